@@ -1,0 +1,37 @@
+# Every target sets up what it needs in .venv; a machine with Python 3.11+ and make is enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := $(VENV)/.extra-
+
+.PHONY: demo test lint format docs clean
+
+demo: $(EXTRAS)test
+	$(BIN)/python examples/quickstart.py
+
+test: $(EXTRAS)test
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+lint: $(EXTRAS)lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(EXTRAS)lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(EXTRAS)docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) docs/_build docs/gallery docs/api/generated .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "certifeature needs Python 3.11 or newer; name one with: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(EXTRAS)%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	touch $@

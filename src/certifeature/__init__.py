@@ -1,0 +1,15 @@
+"""Provable feature selection for linear support vector machines.
+
+The selectors are scikit-learn transformers; put one before a linear SVM in a pipeline.
+"""
+
+from certifeature.selectors import (
+    BSSSelector,
+    LeverageScoreSelector,
+    RandomSelector,
+    RRQRSelector,
+)
+
+__version__ = "0.1.0"
+
+__all__ = ["BSSSelector", "LeverageScoreSelector", "RRQRSelector", "RandomSelector"]

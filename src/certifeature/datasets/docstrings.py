@@ -1,0 +1,311 @@
+"""A real text classification task, made of docstrings that are already installed."""
+
+import importlib
+import re
+import sys
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.utils import Bunch
+
+__all__ = ["load_docstrings"]
+
+_PACKAGES = ("numpy", "scipy", "sklearn")
+_VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
+_WORD = r"[a-z]{3,}"
+_MIN_WORDS = 30
+_MIN_DOCUMENTS = 2
+
+# Test helpers document testing; externals are copies of other projects.
+_SKIPPED_NAMES = frozenset({"conftest", "externals", "test", "testing", "tests"})
+# An object with this line in its docstring is in its module only after somebody has run that
+# line: left out, so that the data do not depend on what else the process has imported.
+_OPT_IN_IMPORT = "from sklearn.experimental import"
+
+_ROOT = r"\b(?:numpy|scipy|sklearn|np|sp)\b"
+_IMPORT = re.compile(
+    rf"^[ \t>.]*(?:from[ ]+{_ROOT}[\w.]*[ ]+import[ ]+(?P<names>\([^)]*\)|.*)"
+    rf"|import[ ]+(?P<modules>{_ROOT}.*))",
+    re.MULTILINE,
+)
+_GIVE_AWAY = re.compile(
+    "|".join(
+        (
+            r"https?://\S+",
+            r"^[ \t]*\.\.[ ]+(?:versionadded|versionchanged|deprecated)::.*$",
+            rf":[a-z:]+:`[^`]*{_ROOT}\.[^`]*`",
+            rf"{_ROOT}(?:\.\w+)+",
+            r"scikit[-\s]+learn",
+        )
+    ),
+    re.MULTILINE,
+)
+_GIVE_AWAY_PARTS = ("numpy", "scikit", "scipy", "sklearn")
+_PREFIX = re.compile(r"\b(\w+)\.(?=\w)")
+
+_DESCR = """\
+Docstrings of installed packages
+--------------------------------
+
+Each document is the docstring of one public function, class or other callable; its class is
+the package that the object belongs to. Package names, dotted paths, web addresses, version
+directives and imports of these packages are removed from the text. The documents depend on
+the versions installed:
+
+{counts}
+
+{n_documents} documents, {n_words} words, weighting {weighting!r}.
+"""
+
+
+def load_docstrings(
+    *,
+    packages: Iterable[str] = ("scipy", "sklearn"),
+    weighting: str = "tfidf",
+    return_X_y: bool = False,
+) -> Bunch | tuple[Any, NDArray[np.int64]]:
+    """Load a text classification task: tell which package a docstring comes from.
+
+    The documents are the docstrings of the public objects of installed packages, so there
+    is nothing to download: thousands of real documents over thousands of words.
+
+    Parameters
+    ----------
+    packages : iterable of str, default=("scipy", "sklearn")
+        The classes: two or three of "numpy", "scipy" and "sklearn". Their order does not
+        matter.
+    weighting : {"tfidf", "counts"}, default="tfidf"
+        What an entry of the data is: the term frequency times the inverse document
+        frequency, with rows of unit Euclidean length, or the number of times that the word
+        occurs in the document.
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object, with the attributes:
+
+        data : CSR matrix of shape (n_documents, n_words), dtype float64
+            The weights of the words in the documents.
+        target : ndarray of shape (n_documents,), dtype int64
+            The class of each document, as an index into ``target_names``.
+        feature_names : ndarray of str, shape (n_words,)
+            The words.
+        target_names : ndarray of str, shape (n_classes,)
+            The packages, sorted.
+        documents : ndarray of object, shape (n_documents,)
+            The dotted name of the object that each docstring belongs to, sorted.
+        DESCR : str
+            A description, with the versions of the packages and their document counts.
+    (data, target) : tuple
+        If `return_X_y` is True.
+
+    Raises
+    ------
+    ValueError
+        If `packages` or `weighting` is not one of the values allowed.
+    RuntimeError
+        If Python runs with ``-OO``, which throws the docstrings away.
+
+    See Also
+    --------
+    make_relevant_features : Synthetic data where the relevant features are known.
+
+    Notes
+    -----
+    Words are runs of at least three letters, in lower case; those that occur in one document
+    only are left out. So are documents of fewer than 30 words. Documents with the same words
+    are kept once, or not at all where two packages share them.
+
+    What would give the class away is removed: the names of the packages, dotted paths that
+    start with one, imports of them and the imported names where these are a prefix (``stats``
+    in ``stats.norm`` after ``from scipy import stats``), web addresses, and Sphinx directives
+    about versions. What is left is subject matter and house style.
+
+    The documents are sorted by name, hence by class: shuffle before splitting without
+    stratification. They change with the installed versions of the packages.
+
+    Examples
+    --------
+    >>> from certifeature.datasets import load_docstrings
+    >>> bunch = load_docstrings()
+    >>> bunch.target_names.tolist()
+    ['scipy', 'sklearn']
+    >>> bunch.data.shape[0] > 500, bunch.data.shape[1] > 1000
+    (True, True)
+    >>> "scipy.linalg.solve" in bunch.documents
+    True
+    >>> "scipy" in bunch.feature_names
+    False
+    """
+    classes = _check_packages(packages)
+    _check_weighting(weighting)
+    _check_docstrings_kept()
+    documents = _collect(classes)
+    vectorizer = _VECTORIZERS[weighting](
+        token_pattern=_WORD, min_df=_MIN_DOCUMENTS, dtype=np.float64
+    )
+    data = vectorizer.fit_transform(documents.values())
+    # Dropping rare words leaves the columns of a row unsorted.
+    data.sum_duplicates()
+    target = np.array([classes.index(_package_of(name)) for name in documents], dtype=np.int64)
+    if return_X_y:
+        return data, target
+    return Bunch(
+        data=data,
+        target=target,
+        feature_names=vectorizer.get_feature_names_out().astype(str),
+        target_names=np.array(classes),
+        documents=np.array(list(documents), dtype=object),
+        DESCR=_describe(documents, n_words=data.shape[1], weighting=weighting),
+    )
+
+
+def _check_packages(packages: Iterable[str]) -> list[str]:
+    # A string is an iterable of its letters: keep it whole for the message.
+    given = [packages] if isinstance(packages, str) else list(packages)
+    classes = sorted(set(given))
+    if len(classes) < 2 or not set(classes) <= set(_PACKAGES):
+        raise ValueError(
+            f"packages={given!r} is not a choice of at least two distinct packages out of "
+            f"{list(_PACKAGES)!r}. Give two or three of these names."
+        )
+    return classes
+
+
+def _check_weighting(weighting: str) -> None:
+    if weighting not in _VECTORIZERS:
+        raise ValueError(
+            f"weighting={weighting!r} is not one of {sorted(_VECTORIZERS)!r}. "
+            "Give one of these names."
+        )
+
+
+def _check_docstrings_kept() -> None:
+    if sys.flags.optimize >= 2:
+        raise RuntimeError(
+            "Python runs with -OO (or PYTHONOPTIMIZE=2), which strips the docstrings that "
+            "are the data here. Run it without."
+        )
+
+
+def _collect(packages: Sequence[str]) -> dict[str, str]:
+    """Map the name of each object, in sorted order, to the words of its docstring."""
+    names_by_text = defaultdict(list)
+    with warnings.catch_warnings():
+        # Deprecated submodules say so when imported, which is no concern of the caller's.
+        warnings.simplefilter("ignore")
+        for package in packages:
+            for name, docstring in _docstrings(package):
+                names_by_text[_clean(docstring)].append(name)
+    texts = {
+        _shortest(names): text
+        for text, names in names_by_text.items()
+        if len(text.split()) >= _MIN_WORDS and len(set(map(_package_of, names))) == 1
+    }
+    return dict(sorted(texts.items()))
+
+
+def _docstrings(package: str) -> Iterator[tuple[str, str]]:
+    for module in _public_modules(package):
+        for name in _public_names(module):
+            value = vars(module).get(name)
+            if not callable(value) or not _is_from(package, value):
+                continue
+            docstring = value.__doc__
+            if isinstance(docstring, str) and _OPT_IN_IMPORT not in docstring:
+                yield f"{module.__name__}.{name}", docstring
+
+
+def _public_modules(package: str) -> Iterator[ModuleType]:
+    waiting = [importlib.import_module(package)]
+    seen = set()
+    while waiting:
+        module = waiting.pop()
+        if module.__name__ in seen:
+            continue
+        seen.add(module.__name__)
+        yield module
+        waiting.extend(_submodules(module, package))
+
+
+def _submodules(module: ModuleType, package: str) -> Iterator[ModuleType]:
+    for name in _public_names(module):
+        if name in vars(module):
+            value = vars(module)[name]
+        elif "__path__" in vars(module):
+            try:
+                value = importlib.import_module(f"{module.__name__}.{name}")
+            except ImportError:
+                # No submodule, or one that needs a package which is not installed.
+                continue
+        else:
+            continue
+        if isinstance(value, ModuleType) and _package_of(value.__name__) == package:
+            yield value
+
+
+def _public_names(module: ModuleType) -> list[str]:
+    # Only vars() is asked, here and above: SciPy's deprecated modules serve their names by a
+    # module-level __getattr__ that warns, and none of these names is a document of its own.
+    content = vars(module)
+    names = content.get("__all__")
+    if names is None:
+        names = [
+            name
+            for name, value in content.items()
+            if getattr(value, "__module__", None) == module.__name__
+        ]
+    return [name for name in names if not name.startswith("_") and name not in _SKIPPED_NAMES]
+
+
+def _is_from(package: str, value: object) -> bool:
+    # Ufuncs and some compiled functions do not say where they are from.
+    origin = getattr(value, "__module__", None)
+    return origin is None or _package_of(str(origin)) == package
+
+
+def _package_of(dotted_name: str) -> str:
+    return dotted_name.partition(".")[0]
+
+
+def _shortest(names: Iterable[str]) -> str:
+    return min(names, key=lambda name: (name.count("."), name))
+
+
+def _clean(docstring: str) -> str:
+    """Reduce a docstring to its words, without those that give its package away."""
+    text = docstring.lower()
+    aliases = _imported_names(text)
+    text = _GIVE_AWAY.sub(" ", _IMPORT.sub(" ", text))
+    text = _PREFIX.sub(lambda match: " " if match[1] in aliases else match[0], text)
+    words = re.findall(_WORD, text)
+    return " ".join(word for word in words if not any(part in word for part in _GIVE_AWAY_PARTS))
+
+
+def _imported_names(text: str) -> set[str]:
+    found: set[str] = set()
+    for match in _IMPORT.finditer(text):
+        found.update(re.findall(r"\w+", match["names"] or match["modules"]))
+    return found
+
+
+def _describe(documents: Iterable[str], *, n_words: int, weighting: str) -> str:
+    counts = Counter(map(_package_of, documents))
+    lines = [
+        f"- {package} {importlib.import_module(package).__version__}: {count} documents"
+        for package, count in counts.items()
+    ]
+    return _DESCR.format(
+        counts="\n".join(lines),
+        n_documents=counts.total(),
+        n_words=n_words,
+        weighting=weighting,
+    )

@@ -1,0 +1,81 @@
+"""Users' rows, weights and columns, brought into the shape that the selectors work on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["Rows", "canonical_csr", "checked_weights", "scaled_columns"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows that features are chosen for, and their places in the training data."""
+
+    X: Any
+    y: NDArray[Any] | None
+    sample_weight: NDArray[np.float64] | None
+    indices: NDArray[np.intp]
+
+    def take(self, chosen: NDArray[np.intp]) -> Rows:
+        """Return some of the rows."""
+        return Rows(
+            self.X[chosen],
+            None if self.y is None else self.y[chosen],
+            None if self.sample_weight is None else self.sample_weight[chosen],
+            self.indices[chosen],
+        )
+
+    def weighted(self) -> Any:
+        """Return the rows times the roots of their weights.
+
+        A row of weight 2 then counts like two equal rows in every Gram matrix.
+        """
+        if self.sample_weight is None:
+            return self.X
+        roots = np.sqrt(self.sample_weight)
+        if sparse.issparse(self.X):
+            return sparse.diags_array(roots) @ self.X
+        return self.X * roots[:, None]
+
+
+def canonical_csr(X: Any) -> Any:
+    """Return CSR data without duplicate entries, with the 32-bit indices that LIBSVM wants."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.indices.dtype != np.int32 and max(*X.shape, X.nnz) <= np.iinfo(np.int32).max:
+        indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        X = type(X)((X.data, indices, indptr), shape=X.shape)
+    return X
+
+
+def checked_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
+    """Return one finite, non-negative weight for each row, at least one of them positive."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_samples, weights)
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have one value for each of the {n_samples} rows; "
+            f"got shape {weights.shape}."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must be finite and non-negative.")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    return weights
+
+
+def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:
+    """Return X with its columns scaled, of the same kind and format (ndarray, CSR or CSC)."""
+    if not sparse.issparse(X):
+        return X * scales
+    scaled = X.copy()
+    factors = scales[X.indices] if X.format == "csr" else np.repeat(scales, np.diff(X.indptr))
+    scaled.data = X.data * factors
+    return scaled

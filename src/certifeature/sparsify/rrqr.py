@@ -1,0 +1,121 @@
+"""Column subset selection by QR factorisation with column pivoting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from certifeature._matrix import normalised
+from certifeature.sparsify.sample import Sample
+from certifeature.sparsify.validation import check_size
+
+__all__ = ["rrqr"]
+
+FloatArray = NDArray[np.float64]
+
+_EPS = float(np.finfo(np.float64).eps)
+# Downdated norms lose digits as they shrink; below this share of their start they are made anew.
+_TRUSTED_SHARE = float(np.sqrt(_EPS))
+_BLOCK = 1024
+
+
+def rrqr(X: Any, n_select: int) -> Sample:
+    """Choose columns of X by pivoted QR: always the one farthest from the span of those before.
+
+    Beyond the rank nothing is far from the span any more; the chosen columns are then left out and
+    the factorisation starts again on the others.
+
+    Parameters
+    ----------
+    X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
+        Finite, not all zero. It is not densified.
+    n_select : int
+        Number of columns to choose, at most ``n_features``.
+
+    Returns
+    -------
+    Sample
+        Columns in the order of their choice, all with scale 1. A smaller ``n_select`` gives the
+        beginning of a larger one.
+
+    Examples
+    --------
+    >>> from certifeature.sparsify import rrqr
+    >>> rrqr([[3.0, 3.0, 0.0], [0.0, 0.1, 1.0]], 3).indices
+    array([1, 2, 0])
+    """
+    n_select = check_size(n_select)
+    X, _ = normalised(X)
+    n_features = X.shape[1]
+    if n_select > n_features:
+        raise ValueError(
+            f"n_select={n_select} is more than the {n_features} features of X; "
+            f"ask for at most {n_features}."
+        )
+    if sparse.issparse(X):
+        X = X.tocsc()
+    squared_norms = np.asarray((X * X).sum(axis=0)).ravel()
+    chosen: list[int] = []
+    while len(chosen) < n_select:
+        pivots = _pivots(X, squared_norms, n_select - len(chosen))
+        if not pivots:
+            # Only columns of zeros are left.
+            pivots = np.setdiff1d(np.arange(n_features), chosen)[: n_select - len(chosen)].tolist()
+        chosen += pivots
+        squared_norms[pivots] = 0.0
+    return Sample(np.array(chosen, dtype=np.intp), np.ones(n_select))
+
+
+def _pivots(X: Any, squared_norms: FloatArray, limit: int) -> list[int]:
+    """Return pivot columns until the rank, or the limit, is reached; zero norm bars a column."""
+    n_rows, n_features = X.shape
+    floor = (4 * max(X.shape) * _EPS) ** 2 * squared_norms.max()
+    residuals = squared_norms.copy()
+    trusted = _TRUSTED_SHARE * residuals.max()
+    directions = np.empty((n_rows, min(limit, n_rows, n_features)))
+    pivots: list[int] = []
+    for step in range(directions.shape[1]):
+        done = directions[:, :step]
+        pivot = int(residuals.argmax())
+        if residuals[pivot] <= trusted:
+            residuals = _residuals(X, done, np.flatnonzero(residuals > 0))
+            trusted = _TRUSTED_SHARE * residuals.max()
+            pivot = int(residuals.argmax())
+        if residuals[pivot] <= floor:
+            break
+        direction = _column(X, pivot)
+        for _ in range(2):
+            direction -= done @ (done.T @ direction)
+        direction /= np.linalg.norm(direction)
+        directions[:, step] = direction
+        residuals = np.maximum(
+            residuals - (X.T @ direction) ** 2, np.where(residuals > 0, 1e-300, 0)
+        )
+        residuals[pivot] = 0.0
+        pivots.append(pivot)
+    return pivots
+
+
+def _residuals(X: Any, directions: FloatArray, columns: NDArray[np.intp]) -> FloatArray:
+    """Return squared distances of the given columns from the span of the directions, else zero."""
+    residuals = np.zeros(X.shape[1])
+    for start in range(0, len(columns), _BLOCK):
+        block = columns[start : start + _BLOCK]
+        values = X[:, block]
+        values = values.toarray() if sparse.issparse(values) else values
+        for _ in range(2):
+            values = values - directions @ (directions.T @ values)
+        residuals[block] = np.einsum("ij,ij->j", values, values)
+    return residuals
+
+
+def _column(X: Any, index: int) -> FloatArray:
+    if not sparse.issparse(X):
+        return np.array(X[:, index])
+    column = np.zeros(X.shape[0])
+    span = slice(X.indptr[index], X.indptr[index + 1])
+    column[X.indices[span]] = X.data[span]
+    return column

@@ -1,0 +1,43 @@
+"""Checks that the kernels share."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["as_vectors", "check_orthonormal", "check_size"]
+
+_ORTHONORMAL = 1e-8
+
+
+def as_vectors(vectors: ArrayLike) -> NDArray[np.float64]:
+    """Return the vectors as a finite float64 matrix."""
+    vectors = np.asarray(vectors, dtype=np.float64)
+    if vectors.ndim != 2 or 0 in vectors.shape:
+        raise ValueError(
+            "vectors must be a non-empty matrix with a row for each feature; "
+            f"got shape {vectors.shape}."
+        )
+    if not np.isfinite(vectors).all():
+        raise ValueError("vectors contain NaN or infinity.")
+    return vectors
+
+
+def check_orthonormal(vectors: NDArray[np.float64]) -> None:
+    """Raise unless the columns are orthonormal to working accuracy."""
+    defect = np.abs(vectors.T @ vectors - np.eye(vectors.shape[1])).max()
+    if defect > _ORTHONORMAL:
+        raise ValueError(
+            f"the {vectors.shape[1]} columns of vectors (shape {vectors.shape}) are not "
+            f"orthonormal: VᵀV differs from the identity by {defect:.1e}. Use a basis of "
+            "certifeature.basis, or orthonormalise them with numpy.linalg.qr."
+        )
+
+
+def check_size(n_select: int) -> int:
+    """Return a positive number of picks as int."""
+    if not isinstance(n_select, numbers.Integral) or isinstance(n_select, bool) or n_select < 1:
+        raise ValueError(f"n_select must be a positive integer; got {n_select!r}.")
+    return int(n_select)

@@ -1,0 +1,157 @@
+"""Support rows and feature weights of fitted linear SVMs."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.svm import SVC, LinearSVC
+
+__all__ = ["default_svm", "feature_weights", "support_rows"]
+
+# Up to here LIBSVM's exact support vectors cost no more than LIBLINEAR's approximate ones.
+_LARGEST_LIBSVM = 1000
+# Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
+# many does no harm: the guarantee for more rows holds for fewer.
+_MARGIN_SLACK = 1e-3
+_HINGE_LOSSES = ("hinge", "squared_hinge")
+_REMEDY = (
+    "use sklearn.svm.SVC(kernel='linear'), sklearn.svm.LinearSVC or another linear SVM, "
+    "or supervised=False."
+)
+
+
+def default_svm(n_rows: int, random_state: int) -> Any:
+    """Return an unfitted linear SVM: LIBSVM for few rows, LIBLINEAR for many.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of training rows.
+    random_state : int
+        Seed of LIBLINEAR's coordinate order.
+
+    Examples
+    --------
+    >>> from certifeature.svm import default_svm
+    >>> default_svm(200, 0), default_svm(20_000, 0)
+    (SVC(kernel='linear'), LinearSVC(random_state=0))
+    """
+    if n_rows <= _LARGEST_LIBSVM:
+        return SVC(kernel="linear")
+    return LinearSVC(random_state=random_state)
+
+
+def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows that a fitted SVM leans on, in any of its binary problems.
+
+    Parameters
+    ----------
+    svm : estimator
+        Fitted classifier with ``support_`` (LIBSVM), or with a decision function and a hinge-type
+        ``loss`` (LIBLINEAR, ``SGDClassifier``), in which case the rows on the margin or beyond
+        are its support.
+    X, y : array-like
+        The data it was fitted to.
+
+    Returns
+    -------
+    ndarray of shape (n_support,)
+        Row indices in ascending order.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from certifeature.svm import support_rows
+    >>> X, y = [[-3.0], [-1.0], [1.0], [5.0]], [0, 0, 1, 1]
+    >>> support_rows(SVC(kernel="linear", C=10).fit(X, y), X, y)
+    array([1, 2])
+    """
+    name = type(svm).__name__
+    kernel = getattr(svm, "kernel", "linear")
+    if kernel != "linear":
+        raise ValueError(
+            f"the guarantees hold for linear SVMs; got {name} with kernel={kernel!r}. "
+            "Use kernel='linear'."
+        )
+    support = getattr(svm, "support_", None)
+    if support is not None:
+        support = np.asarray(support)
+        if support.ndim != 1 or not np.issubdtype(support.dtype, np.integer):
+            raise ValueError(
+                f"support_ of {name} does not list the rows of support vectors; {_REMEDY}"
+            )
+        return _with_twins(X, np.unique(support))
+    if getattr(svm, "loss", None) not in _HINGE_LOSSES or not hasattr(svm, "decision_function"):
+        raise ValueError(
+            f"{name} tells no support vectors: it has neither support_ nor a decision function "
+            f"with a loss among {_HINGE_LOSSES}; {_REMEDY}"
+        )
+    margins = _margins(svm, X, np.asarray(y))
+    return np.flatnonzero((margins <= 1 + _MARGIN_SLACK).any(axis=1))
+
+
+def _with_twins(X: Any, support: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Add the rows that equal a support row.
+
+    A dual solver may put the multiplier of equal rows on any of them, but all lie on the margin.
+    """
+    if sparse.issparse(X):
+        X = sparse.csr_array(X)
+        spans = itertools.pairwise(X.indptr)
+        keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in spans]
+    else:
+        keys = [row.tobytes() for row in np.asarray(X)]
+    supporting = {keys[row] for row in support}
+    return np.flatnonzero([key in supporting for key in keys])
+
+
+def _margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the functional margin of each row (rows) in each binary problem (columns)."""
+    decisions = np.asarray(svm.decision_function(X), dtype=np.float64)
+    if decisions.ndim == 1:
+        decisions = decisions[:, None]
+        signs = np.where(y == svm.classes_[1], 1.0, -1.0)[:, None]
+        return decisions * signs
+    own = y[:, None] == svm.classes_[None, :]
+    if getattr(svm, "multi_class", "ovr") == "crammer_singer":
+        rival = np.where(own, -np.inf, decisions).max(axis=1)
+        return (decisions[own] - rival)[:, None]
+    return np.where(own, decisions, -decisions)
+
+
+def feature_weights(svm: Any) -> NDArray[np.float64]:
+    """Return |w| of a fitted linear model, as the norm over its binary problems.
+
+    Parameters
+    ----------
+    svm : estimator
+        Fitted, with ``coef_``.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Rounded to 12 digits of the largest, so that weights which are equal but for rounding tie.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from certifeature.svm import feature_weights
+    >>> feature_weights(SVC(kernel="linear").fit([[-1.0, 0.0], [1.0, 0.0]], [0, 1]))
+    array([1., 0.])
+    """
+    if not hasattr(svm, "coef_"):
+        raise ValueError(
+            f"{type(svm).__name__} has no coef_ to rank features by; use order='leverage', "
+            "an array or a callable, or an estimator with coef_."
+        )
+    coef = svm.coef_.toarray() if sparse.issparse(svm.coef_) else np.asarray(svm.coef_)
+    weights = np.abs(np.atleast_2d(coef))
+    largest = weights.max(initial=0.0)
+    if largest == 0:
+        return np.zeros(weights.shape[1])
+    relative = np.sqrt(np.sum((weights / largest) ** 2, axis=0))
+    return np.round(relative, 12) * largest
