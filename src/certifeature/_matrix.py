@@ -1,4 +1,4 @@
-"""Data matrices as users bring them, made ready for arithmetic that neither over- nor underflows."""
+"""Data matrices as users bring them, made ready for safe arithmetic."""
 
 from __future__ import annotations
 

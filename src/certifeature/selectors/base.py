@@ -20,7 +20,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from certifeature.basis import Basis, exact_basis, sketched_basis, truncated_basis
-from certifeature.selectors.data import Rows, canonical_csr, checked_weights, scaled_columns
+from certifeature.selectors.data import (
+    Rows,
+    canonical_csr,
+    checked_weights,
+    largest_row_norm,
+    original_columns,
+    scaled_columns,
+)
 from certifeature.selectors.parameters import (
     check_choice,
     check_count,
@@ -38,6 +45,8 @@ FloatArray = NDArray[np.float64]
 _MOST_EXACT_DIRECTIONS = 2000
 _MOST_EXACT_ENTRIES = 2**28
 _DEFAULT_SKETCH = 256
+# LIBSVM keeps inner products in single precision and never ends when they overflow.
+_LARGEST_ROW_NORM = 1e18
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,7 @@ class BasisFacts:
     exact: bool
 
 
-class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """Base of the selectors; a subclass chooses features from a basis.
 
     Subclasses set their parameters, and define `_rank`, `_promised_size` and `_sample`.
@@ -177,7 +186,8 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type:
                 f"X has {X.shape[1]} columns, but {len(columns)} features were chosen; "
                 "give what transform returned."
             )
-        return super().inverse_transform(scaled_columns(X, (1 / scales).astype(X.dtype)))
+        unscaled = scaled_columns(X, (1 / scales).astype(X.dtype))
+        return original_columns(unscaled, columns, self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -244,12 +254,12 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type:
                 f"y has one class only, {classes[0]!r}; an SVM needs at least two. "
                 "Pass rows of both classes, or set supervised=False."
             )
-        values = X.data if sparse.issparse(X) else X
-        largest = np.abs(values).max(initial=0.0)
-        if largest > np.sqrt(np.finfo(np.float64).max / X.shape[1]):
+        norm = largest_row_norm(X)
+        if norm > _LARGEST_ROW_NORM:
             raise ValueError(
-                f"X has values up to {largest:.0e}, of which the inner products of an SVM "
-                "overflow; scale X first, for instance with sklearn.preprocessing.MaxAbsScaler."
+                f"X has rows of norm up to {norm:.0e}; beyond {_LARGEST_ROW_NORM:.0e} the inner "
+                "products of an SVM overflow. Scale X first, for instance with "
+                "sklearn.preprocessing.MaxAbsScaler, or set supervised=False."
             )
         svm = default_svm(X.shape[0], seed) if self.estimator is None else clone(self.estimator)
         if sample_weight is None:

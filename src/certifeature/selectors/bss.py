@@ -21,7 +21,107 @@ _ORDERS = ("auto", "rfe", "coef", "leverage")
 
 
 class BSSSelector(BaseSelector):
-    """PLACEHOLDER."""
+    r"""Choose features by single-set spectral sparsification (BSS), without randomness.
+
+    For V, an orthonormal basis of the rows that matter (ℓ directions), BSS chooses r > ℓ features
+    and scales R such that
+
+    .. math::
+
+        \left(1-\sqrt{\ell/r}\right)^2 \le \lambda_i(V^T R R^T V)
+        \le \left(1+\sqrt{\ell/r}\right)^2,
+
+    and with it bounds what a linear SVM on X·R can lose of its margin. Among the features that keep
+    the bound, it takes those that rank highest in ``order``.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        Number r of picks, a share of the features, or the fewest that promise ``epsilon``. A
+        feature picked twice counts once, so the number chosen may be smaller.
+    epsilon : float, default=0.5
+        The promise of ``"auto"``: on the rows that matter the squared hard margin shrinks by no
+        more than this share, and the objective of a soft margin grows by no more than 1/(1 − ε).
+        It takes r = ⌈ℓ/(1 − √(1 − ε))²⌉ features.
+    supervised : bool, default=True
+        Whether the features are chosen for the support vectors of an SVM trained on all features,
+        or for all rows. Labels are needed for the first only.
+    estimator : estimator, default=None
+        The SVM whose support rows count: a classifier with ``support_``, or with a decision
+        function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
+        rows and ``LinearSVC()`` for more. Ignored with ``supervised=False``.
+    order : {"auto", "coef", "rfe", "leverage"}, array-like or callable, default="auto"
+        Ranking among the features that keep the bound; the bound is the same for every ranking.
+
+        - "coef": by the weights |w| of the SVM, joined over classes;
+        - "rfe": by recursive elimination on the support rows, in halving steps;
+        - "leverage": by leverage score, which is the rule of the paper and needs no labels;
+        - "auto": "coef" if supervised, else "leverage";
+        - array-like of shape (n_features,): the highest first;
+        - callable: gets the rows that matter and their labels (None if unsupervised) and returns
+          such an array; the score functions of :mod:`sklearn.feature_selection` fit.
+    basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
+        How the row space is found: all of it; its ``n_components`` leading directions; or the span
+        of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
+        and 2 GiB (cut to
+        fit where there are no fewer directions than picks), and a sketch beyond.
+    n_components : int, default=None
+        Number of directions of a truncated or sketched basis; None takes 256
+        for a sketch, and half the number of picks where there would be no fewer directions.
+    rescale : bool, default=True
+        Whether `transform` scales the chosen columns, so that inner products stay about what they
+        were and C keeps its meaning, or returns them as they are.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the sketch and LIBLINEAR. Give an int for the same result at every call.
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (n_chosen,)
+        Chosen features in the order of their choice.
+    weights_ : ndarray of shape (n_chosen,)
+        Scale that `transform` gives to each of ``indices_``.
+    scores_ : ndarray of shape (n_features_in_,)
+        The ranking of ``order``, highest first.
+    n_features_to_select_ : int
+        Number r of picks.
+    support_rows_ : ndarray of shape (n_rows,)
+        Rows of the training data that the features were chosen for.
+    estimator_ : estimator or None
+        The fitted SVM; None with ``supervised=False``.
+    basis_ : BasisFacts
+        Kind, number of directions, rank and exactness of the basis.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has string column names.
+
+    See Also
+    --------
+    LeverageScoreSelector : Chooses at random, in proportion to leverage scores.
+    certifeature.sparsify.bss : The algorithm itself.
+
+    Notes
+    -----
+    The guarantee holds for the rows ``support_rows_`` if ``basis_.exact``; a truncated or sketched
+    basis proves nothing about the directions that it leaves out.
+
+    References
+    ----------
+    .. [1] S. Paul, M. Magdon-Ismail and P. Drineas, *Feature Selection for Linear SVM with
+           Provable Guarantees*.
+    .. [2] J. Batson, D. Spielman and N. Srivastava, *Twice-Ramanujan Sparsifiers*, STOC 2009.
+
+    Examples
+    --------
+    >>> from certifeature import BSSSelector
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(200, 1000, 40, random_state=0)
+    >>> selector = BSSSelector(30).fit(X, y)
+    >>> selector.transform(X).shape
+    (200, 30)
+    >>> selector.basis_.kind, selector.basis_.exact
+    ('exact', True)
+    """
 
     def __init__(
         self,
@@ -59,22 +159,20 @@ class BSSSelector(BaseSelector):
 
     def _compute_basis(self, rows: Any, n_select: int | None, seed: int) -> tuple[Basis, str]:
         """Return a basis with fewer directions than there will be picks."""
-        keeps_all = n_select is None or n_select >= rows.shape[1]
         basis, kind = super()._compute_basis(rows, n_select, seed)
-        if keeps_all or basis.n_components < n_select or basis.n_components == 1:
+        if n_select is None or n_select >= rows.shape[1]:
             return basis, kind
-        if self.basis == "auto" and self.n_components is None:
-            return basis.truncated(self._directions_for(n_select)), "truncated"
+        if basis.n_components < n_select or basis.n_components == 1:
+            return basis, kind
+        if self.basis != "exact" and self.n_components is None:
+            kind = "sketch" if kind == "sketch" else "truncated"
+            return basis.truncated(max(1, n_select // 2)), kind
         what = "rank of the rows" if basis.exact else "number of directions"
         raise ValueError(
             f"n_features_to_select={n_select} is not more than the {what}, {basis.n_components}, "
             f"so BSS cannot cover them all. Ask for at least {basis.n_components + 1} features, or "
             "leave basis='auto' and n_components=None, which cuts the basis to fit."
         )
-
-    @staticmethod
-    def _directions_for(n_select: int) -> int:
-        return max(1, n_select // 2)
 
     def _promised_size(self, basis: Basis) -> int:
         # (1 - sqrt(l/r))² >= 1 - epsilon, solved for r.

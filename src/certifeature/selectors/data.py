@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Rows", "canonical_csr", "checked_weights", "scaled_columns"]
+__all__ = [
+    "Rows",
+    "canonical_csr",
+    "checked_weights",
+    "largest_row_norm",
+    "original_columns",
+    "scaled_columns",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +24,7 @@ class Rows:
     """The rows that features are chosen for, and their places in the training data."""
 
     X: Any
-    y: NDArray[Any] | None
+    y: Any
     sample_weight: NDArray[np.float64] | None
     indices: NDArray[np.intp]
 
@@ -69,6 +76,28 @@ def checked_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
     if not weights.any():
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     return weights
+
+
+def largest_row_norm(X: Any) -> float:
+    """Return the largest norm of a row, safe from overflow on the way."""
+    values = X.data if sparse.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0:
+        return 0.0
+    shares = X / largest
+    squares = shares.multiply(shares) if sparse.issparse(shares) else shares * shares
+    return largest * float(np.sqrt(np.asarray(squares.sum(axis=1)).max()))
+
+
+def original_columns(X: Any, columns: NDArray[np.intp], n_features: int) -> Any:
+    """Return X with its columns put back to their places among columns of zeros."""
+    shape = (X.shape[0], n_features)
+    if sparse.issparse(X):
+        X = X.tocsr()
+        return type(X)((X.data, columns[X.indices], X.indptr), shape=shape)
+    restored = np.zeros(shape, dtype=X.dtype)
+    restored[:, columns] = X
+    return restored
 
 
 def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:

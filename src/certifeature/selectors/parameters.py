@@ -44,7 +44,7 @@ def requested_size(value: Any, n_features: int) -> int | None:
     """Return the number of features asked for, or None for ``"auto"``."""
     if isinstance(value, str) and value == "auto":
         return None
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= 1:
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)
     if isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1:
         return max(1, int(float(value) * n_features))

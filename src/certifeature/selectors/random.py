@@ -17,7 +17,68 @@ __all__ = ["RandomSelector"]
 
 
 class RandomSelector(BaseSelector):
-    """PLACEHOLDER."""
+    """Choose features uniformly at random: the floor under every other method.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        Number of features, a share of them, or the fewest that promise ``epsilon``.
+    epsilon : float, default=0.5
+        The promise of ``"auto"``: as for :class:`BSSSelector`, but with a probability of 0.99.
+        One feature that is hard to do without makes the number needed large.
+    supervised : bool, default=True
+        Whether the features are chosen for the support vectors of an SVM trained on all features,
+        or for all rows. Labels are needed for the first only.
+    estimator : estimator, default=None
+        The SVM whose support rows count: a classifier with ``support_``, or with a decision
+        function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
+        rows and ``LinearSVC()`` for more. Ignored with ``supervised=False``.
+    basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
+        How the row space is found: all of it; its ``n_components`` leading directions; or the span
+        of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
+        and 2 GiB, and a sketch beyond.
+    n_components : int, default=None
+        Number of directions of a truncated or sketched basis; None takes 256 for
+        a sketch.
+    rescale : bool, default=True
+        Whether `transform` scales the chosen columns, so that inner products stay about what they
+        were and C keeps its meaning, or returns them as they are.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the draws, the sketch and LIBLINEAR. Give an int for the same result at every call.
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (n_chosen,)
+        Chosen features in the order of their choice.
+    weights_ : ndarray of shape (n_chosen,)
+        Scale that `transform` gives to each of ``indices_``.
+    scores_ : ndarray of shape (n_features_in_,)
+        The chance of each feature in one draw.
+    n_features_to_select_ : int
+        Number of features asked for.
+    support_rows_ : ndarray of shape (n_rows,)
+        Rows of the training data that the features were chosen for.
+    estimator_ : estimator or None
+        The fitted SVM; None with ``supervised=False``.
+    basis_ : BasisFacts
+        Kind, number of directions, rank and exactness of the basis.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has string column names.
+
+    See Also
+    --------
+    LeverageScoreSelector : Draws the features that matter more often.
+
+    Examples
+    --------
+    >>> from certifeature import RandomSelector
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(200, 1000, 40, random_state=0)
+    >>> RandomSelector(30, random_state=0).fit_transform(X, y).shape
+    (200, 30)
+    """
 
     def __init__(
         self,

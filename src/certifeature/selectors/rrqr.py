@@ -16,7 +16,75 @@ __all__ = ["RRQRSelector"]
 
 
 class RRQRSelector(BaseSelector):
-    """PLACEHOLDER."""
+    """Choose features by QR factorisation with column pivoting.
+
+    Each choice is the column farthest from the span of those before it; beyond the rank the chosen
+    columns are left out and the factorisation starts again. There are no scales.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        Number of features, a share of them, or the fewest, in the order of the pivots, that keep
+        ``epsilon``.
+    epsilon : float, default=0.5
+        What ``"auto"`` measures: the share of the squared hard margin that may be lost on the
+        rows that matter.
+    supervised : bool, default=True
+        Whether the features are chosen for the support vectors of an SVM trained on all features,
+        or for all rows. Labels are needed for the first only.
+    estimator : estimator, default=None
+        The SVM whose support rows count: a classifier with ``support_``, or with a decision
+        function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
+        rows and ``LinearSVC()`` for more. Ignored with ``supervised=False``.
+    basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
+        How the row space is found: all of it; its ``n_components`` leading directions; or the span
+        of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
+        and 2 GiB, and a sketch beyond.
+    n_components : int, default=None
+        Number of directions of a truncated or sketched basis; None takes 256 for
+        a sketch.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the sketch and LIBLINEAR. Give an int for the same result at every call.
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (n_chosen,)
+        Chosen features in the order of their choice.
+    weights_ : ndarray of shape (n_chosen,)
+        Ones.
+    scores_ : ndarray of shape (n_features_in_,)
+        Norms of the columns, relative to the largest singular value of the rows: where pivoting
+        begins.
+    n_features_to_select_ : int
+        Number of features asked for.
+    support_rows_ : ndarray of shape (n_rows,)
+        Rows of the training data that the features were chosen for.
+    estimator_ : estimator or None
+        The fitted SVM; None with ``supervised=False``.
+    basis_ : BasisFacts
+        Kind, number of directions, rank and exactness of the basis.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has string column names.
+
+    See Also
+    --------
+    certifeature.sparsify.rrqr : The factorisation itself.
+
+    References
+    ----------
+    .. [1] S. Chandrasekaran and I. Ipsen, *On Rank-Revealing Factorisations*, SIAM Journal on
+           Matrix Analysis and Applications, 1994.
+
+    Examples
+    --------
+    >>> from certifeature import RRQRSelector
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(200, 1000, 40, random_state=0)
+    >>> RRQRSelector(30).fit_transform(X, y).shape
+    (200, 30)
+    """
 
     def __init__(
         self,

@@ -71,19 +71,18 @@ def rrqr(X: Any, n_select: int) -> Sample:
 
 def _pivots(X: Any, squared_norms: FloatArray, limit: int) -> list[int]:
     """Return pivot columns until the rank, or the limit, is reached; zero norm bars a column."""
-    n_rows, n_features = X.shape
     floor = (4 * max(X.shape) * _EPS) ** 2 * squared_norms.max()
+    free = squared_norms > 0
     residuals = squared_norms.copy()
     trusted = _TRUSTED_SHARE * residuals.max()
-    directions = np.empty((n_rows, min(limit, n_rows, n_features)))
+    directions = np.empty((X.shape[0], min(limit, *X.shape)))
     pivots: list[int] = []
     for step in range(directions.shape[1]):
         done = directions[:, :step]
-        pivot = int(residuals.argmax())
-        if residuals[pivot] <= trusted:
-            residuals = _residuals(X, done, np.flatnonzero(residuals > 0))
+        if residuals.max() <= trusted:
+            residuals = _residuals(X, done, np.flatnonzero(free))
             trusted = _TRUSTED_SHARE * residuals.max()
-            pivot = int(residuals.argmax())
+        pivot = int(residuals.argmax())
         if residuals[pivot] <= floor:
             break
         direction = _column(X, pivot)
@@ -91,10 +90,8 @@ def _pivots(X: Any, squared_norms: FloatArray, limit: int) -> list[int]:
             direction -= done @ (done.T @ direction)
         direction /= np.linalg.norm(direction)
         directions[:, step] = direction
-        residuals = np.maximum(
-            residuals - (X.T @ direction) ** 2, np.where(residuals > 0, 1e-300, 0)
-        )
-        residuals[pivot] = 0.0
+        residuals = np.maximum(residuals - (X.T @ direction) ** 2, 0.0)
+        residuals[pivot], free[pivot] = 0.0, False
         pivots.append(pivot)
     return pivots
 

@@ -1,0 +1,42 @@
+"""Sphinx configuration."""
+
+import certifeature
+
+project = "certifeature"
+author = "the certifeature developers"
+copyright = "2026, the certifeature developers"
+release = version = certifeature.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+# The gallery writes its pages as reStructuredText beside their notebooks and timings.
+suppress_warnings = ["config.cache"]
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+numpydoc_show_class_members = False
+numpydoc_validation_checks = {"GL06", "GL07", "PR01", "PR02", "PR03", "RT03", "YD01"}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"/(?!plot_)[^/]*\.py$",
+    "abort_on_example_error": True,
+    "show_memory": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "certifeature"
+html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_show_sourcelink = False

@@ -1,0 +1,221 @@
+"""Bases of the row space: orthonormal, of the right rank, the same for every form of the input."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from certifeature import basis as basis_module
+from certifeature.basis import exact_basis, sketched_basis, truncated_basis
+
+
+def projector(vectors):
+    return vectors @ vectors.T
+
+
+def assert_orthonormal(vectors, tolerance=1e-10):
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(vectors.shape[1]), atol=tolerance)
+
+
+@settings(max_examples=150)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_rows=st.integers(1, 30),
+    n_features=st.integers(1, 30),
+    rank=st.integers(1, 30),
+    condition=st.sampled_from([1.0, 1e3, 1e6, 1e9]),
+    as_sparse=st.booleans(),
+)
+def test_exact_basis_spans_the_rows(seed, n_rows, n_features, rank, condition, as_sparse):
+    rng = np.random.default_rng(seed)
+    rank = min(rank, n_rows, n_features)
+    left = np.linalg.qr(rng.standard_normal((n_rows, rank)))[0]
+    right = np.linalg.qr(rng.standard_normal((n_features, rank)))[0]
+    spectrum = np.geomspace(1, 1 / condition, rank)
+    X = (left * spectrum) @ right.T
+    basis = exact_basis(sparse.csr_array(X) if as_sparse else X)
+    assert basis.rank == rank == basis.n_components
+    assert basis.exact
+    assert_orthonormal(basis.vectors)
+    np.testing.assert_allclose(basis.singular_values, spectrum, rtol=1e-15 * condition + 1e-9)
+    np.testing.assert_allclose(X - X @ projector(basis.vectors), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-150, 1.0, 1e150, 1e300])
+def test_scale_of_the_data_does_not_matter(factor, rng):
+    X = rng.standard_normal((12, 40))
+    basis = exact_basis(X * factor)
+    assert basis.rank == 12
+    np.testing.assert_allclose(
+        projector(basis.vectors), projector(exact_basis(X).vectors), atol=1e-10
+    )
+    np.testing.assert_allclose(
+        basis.singular_values / factor, np.linalg.svd(X, compute_uv=False), rtol=1e-10
+    )
+
+
+def test_directions_far_below_the_largest_are_found(rng):
+    X = rng.standard_normal((15, 60))
+    X[:, 7] *= 1e9
+    basis = exact_basis(X)
+    assert basis.rank == 15
+    assert_orthonormal(basis.vectors)
+
+
+FORMS = {
+    "fortran": np.asfortranarray,
+    "list": lambda X: X.tolist(),
+    "csr matrix": sparse.csr_matrix,
+    "csc matrix": sparse.csc_matrix,
+    "csr array": sparse.csr_array,
+    "csc array": sparse.csc_array,
+    "coo array": sparse.coo_array,
+    "64-bit indices": lambda X: with_long_indices(sparse.csr_array(X)),
+    "unsorted with duplicates and zeros": lambda X: with_untidy_entries(sparse.csr_array(X)),
+}
+
+
+def with_long_indices(X):
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+def with_untidy_entries(X):
+    """Write every entry as two halves, in reverse order, and add explicit zeros."""
+    data, indices, indptr = [], [], [0]
+    for row in range(X.shape[0]):
+        span = slice(X.indptr[row], X.indptr[row + 1])
+        values, columns = X.data[span][::-1], X.indices[span][::-1]
+        data += [*(values / 2), 0.0, *(values / 2)]
+        indices += [*columns, 0, *columns]
+        indptr.append(len(data))
+    return sparse.csr_array((np.array(data), np.array(indices), np.array(indptr)), shape=X.shape)
+
+
+@pytest.fixture
+def counts(rng):
+    X = rng.poisson(0.4, size=(20, 50))
+    X[3] = 0
+    X[:, 5] = 0
+    X[7] = X[8]
+    return X.astype(float)
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("kind", ["exact", "truncated", "sketch"])
+def test_every_form_of_the_input_gives_the_same_basis(form, kind, counts):
+    make = {
+        "exact": exact_basis,
+        "truncated": lambda X: truncated_basis(X, 6),
+        "sketch": lambda X: sketched_basis(X, 6, random_state=3),
+    }[kind]
+    expected, basis = make(counts), make(FORMS[form](counts))
+    assert basis.rank == expected.rank
+    np.testing.assert_allclose(projector(basis.vectors), projector(expected.vectors), atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.int64, np.uint8, bool])
+def test_every_number_type_counts_in_double_precision(dtype, rng):
+    X = rng.integers(0, 2 if dtype is bool else 127, size=(9, 30)).astype(dtype)
+    for form in (np.asarray, sparse.csr_array):
+        basis = exact_basis(form(X))
+        assert basis.vectors.dtype == np.float64
+        np.testing.assert_allclose(
+            basis.singular_values, np.linalg.svd(X.astype(float), compute_uv=False), rtol=1e-9
+        )
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_input_is_left_alone(form, counts):
+    X = FORMS[form](counts)
+    if sparse.issparse(X) and X.format != "coo":
+        before = [a.copy() for a in (X.data, X.indices, X.indptr)]
+        for array in (X.data, X.indices, X.indptr):
+            array.flags.writeable = False
+        exact_basis(X)
+        sketched_basis(X, 4)
+        for array, copy in zip((X.data, X.indices, X.indptr), before, strict=True):
+            np.testing.assert_array_equal(array, copy)
+    else:
+        exact_basis(X)
+        np.testing.assert_array_equal(np.asarray(X.toarray() if sparse.issparse(X) else X), counts)
+
+
+def test_truncation_keeps_the_largest_directions(rng):
+    X = rng.standard_normal((10, 40))
+    _, singular_values, right = np.linalg.svd(X, full_matrices=False)
+    basis = truncated_basis(X, 4)
+    assert (basis.rank, basis.exact) == (10, False)
+    np.testing.assert_allclose(basis.singular_values, singular_values[:4])
+    np.testing.assert_allclose(projector(basis.vectors), projector(right[:4].T), atol=1e-10)
+    assert truncated_basis(X, 10).exact
+    assert truncated_basis(X, 99).n_components == 10
+
+
+def test_lanczos_agrees_with_the_full_decomposition(rng, monkeypatch):
+    X = sparse.random_array((60, 90), density=0.2, rng=rng, format="csr")
+    expected = truncated_basis(X, 5)
+    monkeypatch.setattr(basis_module, "_LARGEST_GRAM", 50)
+    basis = truncated_basis(X, 5)
+    assert (basis.rank, basis.exact) == (None, False)
+    np.testing.assert_allclose(basis.singular_values, expected.singular_values, rtol=1e-8)
+    np.testing.assert_allclose(projector(basis.vectors), projector(expected.vectors), atol=1e-6)
+
+
+def test_lanczos_finds_the_rank_when_it_is_small(rng, monkeypatch):
+    X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 90))
+    monkeypatch.setattr(basis_module, "_LARGEST_GRAM", 50)
+    basis = truncated_basis(X, 5)
+    assert (basis.rank, basis.exact, basis.n_components) == (3, True, 3)
+
+
+def test_sketch_lies_in_the_row_space_and_follows_its_seed(rng):
+    X = rng.standard_normal((40, 100))
+    basis = sketched_basis(X, 7, random_state=5)
+    assert basis.vectors.shape == (100, 7)
+    assert_orthonormal(basis.vectors)
+    rows = exact_basis(X).vectors
+    np.testing.assert_allclose(projector(rows) @ basis.vectors, basis.vectors, atol=1e-10)
+    again = sketched_basis(X, 7, random_state=5)
+    np.testing.assert_array_equal(basis.vectors, again.vectors)
+    other = sketched_basis(X, 7, random_state=6)
+    assert np.abs(projector(basis.vectors) - projector(other.vectors)).max() > 0.01
+
+
+def test_sketch_does_not_depend_on_how_rows_are_grouped(rng, monkeypatch):
+    X = rng.standard_normal((1500, 60))
+    whole = sketched_basis(X, 5, random_state=1)
+    monkeypatch.setattr(basis_module, "_SKETCH_BYTES", 1)
+    np.testing.assert_allclose(
+        sketched_basis(X, 5, random_state=1).vectors, whole.vectors, atol=1e-10
+    )
+
+
+def test_sketch_of_few_or_dependent_rows_is_exact(rng):
+    X = rng.standard_normal((5, 30))
+    assert sketched_basis(X, 5).exact
+    low_rank = rng.standard_normal((50, 3)) @ rng.standard_normal((3, 30))
+    basis = sketched_basis(low_rank, 8)
+    assert (basis.rank, basis.exact) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.zeros((3, 4)), "zero everywhere"),
+        (sparse.csr_array((3, 4)), "zero everywhere"),
+        ([[1.0, np.nan]], "NaN or infinity"),
+        (sparse.csr_array([[1.0, np.inf]]), "NaN or infinity"),
+        ([1.0, 2.0], "two dimensions"),
+    ],
+)
+def test_bad_data_is_named(X, message):
+    with pytest.raises(ValueError, match=message):
+        exact_basis(X)
+
+
+@pytest.mark.parametrize("make", [truncated_basis, sketched_basis])
+def test_bad_size_is_named(make):
+    with pytest.raises(ValueError, match="at least 1; got 0"):
+        make(np.eye(3), 0)

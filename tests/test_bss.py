@@ -1,0 +1,169 @@
+"""Deterministic sparsification: the theorem, and agreement with Algorithm 1 written directly."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certifeature.sparsify import bss
+
+SCALINGS = {
+    "even": lambda rng, d: np.ones(d),
+    "exponential": lambda rng, d: rng.exponential(size=d),
+    "heavy tail": lambda rng, d: rng.pareto(1.2, size=d) + 1e-3,
+    "mostly zero": lambda rng, d: rng.random(d) < 0.4,
+    "tiny and huge": lambda rng, d: 10.0 ** rng.uniform(-9, 0, size=d),
+    "pairs of duplicates": lambda rng, d: np.repeat(rng.random(d), 2)[:d],
+}
+PRIORITIES = {
+    "norm": lambda rng, V: None,
+    "random": lambda rng, V: rng.random(len(V)),
+    "smallest norm first": lambda rng, V: -np.linalg.norm(V, axis=1),
+    "all equal": lambda rng, V: np.ones(len(V)),
+    "some infinite": lambda rng, V: np.where(rng.random(len(V)) < 0.3, -np.inf, rng.random(len(V))),
+}
+
+
+def random_basis(rng, n_features, n_components, scaling):
+    scales = SCALINGS[scaling](rng, n_features)
+    rows = rng.standard_normal((n_features, n_components)) * scales[:, None]
+    # Householder QR gives orthonormal columns whatever the rank of the rows.
+    return np.linalg.qr(rows)[0]
+
+
+def eigenvalues(vectors, sample):
+    chosen = vectors[sample.indices] * sample.weights[:, None]
+    return np.linalg.eigvalsh(chosen.T @ chosen)
+
+
+def direct_bss(vectors, n_select, priority=None):
+    """Algorithm 1 as it is written, with an eigendecomposition and all columns at every step."""
+    norms = np.linalg.norm(vectors, axis=1)
+    scores = np.round(norms, 12) if priority is None else priority
+    order = [i for i in np.argsort(-scores, kind="stable") if norms[i] > 1e-6 * norms.max()]
+    n_components = vectors.shape[1]
+    reach, ratio = np.sqrt(n_select * n_components), np.sqrt(n_components / n_select)
+    delta = (1 + ratio) / (1 - ratio)
+    A = np.zeros((n_components, n_components))
+    energies = {}
+    for step in range(n_select):
+        L, U = step - reach, delta * (step + reach)
+        values, axes = np.linalg.eigh(A)
+        squares = (vectors @ axes) ** 2
+        rise = np.sum(1 / (values - L - 1)) - np.sum(1 / (values - L))
+        fall = np.sum(1 / (U - values)) - np.sum(1 / (U + delta - values))
+        low = squares @ ((values - L - 1) ** -2.0 / rise - 1 / (values - L - 1))
+        high = squares @ ((U + delta - values) ** -2.0 / fall + 1 / (U + delta - values))
+        admissible = [i for i in order if low[i] >= high[i]]
+        pick = next((i for i in admissible if i not in energies), admissible[0])
+        energy = 2 / (low[pick] + high[pick])
+        energies[pick] = energies.get(pick, 0.0) + energy
+        A += energy * np.outer(vectors[pick], vectors[pick])
+    weights = np.sqrt(np.array(list(energies.values())) * (1 - ratio) / n_select)
+    return np.array(list(energies)), weights
+
+
+@settings(max_examples=1000)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_components=st.integers(1, 12),
+    spare_features=st.integers(0, 60),
+    spare_picks=st.one_of(st.integers(1, 3), st.integers(1, 80)),
+    scaling=st.sampled_from(sorted(SCALINGS)),
+    ranking=st.sampled_from(sorted(PRIORITIES)),
+)
+def test_eigenvalues_lie_between_the_proven_bounds(
+    seed, n_components, spare_features, spare_picks, scaling, ranking
+):
+    rng = np.random.default_rng(seed)
+    vectors = random_basis(rng, n_components + spare_features, n_components, scaling)
+    n_select = n_components + spare_picks
+    sample = bss(vectors, n_select, priority=PRIORITIES[ranking](rng, vectors))
+    spectrum = eigenvalues(vectors, sample)
+    ratio = np.sqrt(n_components / n_select)
+    assert (1 - ratio) ** 2 * (1 - 1e-9) <= spectrum[0]
+    assert spectrum[-1] <= (1 + ratio) ** 2 * (1 + 1e-9)
+    assert len(sample.indices) <= n_select
+    assert len(np.unique(sample.indices)) == len(sample.indices)
+    assert (sample.weights > 0).all()
+
+
+@pytest.mark.parametrize("scaling", ["even", "exponential", "heavy tail", "tiny and huge"])
+@pytest.mark.parametrize("ranking", ["norm", "random", "smallest norm first"])
+@pytest.mark.parametrize(
+    ("n_features", "n_components", "n_select"),
+    [(40, 1, 2), (40, 5, 6), (200, 20, 21), (200, 20, 90), (50, 10, 300), (400, 40, 160)],
+)
+def test_same_picks_as_the_direct_algorithm(
+    n_features, n_components, n_select, scaling, ranking, rng
+):
+    vectors = random_basis(rng, n_features, n_components, scaling)
+    priority = PRIORITIES[ranking](rng, vectors)
+    sample = bss(vectors, n_select, priority=priority)
+    indices, weights = direct_bss(vectors, n_select, priority)
+    np.testing.assert_array_equal(sample.indices, indices)
+    np.testing.assert_allclose(sample.weights, weights, rtol=1e-6)
+
+
+def test_repeats_happen_and_add_their_squared_scales(rng):
+    vectors = random_basis(rng, 60, 10, "heavy tail")
+    sample = bss(vectors, 50)
+    assert len(sample.indices) < 50
+    np.testing.assert_allclose(sample.weights, direct_bss(vectors, 50)[1], rtol=1e-6)
+
+
+def test_ties_go_to_the_lower_index():
+    vectors = np.full((12, 1), 1 / np.sqrt(12))
+    assert bss(vectors, 5).indices.tolist() == [0, 1, 2, 3, 4]
+    vectors = np.linalg.qr(np.random.default_rng(1).standard_normal((8, 8)))[0]
+    assert bss(vectors, 20).indices.tolist() == direct_bss(vectors, 20)[0].tolist()
+
+
+def test_priority_is_followed_while_admissible(rng):
+    vectors = random_basis(rng, 500, 5, "even")
+    priority = rng.random(500)
+    first = bss(vectors, 100, priority=priority).indices[0]
+    assert first == np.argmax(priority)
+
+
+def test_negligible_columns_are_never_picked(rng):
+    vectors = np.linalg.qr(rng.standard_normal((50, 5)))[0]
+    vectors = np.vstack([vectors, np.zeros((3, 5)), np.full((2, 5), 1e-12)])
+    priority = np.arange(55.0)
+    assert bss(vectors, 40, priority=priority).indices.max() < 50
+
+
+def test_result_does_not_depend_on_layout_or_precision_of_the_input(rng):
+    vectors = np.linalg.qr(rng.standard_normal((100, 8)))[0]
+    expected = bss(vectors, 30)
+    for same in (np.asfortranarray(vectors), vectors.tolist(), vectors[::-1][::-1]):
+        sample = bss(same, 30)
+        np.testing.assert_array_equal(sample.indices, expected.indices)
+        np.testing.assert_allclose(sample.weights, expected.weights, rtol=1e-9)
+
+
+def test_rotating_the_basis_changes_nothing(rng):
+    vectors = random_basis(rng, 100, 8, "exponential")
+    rotation = np.linalg.qr(rng.standard_normal((8, 8)))[0]
+    np.testing.assert_array_equal(bss(vectors, 30).indices, bss(vectors @ rotation, 30).indices)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "n_select", "priority", "message"),
+    [
+        (np.eye(4)[:, :2], 2, None, "at least 3"),
+        (np.eye(4)[:, :2], 0, None, "positive integer"),
+        (np.eye(4)[:, :2], 2.5, None, "positive integer"),
+        (np.eye(4)[:, :2], True, None, "positive integer"),
+        (2 * np.eye(4)[:, :2], 4, None, "not orthonormal"),
+        (np.ones((4, 2)), 4, None, "not orthonormal"),
+        (np.full((4, 2), np.nan), 4, None, "NaN"),
+        (np.empty((0, 0)), 4, None, "non-empty"),
+        (np.ones(4), 4, None, "non-empty"),
+        (np.eye(4)[:, :2], 4, np.ones(3), "each of the 4 features"),
+        (np.eye(4)[:, :2], 4, np.full(4, np.nan), "NaN"),
+    ],
+)
+def test_bad_input_is_named(vectors, n_select, priority, message):
+    with pytest.raises(ValueError, match=message):
+        bss(vectors, n_select, priority=priority)

@@ -1,0 +1,364 @@
+"""The selectors as scikit-learn estimators."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+import skops.io
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.callback import ProgressBar
+from sklearn.datasets import make_classification
+from sklearn.feature_selection import f_classif
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
+
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
+from certifeature.basis import exact_basis
+from certifeature.selectors import base
+
+SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
+RESCALING = [BSSSelector, LeverageScoreSelector, RandomSelector]
+
+
+@pytest.fixture
+def wide():
+    """40 rows and 300 features, so that every selector has something to leave out."""
+    return make_classification(40, 300, n_informative=20, random_state=0)
+
+
+@pytest.fixture
+def three_classes():
+    return make_classification(
+        60, 200, n_informative=12, n_classes=3, n_clusters_per_class=1, random_state=0
+    )
+
+
+@parametrize_with_checks(
+    [
+        *(selector() for selector in SELECTORS),
+        *(selector(supervised=False) for selector in SELECTORS),
+        *(selector(n_features_to_select=0.5) for selector in SELECTORS),
+        BSSSelector(2, order="coef"),
+        BSSSelector(3, order="leverage"),
+        BSSSelector(2, estimator=LinearSVC(), rescale=False),
+    ]
+)
+@pytest.mark.filterwarnings("ignore:.*all are kept:UserWarning")
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
+@pytest.mark.filterwarnings("ignore:SCIPY_ARRAY_API")
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+@pytest.mark.parametrize("supervised", [True, False])
+def test_sparse_and_dense_pick_the_same(selector, supervised, wide):
+    X, y = wide
+    X = np.where(np.abs(X) > 0.8, X, 0.0)
+    reference = selector(80, supervised=supervised, random_state=0).fit(X, y)
+    for form in (sparse.csr_array, sparse.csc_matrix, sparse.coo_matrix, np.asfortranarray):
+        fitted = selector(80, supervised=supervised, random_state=0).fit(form(X), y)
+        np.testing.assert_array_equal(fitted.indices_, reference.indices_)
+        np.testing.assert_allclose(fitted.weights_, reference.weights_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_thread_count_does_not_matter(selector, wide):
+    X, y = wide
+    fits = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            fits.append(selector(80, random_state=0).fit(X, y))
+    np.testing.assert_array_equal(fits[0].indices_, fits[1].indices_)
+    np.testing.assert_allclose(fits[0].weights_, fits[1].weights_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e150])
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_unsupervised_selection_does_not_depend_on_the_scale_of_the_data(selector, factor, wide):
+    X, _ = wide
+    fits = [
+        selector(80, supervised=False, random_state=0).fit(X * scale) for scale in (1.0, factor)
+    ]
+    np.testing.assert_array_equal(fits[0].indices_, fits[1].indices_)
+    np.testing.assert_allclose(fits[0].weights_, fits[1].weights_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("order", ["rfe", "coef", "leverage"])
+def test_guarantee_holds_on_the_support_rows(order, wide):
+    X, y = wide
+    selector = BSSSelector(120, order=order).fit(X, y)
+    basis = exact_basis(X[selector.support_rows_])
+    assert selector.basis_ == base.BasisFacts(
+        "exact", len(selector.support_rows_), basis.rank, basis.rank, exact=True
+    )
+    chosen = basis.vectors[selector.indices_] * selector.weights_[:, None]
+    spectrum = np.linalg.eigvalsh(chosen.T @ chosen)
+    ratio = np.sqrt(basis.rank / 120)
+    assert (1 - ratio) ** 2 <= spectrum[0] <= spectrum[-1] <= (1 + ratio) ** 2
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 0.8])
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_automatic_size_keeps_its_promise(selector, epsilon, rng):
+    X = rng.standard_normal((5, 3000))
+    fitted = selector(epsilon=epsilon, supervised=False, random_state=0).fit(X)
+    assert 5 < fitted.n_features_to_select_ < 3000
+    chosen = exact_basis(X).vectors[fitted.indices_] * fitted.weights_[:, None]
+    assert np.linalg.eigvalsh(chosen.T @ chosen)[0] >= 1 - epsilon
+
+
+def test_automatic_size_of_bss_is_the_tight_one(rng):
+    X = rng.standard_normal((5, 3000))
+    fitted = BSSSelector(epsilon=0.5, supervised=False).fit(X)
+    assert fitted.n_features_to_select_ == np.ceil(5 / (1 - np.sqrt(0.5)) ** 2) == 59
+
+
+def test_rrqr_auto_size_is_the_smallest(rng):
+    X = rng.standard_normal((5, 300))
+    fitted = RRQRSelector(supervised=False).fit(X)
+    vectors = exact_basis(X).vectors
+    pivots = RRQRSelector(299, supervised=False).fit(X).indices_
+    sizes = range(5, 300)
+    kept = [np.linalg.eigvalsh(vectors[pivots[:n]].T @ vectors[pivots[:n]])[0] for n in sizes]
+    assert fitted.n_features_to_select_ == next(
+        n for n, smallest in zip(sizes, kept, strict=True) if smallest >= 0.5
+    )
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_size_may_be_a_number_or_a_fraction(selector, wide):
+    X, y = wide
+    assert selector(60, random_state=0).fit(X, y).n_features_to_select_ == 60
+    assert selector(0.25, random_state=0).fit(X, y).n_features_to_select_ == 75
+    assert selector(np.int64(60), random_state=0).fit(X, y).n_features_to_select_ == 60
+
+
+@pytest.mark.parametrize("n_features_to_select", [300, 1000, 1.0])
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_asking_for_all_keeps_all_with_one_warning(selector, n_features_to_select, wide):
+    X, y = wide
+    with pytest.warns(UserWarning, match="X has 300: all are kept") as caught:
+        fitted = selector(n_features_to_select).fit(X, y)
+    assert len(caught) == 1
+    np.testing.assert_array_equal(fitted.transform(X), X)
+    assert fitted.n_features_to_select_ == 300
+
+
+def test_auto_size_beyond_the_data_says_so(wide):
+    X, y = wide
+    with pytest.warns(UserWarning, match=r"epsilon=0.1 takes \d+ features and X has 300"):
+        BSSSelector(epsilon=0.1).fit(X, y)
+
+
+def test_few_features_cut_the_basis_and_the_facts_say_so(wide):
+    X, y = wide
+    selector = BSSSelector(20).fit(X, y)
+    facts = selector.basis_
+    assert (facts.kind, facts.exact) == ("truncated", False)
+    assert facts.n_components < 20 <= facts.rank
+    with pytest.raises(ValueError, match=rf"n_features_to_select=20 .* {facts.rank}"):
+        BSSSelector(20, basis="exact").fit(X, y)
+
+
+def test_one_feature_is_served(wide):
+    X, y = wide
+    selector = BSSSelector(1, order="coef").fit(X, y)
+    direction = exact_basis(X[selector.support_rows_]).vectors[:, 0]
+    assert selector.indices_.tolist() == [np.argmax(np.abs(selector.estimator_.coef_))]
+    np.testing.assert_allclose(selector.weights_ * np.abs(direction[selector.indices_]), 1)
+
+
+def test_kinds_of_basis(wide, monkeypatch):
+    X, y = wide
+    facts = BSSSelector(60, basis="truncated", n_components=7).fit(X, y).basis_
+    assert (facts.kind, facts.n_components, facts.exact) == ("truncated", 7, False)
+    facts = BSSSelector(60, basis="sketch", n_components=7, random_state=0).fit(X, y).basis_
+    assert (facts.kind, facts.n_components, facts.rank) == ("sketch", 7, None)
+    facts = BSSSelector(60, n_components=7).fit(X, y).basis_
+    assert (facts.kind, facts.n_components) == ("truncated", 7)
+    monkeypatch.setattr(base, "_MOST_EXACT_DIRECTIONS", 5)
+    facts = BSSSelector(60, n_components=7, random_state=0).fit(X, y).basis_
+    assert (facts.kind, facts.n_components) == ("sketch", 7)
+
+
+def test_unsupervised_ignores_labels(wide):
+    X, y = wide
+    blind = BSSSelector(80, supervised=False).fit(X)
+    np.testing.assert_array_equal(
+        BSSSelector(80, supervised=False).fit(X, y).indices_, blind.indices_
+    )
+    assert blind.estimator_ is None
+    np.testing.assert_array_equal(blind.support_rows_, np.arange(40))
+
+
+@pytest.mark.parametrize("svm", [SVC(kernel="linear"), LinearSVC(C=0.01), None])
+def test_multiclass_takes_the_support_of_every_problem(svm, three_classes):
+    X, y = three_classes
+    selector = BSSSelector(150, estimator=svm, random_state=0).fit(X, y)
+    assert set(y[selector.support_rows_]) == {0, 1, 2}
+    if isinstance(svm, SVC):
+        np.testing.assert_array_equal(selector.support_rows_, np.sort(selector.estimator_.support_))
+
+
+def test_order_may_be_an_array_or_a_callable(wide):
+    X, y = wide
+    scores = np.nan_to_num(f_classif(X, y)[0])
+    by_array = BSSSelector(80, order=scores).fit(X, y)
+    np.testing.assert_array_equal(by_array.scores_, scores)
+    seen = {}
+
+    def score(rows, labels):
+        seen["shape"], seen["labels"] = rows.shape, labels
+        return f_classif(rows, labels)
+
+    by_callable = BSSSelector(80, order=score).fit(X, y)
+    assert seen["shape"] == (len(by_callable.support_rows_), 300)
+    np.testing.assert_array_equal(seen["labels"], y[by_callable.support_rows_])
+    unsupervised = BSSSelector(80, order=lambda rows, _: rows.std(axis=0), supervised=False)
+    np.testing.assert_allclose(unsupervised.fit(X).scores_, X.std(axis=0))
+
+
+def test_plain_columns_are_those_of_x(wide):
+    X, y = wide
+    for selector in RESCALING:
+        fitted = selector(80, rescale=False, random_state=0).fit(X, y)
+        assert (fitted.weights_ == 1).all()
+        np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.get_support()])
+        scaled = selector(80, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(scaled.indices_, fitted.indices_)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+def test_transform_scales_and_inverse_transform_undoes_it(form, wide):
+    X, y = wide
+    data = form(X)
+    for selector in SELECTORS:
+        fitted = selector(80, random_state=0).fit(data, y)
+        reduced = fitted.transform(data)
+        restored = fitted.inverse_transform(reduced)
+        if sparse.issparse(data):
+            assert type(reduced) is type(data)
+            reduced, restored = reduced.toarray(), restored.toarray()
+        order = np.argsort(fitted.indices_)
+        expected = X[:, fitted.indices_[order]] * fitted.weights_[order]
+        np.testing.assert_allclose(reduced, expected)
+        np.testing.assert_allclose(restored, np.where(fitted.get_support(), X, 0.0))
+
+
+def test_inverse_transform_wants_what_transform_gave(wide):
+    X, y = wide
+    with pytest.raises(ValueError, match="300 columns, but"):
+        BSSSelector(80).fit(X, y).inverse_transform(X)
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_data_frames_in_and_out(selector, wide):
+    X, y = wide
+    names = [f"gene {i}" for i in range(300)]
+    for library, frame in (
+        ("pandas", pd.DataFrame(X, columns=names)),
+        ("polars", pl.DataFrame(X, schema=names)),
+    ):
+        fitted = selector(80, random_state=0).set_output(transform=library).fit(frame, y)
+        reduced = fitted.transform(frame)
+        assert type(reduced) is type(frame)
+        assert list(reduced.columns) == list(fitted.get_feature_names_out())
+        np.testing.assert_array_equal(
+            fitted.get_feature_names_out(), np.array(names)[fitted.get_support()]
+        )
+
+
+def test_pipeline_grid_search_and_clone(wide):
+    X, y = wide
+    pipeline = make_pipeline(StandardScaler(), BSSSelector(order="coef"), LinearSVC(random_state=0))
+    search = GridSearchCV(pipeline, {"bssselector__n_features_to_select": [1, 20, 0.3]}, cv=3)
+    search.fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert clone(search.best_estimator_).fit(X, y).score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_pickle_and_skops_round_trips(selector, wide):
+    X, y = wide
+    fitted = selector(80, random_state=0).fit(X, y)
+    dumped = skops.io.dumps(fitted)
+    trusted = skops.io.get_untrusted_types(data=dumped)
+    assert all(name.startswith("certifeature.") for name in trusted)
+    for copy in (pickle.loads(pickle.dumps(fitted)), skops.io.loads(dumped, trusted=trusted)):
+        np.testing.assert_array_equal(copy.transform(X), fitted.transform(X))
+        assert copy.basis_ == fitted.basis_
+
+
+def test_html_representation_shows_the_parameters(wide):
+    X, y = wide
+    html = BSSSelector(80, estimator=SVC(kernel="linear")).fit(X, y)._repr_html_()
+    assert "n_features_to_select" in html
+    assert "SVC" in html
+
+
+def test_progress_is_reported_task_by_task(wide, capsys):
+    X, y = wide
+    begun, ended = [], []
+
+    class Recorder:
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context):
+            begun.append(context.task_name)
+
+        def on_fit_task_end(self, estimator, context):
+            ended.append(context.task_name)
+
+    BSSSelector(80).set_callbacks(Recorder()).fit(X, y)
+    assert begun == ["fit", "find rows", "compute basis", "choose features"]
+    assert ended == [*begun[1:], "fit"]
+    BSSSelector(80).set_callbacks(ProgressBar()).fit(X, y)
+    make_pipeline(BSSSelector(80), SVC(kernel="linear")).fit(X, y)
+
+
+def test_sample_weight_reaches_the_svm(wide):
+    X, y = wide
+    weights = np.ones(40)
+    weights[:10] = 0
+    weighted = BSSSelector(80).fit(X, y, sample_weight=weights)
+    without = BSSSelector(80).fit(X[10:], y[10:])
+    np.testing.assert_array_equal(weighted.indices_, without.indices_)
+    np.testing.assert_array_equal(weighted.support_rows_, without.support_rows_ + 10)
+
+
+def test_metadata_routing_inside_a_pipeline(wide):
+    X, y = wide
+    weights = np.where(np.arange(40) < 10, 0.0, 1.0)
+    direct = BSSSelector(80).fit(X, y, sample_weight=weights)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = make_pipeline(
+            StandardScaler(with_mean=False, with_std=False).set_fit_request(sample_weight=False),
+            BSSSelector(80).set_fit_request(sample_weight=True),
+            SVC(kernel="linear").set_fit_request(sample_weight=False),
+        ).fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(routed[1].indices_, direct.indices_)
+    plain = make_pipeline(BSSSelector(80), SVC(kernel="linear"))
+    plain.fit(X, y, bssselector__sample_weight=weights)
+    np.testing.assert_array_equal(plain[0].indices_, direct.indices_)
+
+
+def test_selection_is_useful(wide):
+    """A sanity check that errors of sign or alignment cannot pass."""
+    X, y = make_classification(200, 400, n_informative=15, class_sep=2, random_state=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        good = cross_val_score(make_pipeline(BSSSelector(60), SVC(kernel="linear")), X, y).mean()
+        floor = cross_val_score(
+            make_pipeline(RandomSelector(60, random_state=0), SVC(kernel="linear")), X, y
+        ).mean()
+    assert good > floor + 0.05
