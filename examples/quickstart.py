@@ -1,6 +1,6 @@
 """Choose 300 words that tell NumPy's docstrings from SciPy's, and see what the choice costs."""
 
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
@@ -8,12 +8,18 @@ from certifeature import BSSSelector, RandomSelector
 from certifeature.datasets import load_docstrings
 
 docs = load_docstrings(packages=("numpy", "scipy"))
-print("{} documents, {} words".format(*docs.data.shape))
+print("{} docstrings, {} words".format(*docs.data.shape))
+svm = LinearSVC(random_state=0)
+folds = StratifiedKFold(5, shuffle=True, random_state=0)
+bss = BSSSelector(300, estimator=svm)
 for name, selector in {
     "all words": "passthrough",
-    "300 words by BSS": BSSSelector(300, random_state=0),
-    "300 random words": RandomSelector(300, random_state=0),
+    "300 words by BSS": bss,
+    "300 random words": RandomSelector(300, estimator=svm, random_state=0),
 }.items():
-    model = make_pipeline(selector, LinearSVC(random_state=0))
-    error = 1 - cross_val_score(model, docs.data, docs.target, cv=5).mean()
-    print(f"{name}: cross-validated error {error:.3f}")
+    scores = cross_val_score(make_pipeline(selector, svm), docs.data, docs.target, cv=folds)
+    print(f"{name:>16}: cross-validated error {1 - scores.mean():.3f}")
+
+bss.fit(docs.data, docs.target)
+print(f"chosen for {len(bss.support_rows_)} support vectors; {bss.basis_}")
+print("first 20 of them:", *docs.feature_names[bss.indices_[:20]])

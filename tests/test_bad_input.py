@@ -99,7 +99,7 @@ class TestErrors:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"order": "alphabet"}, "order must be one of 'auto', 'rfe'"),
+        ({"order": "alphabet"}, "order must be one of 'auto', 'coef'"),
         ({"order": "rfe", "supervised": False}, "needs supervised=True"),
         ({"order": "coef", "supervised": False}, "needs supervised=True"),
         ({"order": np.ones(7)}, "each of the 120 features"),

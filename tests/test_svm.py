@@ -101,6 +101,18 @@ def test_models_without_support_vectors_are_refused(model, message, two_classes)
         support_rows(model.fit(X, y), X, y)
 
 
+def test_a_model_that_is_no_svm_solution_is_refused():
+    class Overshot:
+        loss = "hinge"
+        classes_ = (0, 1)
+
+        def decision_function(self, X):
+            return np.asarray(X)[:, 0] * 100
+
+    with pytest.raises(ValueError, match="every row beyond its margin"):
+        support_rows(Overshot(), [[-1.0], [1.0]], [0, 1])
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csr_array])
 def test_weights_join_the_classes(form, four_classes):
     X, y = four_classes

@@ -17,7 +17,7 @@ from certifeature.svm import elimination_order, feature_weights
 
 __all__ = ["BSSSelector"]
 
-_ORDERS = ("auto", "rfe", "coef", "leverage")
+_ORDERS = ("auto", "coef", "rfe", "leverage")
 
 
 class BSSSelector(BaseSelector):
@@ -189,9 +189,9 @@ class BSSSelector(BaseSelector):
             return np.asarray(self.order, dtype=np.float64)
         if self.order == "leverage" or not self.supervised:
             return np.round(leverage_scores(basis.vectors), 12)
-        if self.order == "coef":
-            return feature_weights(self.estimator_)
-        return elimination_order(self.estimator_, rows.X, rows.y, rows.sample_weight)
+        if self.order == "rfe":
+            return elimination_order(self.estimator_, rows.X, rows.y, rows.sample_weight)
+        return feature_weights(self.estimator_)
 
     def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
         if n_select > 1:

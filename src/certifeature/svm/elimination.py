@@ -55,7 +55,7 @@ def elimination_order(
     while len(columns) > 1:
         # Stable, so that of equal weights the lower index stays.
         best_first = columns[np.argsort(-feature_weights(svm), kind="stable")]
-        n_kept = int(np.ceil(_KEPT * len(columns)))
+        n_kept = max(1, int(_KEPT * len(columns)))
         dropped.append(best_first[n_kept:])
         columns = np.sort(best_first[:n_kept])
         if n_kept > 1:

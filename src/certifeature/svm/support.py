@@ -91,7 +91,13 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
             f"with a loss among {_HINGE_LOSSES}; {_REMEDY}"
         )
     margins = _margins(svm, X, np.asarray(y))
-    return np.flatnonzero((margins <= 1 + _MARGIN_SLACK).any(axis=1))
+    rows = np.flatnonzero((margins <= 1 + _MARGIN_SLACK).any(axis=1))
+    if not rows.size:
+        raise ValueError(
+            f"{name} puts every row beyond its margin, so it is not the solution of an SVM; "
+            "let it converge (more iterations, a smaller tolerance, scaled data)."
+        )
+    return rows
 
 
 def _with_twins(X: Any, support: NDArray[np.intp]) -> NDArray[np.intp]:
