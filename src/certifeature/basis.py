@@ -62,7 +62,18 @@ class Basis:
         return self.vectors.shape[1]
 
     def truncated(self, n_components: int) -> Basis:
-        """Return the basis cut to its first directions."""
+        """Return the basis cut to its first directions.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of directions to keep.
+
+        Returns
+        -------
+        Basis
+            Exact only if nothing was cut.
+        """
         return Basis(
             np.ascontiguousarray(self.vectors[:, :n_components]),
             self.singular_values[:n_components],

@@ -53,7 +53,7 @@ class BSSSelector(BaseSelector):
     order : {"auto", "coef", "rfe", "leverage"}, array-like or callable, default="auto"
         Ranking among the features that keep the bound; the bound is the same for every ranking.
 
-        - "coef": by the weights |w| of the SVM, joined over classes;
+        - "coef": by the weights of the SVM, joined over classes;
         - "rfe": by recursive elimination on the support rows, in halving steps;
         - "leverage": by leverage score, which is the rule of the paper and needs no labels;
         - "auto": "coef" if supervised, else "leverage";
@@ -80,7 +80,7 @@ class BSSSelector(BaseSelector):
         Chosen features in the order of their choice.
     weights_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         The ranking of ``order``, highest first.
     n_features_to_select_ : int
         Number r of picks.
@@ -92,7 +92,7 @@ class BSSSelector(BaseSelector):
         Kind, number of directions, rank and exactness of the basis.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has string column names.
 
     See Also

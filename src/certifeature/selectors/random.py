@@ -52,7 +52,7 @@ class RandomSelector(BaseSelector):
         Chosen features in the order of their choice.
     weights_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         The chance of each feature in one draw.
     n_features_to_select_ : int
         Number of features asked for.
@@ -64,7 +64,7 @@ class RandomSelector(BaseSelector):
         Kind, number of directions, rank and exactness of the basis.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has string column names.
 
     See Also

@@ -52,7 +52,7 @@ class RRQRSelector(BaseSelector):
         Chosen features in the order of their choice.
     weights_ : ndarray of shape (n_chosen,)
         Ones.
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Norms of the columns, relative to the largest singular value of the rows: where pivoting
         begins.
     n_features_to_select_ : int
@@ -65,7 +65,7 @@ class RRQRSelector(BaseSelector):
         Kind, number of directions, rank and exactness of the basis.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has string column names.
 
     See Also

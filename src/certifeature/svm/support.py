@@ -130,7 +130,7 @@ def _margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def feature_weights(svm: Any) -> NDArray[np.float64]:
-    """Return |w| of a fitted linear model, as the norm over its binary problems.
+    """Return the size of each weight of a linear model, as the norm over its binary problems.
 
     Parameters
     ----------
