@@ -17,14 +17,13 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifeature.basis import Basis, exact_basis, sketched_basis, truncated_basis
 from certifeature.selectors.data import (
     Rows,
     canonical_csr,
     checked_weights,
-    largest_row_norm,
     original_columns,
     scaled_columns,
 )
@@ -35,7 +34,7 @@ from certifeature.selectors.parameters import (
     requested_size,
 )
 from certifeature.sparsify import Sample
-from certifeature.svm import default_svm, support_rows
+from certifeature.svm import default_svm, fit_svm, support_rows
 
 __all__ = ["BaseSelector", "BasisFacts"]
 
@@ -45,8 +44,6 @@ FloatArray = NDArray[np.float64]
 _MOST_EXACT_DIRECTIONS = 2000
 _MOST_EXACT_ENTRIES = 2**28
 _DEFAULT_SKETCH = 256
-# LIBSVM keeps inner products in single precision and never ends when they overflow.
-_LARGEST_ROW_NORM = 1e18
 
 
 @dataclass(frozen=True)
@@ -243,33 +240,9 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if not self.supervised:
             self.estimator_ = None
             return rows
-        self.estimator_ = self._fit_svm(rows, seed)
+        svm = default_svm(len(rows.y), seed) if self.estimator is None else clone(self.estimator)
+        self.estimator_ = fit_svm(svm, rows.X, rows.y, rows.sample_weight)
         return rows.take(support_rows(self.estimator_, rows.X, rows.y))
-
-    def _fit_svm(self, rows: Rows, seed: int) -> Any:
-        X, y, sample_weight = rows.X, rows.y, rows.sample_weight
-        classes = np.unique(y)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y has one class only, {classes[0]!r}; an SVM needs at least two. "
-                "Pass rows of both classes, or set supervised=False."
-            )
-        norm = largest_row_norm(X)
-        if norm > _LARGEST_ROW_NORM:
-            raise ValueError(
-                f"X has rows of norm up to {norm:.0e}; beyond {_LARGEST_ROW_NORM:.0e} the inner "
-                "products of an SVM overflow. Scale X first, for instance with "
-                "sklearn.preprocessing.MaxAbsScaler, or set supervised=False."
-            )
-        svm = default_svm(X.shape[0], seed) if self.estimator is None else clone(self.estimator)
-        if sample_weight is None:
-            return svm.fit(X, y)
-        if not has_fit_parameter(svm, "sample_weight"):
-            raise ValueError(
-                f"{type(svm).__name__} takes no sample_weight; leave it out or use an SVM that "
-                "takes it, such as sklearn.svm.LinearSVC."
-            )
-        return svm.fit(X, y, sample_weight=sample_weight)
 
     def _compute_basis(self, rows: Any, n_select: int | None, seed: int) -> tuple[Basis, str]:
         kind, n_components = self.basis, self.n_components

@@ -13,7 +13,6 @@ __all__ = [
     "Rows",
     "canonical_csr",
     "checked_weights",
-    "largest_row_norm",
     "original_columns",
     "scaled_columns",
 ]
@@ -76,17 +75,6 @@ def checked_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
     if not weights.any():
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     return weights
-
-
-def largest_row_norm(X: Any) -> float:
-    """Return the largest norm of a row, safe from overflow on the way."""
-    values = X.data if sparse.issparse(X) else X
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest == 0:
-        return 0.0
-    shares = X / largest
-    squares = shares.multiply(shares) if sparse.issparse(shares) else shares * shares
-    return largest * float(np.sqrt(np.asarray(squares.sum(axis=1)).max()))
 
 
 def original_columns(X: Any, columns: NDArray[np.intp], n_features: int) -> Any:

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.svm import SVC, LinearSVC
 
-__all__ = ["default_svm", "feature_weights", "support_rows"]
+__all__ = ["feature_weights", "support_rows"]
 
-# Up to here LIBSVM's exact support vectors cost no more than LIBLINEAR's approximate ones.
-_LARGEST_LIBSVM = 1000
 # Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
 # many does no harm: the guarantee for more rows holds for fewer.
 _MARGIN_SLACK = 1e-3
@@ -22,27 +19,6 @@ _REMEDY = (
     "use sklearn.svm.SVC(kernel='linear'), sklearn.svm.LinearSVC or another linear SVM, "
     "or supervised=False."
 )
-
-
-def default_svm(n_rows: int, random_state: int) -> Any:
-    """Return an unfitted linear SVM: LIBSVM for few rows, LIBLINEAR for many.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of training rows.
-    random_state : int
-        Seed of LIBLINEAR's coordinate order.
-
-    Examples
-    --------
-    >>> from certifeature.svm import default_svm
-    >>> default_svm(200, 0), default_svm(20_000, 0)
-    (SVC(kernel='linear'), LinearSVC(random_state=0))
-    """
-    if n_rows <= _LARGEST_LIBSVM:
-        return SVC(kernel="linear")
-    return LinearSVC(random_state=random_state)
 
 
 def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:

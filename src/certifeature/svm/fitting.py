@@ -1,0 +1,102 @@
+"""Training a linear SVM on data that may be unfit for one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.validation import has_fit_parameter
+
+__all__ = ["default_svm", "fit_svm"]
+
+# Up to here LIBSVM's exact support vectors cost no more than LIBLINEAR's approximate ones.
+_LARGEST_LIBSVM = 1000
+# LIBSVM keeps inner products in single precision and never ends when they overflow.
+_LARGEST_ROW_NORM = 1e18
+
+
+def default_svm(n_rows: int, random_state: int) -> Any:
+    """Return an unfitted linear SVM: LIBSVM for few rows, LIBLINEAR for many.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of training rows.
+    random_state : int
+        Seed of LIBLINEAR's coordinate order.
+
+    Examples
+    --------
+    >>> from certifeature.svm import default_svm
+    >>> default_svm(200, 0), default_svm(20_000, 0)
+    (SVC(kernel='linear'), LinearSVC(random_state=0))
+    """
+    if n_rows <= _LARGEST_LIBSVM:
+        return SVC(kernel="linear")
+    return LinearSVC(random_state=random_state)
+
+
+def fit_svm(
+    svm: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[np.float64] | None = None
+) -> Any:
+    """Fit an SVM, or say why it cannot be.
+
+    Parameters
+    ----------
+    svm : estimator
+        Unfitted linear SVM.
+    X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
+        Training data.
+    y : ndarray of shape (n_samples,)
+        Labels of at least two classes.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    estimator
+        The fitted SVM.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certifeature.svm import default_svm, fit_svm
+    >>> X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
+    >>> fit_svm(default_svm(2, 0), X, y).coef_
+    array([[1.]])
+    """
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class only, {classes[0]!r}; an SVM needs at least two. "
+            "Pass rows of both classes, or set supervised=False."
+        )
+    norm = _largest_row_norm(X)
+    if norm > _LARGEST_ROW_NORM:
+        raise ValueError(
+            f"X has rows of norm up to {norm:.0e}; beyond {_LARGEST_ROW_NORM:.0e} the inner "
+            "products of an SVM overflow. Scale X first, for instance with "
+            "sklearn.preprocessing.MaxAbsScaler, or set supervised=False."
+        )
+    if sample_weight is None:
+        return svm.fit(X, y)
+    if not has_fit_parameter(svm, "sample_weight"):
+        raise ValueError(
+            f"{type(svm).__name__} takes no sample_weight; leave it out or use an SVM that "
+            "takes it, such as sklearn.svm.LinearSVC."
+        )
+    return svm.fit(X, y, sample_weight=sample_weight)
+
+
+def _largest_row_norm(X: Any) -> float:
+    """Return the largest norm of a row, safe from overflow on the way."""
+    values = X.data if sparse.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0:
+        return 0.0
+    shares = X / largest
+    squares = shares.multiply(shares) if sparse.issparse(shares) else shares * shares
+    return largest * float(np.sqrt(np.asarray(squares.sum(axis=1)).max()))
