@@ -13,6 +13,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build"]
@@ -22,6 +23,7 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
+autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL06", "GL07", "PR01", "PR02", "PR03", "RT03", "YD01"}
 # Results of functions: their docstrings list attributes, not parameters.
