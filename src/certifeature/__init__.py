@@ -3,6 +3,7 @@
 The selectors are scikit-learn transformers; put one before a linear SVM in a pipeline.
 """
 
+from certifeature.certificate import Certificate, certify
 from certifeature.selectors import (
     BSSSelector,
     LeverageScoreSelector,
@@ -12,4 +13,11 @@ from certifeature.selectors import (
 
 __version__ = "0.1.0"
 
-__all__ = ["BSSSelector", "LeverageScoreSelector", "RRQRSelector", "RandomSelector"]
+__all__ = [
+    "BSSSelector",
+    "Certificate",
+    "LeverageScoreSelector",
+    "RRQRSelector",
+    "RandomSelector",
+    "certify",
+]

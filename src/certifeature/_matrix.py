@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["normalised"]
+__all__ = ["canonical_csr", "fingerprint", "normalised", "scaled_columns"]
 
 
 def normalised(X: Any) -> tuple[Any, int]:
@@ -40,3 +42,32 @@ def normalised(X: Any) -> tuple[Any, int]:
         X = X.copy()
         X.sum_duplicates()
     return X, exponent
+
+
+def canonical_csr(X: Any) -> Any:
+    """Return CSR data without duplicate entries, with the 32-bit indices that LIBSVM wants."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.indices.dtype != np.int32 and max(*X.shape, X.nnz) <= np.iinfo(np.int32).max:
+        indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        X = type(X)((X.data, indices, indptr), shape=X.shape)
+    return X
+
+
+def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:
+    """Return X with its columns scaled, of the same kind and format (ndarray, CSR or CSC)."""
+    if not sparse.issparse(X):
+        return X * scales
+    scaled = X.copy()
+    factors = scales[X.indices] if X.format == "csr" else np.repeat(scales, np.diff(X.indptr))
+    scaled.data = X.data * factors
+    return scaled
+
+
+def fingerprint(X: Any) -> str:
+    """Return a digest that tells whether two matrices of one kind hold the same values."""
+    digest = blake2b(str(X.shape).encode(), digest_size=16)
+    for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()

@@ -79,7 +79,7 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
     --------
     >>> from certifeature.ball import minimum_enclosing_ball
     >>> ball = minimum_enclosing_ball([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]])
-    >>> ball.radius, ball.coefficients
+    >>> round(ball.radius, 9), ball.coefficients.round(9)
     (1.0, array([0.5, 0.5, 0. ]))
     """
     if not tolerance > 0:
@@ -166,6 +166,8 @@ class _Problem:
         edges = gram[np.ix_(others, others)] + gram[pole, pole]
         edges -= gram[others, pole][:, None] + gram[pole, others][None, :]
         squared_lengths = np.diag(edges).copy()
+        if squared_lengths.max() <= 0:
+            return present
         # A trace of ridge decides between the solutions where rows depend on each other.
         edges[np.diag_indices_from(edges)] += len(rows) * _EPS * squared_lengths.max()
         coefficients = np.empty(len(rows))

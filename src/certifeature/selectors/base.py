@@ -6,8 +6,8 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,12 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
 from certifeature.basis import Basis, exact_basis, sketched_basis, truncated_basis
-from certifeature.selectors.data import (
-    Rows,
-    canonical_csr,
-    checked_weights,
-    original_columns,
-    scaled_columns,
-)
+from certifeature.certificate import APriori, Certificate
+from certifeature.certificate.certify import measured_certificate
+from certifeature.certificate.measure import extreme_eigenvalues
+from certifeature.selectors.data import Rows, checked_weights, original_columns
 from certifeature.selectors.parameters import (
     check_choice,
     check_count,
@@ -34,7 +32,7 @@ from certifeature.selectors.parameters import (
     requested_size,
 )
 from certifeature.sparsify import Sample
-from certifeature.svm import default_svm, fit_svm, support_rows
+from certifeature.svm import default_svm, fit_svm, row_costs, support_rows
 
 __all__ = ["BaseSelector", "BasisFacts"]
 
@@ -44,6 +42,9 @@ FloatArray = NDArray[np.float64]
 _MOST_EXACT_DIRECTIONS = 2000
 _MOST_EXACT_ENTRIES = 2**28
 _DEFAULT_SKETCH = 256
+# A truncated basis is cut from an exact one up to here, and found by Lanczos iteration beyond.
+_MOST_CUT_DIRECTIONS = 4096
+_MOST_ROUNDS = 20
 
 
 @dataclass(frozen=True)
@@ -74,22 +75,18 @@ class BasisFacts:
 class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """Base of the selectors; a subclass chooses features from a basis.
 
-    Subclasses set their parameters, and define `_rank`, `_promised_size` and `_sample`.
+    Subclasses set their parameters, define `_rank` and `_sample`, and may have a `_promise`.
     """
-
-    _kinds_of_basis: ClassVar[tuple[str, ...]] = ("auto", "exact", "truncated", "sketch")
 
     n_features_to_select: Any
     epsilon: float
     supervised: bool
+    guarantee: str
     estimator: Any
     basis: str
     n_components: int | None
     random_state: Any
-
-    @abstractmethod
-    def _promised_size(self, basis: Basis) -> int:
-        """Return the number of features that promises epsilon."""
+    certificate_: Certificate
 
     @abstractmethod
     def _rank(self, rows: Rows, basis: Basis) -> FloatArray:
@@ -98,6 +95,18 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     @abstractmethod
     def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
         """Choose features, fewer than there are."""
+
+    def _promise(self, basis: Basis, n_select: int) -> APriori | None:
+        """Return what is known of a sample of this size before it is made."""
+        return None
+
+    def _most_needed(self, basis: Basis) -> int:
+        """Return a number of features that keeps epsilon for certain."""
+        return self.n_features_in_
+
+    def _fewest_possible(self, basis: Basis) -> int:
+        """Return the number of features below which nothing can be kept."""
+        return basis.n_components
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -119,26 +128,17 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             Fitted selector.
         """
         self._check_parameters()
-        tasks = self._init_callback_context(max_subtasks=3)
+        full = self.guarantee == "full"
+        tasks = self._init_callback_context(max_subtasks=None if full else 3)
         tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)
         X, y, sample_weight = self._validated(X, y, sample_weight)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         with self._task(tasks, "find rows"):
-            rows = self._find_rows(X, y, sample_weight, seed)
-        n_select = requested_size(self.n_features_to_select, X.shape[1])
-        with self._task(tasks, "compute basis"):
-            basis, kind = self._compute_basis(rows.weighted(), n_select, seed)
-        self.basis_ = BasisFacts(
-            kind, len(rows.indices), basis.n_components, basis.rank, basis.exact
-        )
-        with self._task(tasks, "choose features"):
-            self.scores_ = self._rank(rows, basis)
-            sample = self._choose(basis, n_select, seed)
-        self.support_rows_ = rows.indices
-        self.indices_ = sample.indices
-        self.weights_ = (
-            sample.weights if getattr(self, "rescale", True) else np.ones_like(sample.weights)
-        )
+            everyone, rows = self._find_rows(X, y, sample_weight, seed)
+        self._select(everyone, rows, seed, tasks)
+        self.n_rounds_ = 1
+        if full:
+            self._cover_all(everyone, rows, seed, tasks)
         tasks.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
@@ -206,12 +206,21 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         check_choice("supervised", self.supervised, (True, False))
         check_epsilon(self.epsilon)
-        check_choice("basis", self.basis, self._kinds_of_basis)
+        check_choice("basis", self.basis, ("auto", "exact", "truncated", "sketch"))
+        check_choice("guarantee", self.guarantee, ("support", "full"))
+        if self.guarantee == "full" and not self.supervised:
+            raise ValueError(
+                "supervised=False covers all rows as it is; guarantee='full' needs supervised=True."
+            )
         check_count("n_components", self.n_components)
         if self.basis == "exact" and self.n_components is not None:
             raise ValueError(
                 f"basis='exact' has as many directions as the rows have rank, so "
                 f"n_components={self.n_components} says nothing; use basis='truncated'."
+            )
+        if self.basis == "truncated" and self.n_components is None:
+            raise ValueError(
+                "basis='truncated' needs n_components, the number of directions to keep."
             )
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
@@ -232,43 +241,97 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             sample_weight = checked_weights(sample_weight, X.shape[0])
         return X, y, sample_weight
 
-    def _find_rows(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Rows:
-        """Return the support rows, or all rows; a row of weight zero does not exist."""
-        rows = Rows(X, y, sample_weight, np.arange(X.shape[0]))
+    def _find_rows(self, X: Any, y: Any, sample_weight: Any, seed: int) -> tuple[Rows, Rows]:
+        """Return all rows, but those of weight zero, and the rows that matter."""
+        everyone = Rows(X, y, sample_weight, np.arange(X.shape[0]))
         if sample_weight is not None:
-            rows = rows.take(np.flatnonzero(sample_weight > 0))
+            everyone = everyone.take(np.flatnonzero(sample_weight > 0))
         if not self.supervised:
             self.estimator_ = None
-            return rows
-        svm = default_svm(len(rows.y), seed) if self.estimator is None else clone(self.estimator)
-        self.estimator_ = fit_svm(svm, rows.X, rows.y, rows.sample_weight)
-        return rows.take(support_rows(self.estimator_, rows.X, rows.y))
+            return everyone, everyone
+        svm = default_svm(len(everyone.y), seed) if self.estimator is None else self.estimator
+        self.estimator_ = fit_svm(clone(svm), everyone.X, everyone.y, everyone.sample_weight)
+        return everyone, everyone.take(support_rows(self.estimator_, everyone.X, everyone.y))
 
-    def _compute_basis(self, rows: Any, n_select: int | None, seed: int) -> tuple[Basis, str]:
-        kind, n_components = self.basis, self.n_components
-        if kind == "auto":
-            fits = (
-                min(rows.shape) <= _MOST_EXACT_DIRECTIONS
-                and min(rows.shape) * rows.shape[1] <= _MOST_EXACT_ENTRIES
+    def _select(self, everyone: Rows, rows: Rows, seed: int, tasks: Any) -> None:
+        """Choose features for the rows, and set what is learnt."""
+        n_select = requested_size(self.n_features_to_select, self.n_features_in_)
+        with self._task(tasks, "compute basis"):
+            whole, kind = self._compute_basis(rows.weighted(), seed)
+            basis, kind = self._cut(whole, kind, n_select)
+        n_rows = len(rows.indices)
+        self.basis_ = BasisFacts(kind, n_rows, basis.n_components, basis.rank, basis.exact)
+        with self._task(tasks, "choose features"):
+            self.scores_ = self._rank(rows, basis)
+            sample = self._choose(basis, n_select, seed)
+        self.support_rows_ = rows.indices
+        self.indices_, self.weights_ = sample.indices, sample.weights
+        # Weights of rows change their lengths, and with them what C means.
+        costs = row_costs(self.estimator_, everyone.y) if rows.sample_weight is None else None
+        self.certificate_ = replace(
+            measured_certificate(
+                whole,
+                sample,
+                "support" if self.supervised else "all",
+                n_rows,
+                None if costs is None else float(costs.max()),
+            ),
+            a_priori=self._promise(basis, self.n_features_to_select_) if basis.exact else None,
+        )
+        self._rows_fingerprint = fingerprint(rows.X)
+
+    def _cover_all(self, everyone: Rows, rows: Rows, seed: int, tasks: Any) -> None:
+        """Take in the support rows of the reduced model, until it has no others."""
+        while True:
+            with self._task(tasks, "check all rows"):
+                reduced = scaled_columns(everyone.X[:, self.indices_], self.weights_)
+                svm = clone(self.estimator_)
+                fit_svm(svm, reduced, everyone.y, everyone.sample_weight)
+                needed = everyone.indices[support_rows(svm, reduced, everyone.y)]
+            covered = bool(np.isin(needed, rows.indices).all())
+            if covered or self.n_rounds_ == _MOST_ROUNDS:
+                break
+            grown = np.union1d(needed, rows.indices)
+            rows = everyone.take(np.flatnonzero(np.isin(everyone.indices, grown)))
+            self._select(everyone, rows, seed, tasks)
+            self.n_rounds_ += 1
+        self.certificate_ = replace(self.certificate_, covers_all_rows=covered)
+        if not covered:
+            warnings.warn(
+                f"guarantee='full' was not reached in {_MOST_ROUNDS} rounds: the certificate "
+                f"covers {len(rows.indices)} of {len(everyone.indices)} rows. "
+                "Ask for more features.",
+                UserWarning,
+                stacklevel=4,
             )
+
+    def _compute_basis(self, rows: Any, seed: int) -> tuple[Basis, str]:
+        """Return the widest basis that is called for, and its kind."""
+        kind: str = self.basis
+        n_components: Any = self.n_components
+        fewest = min(rows.shape)
+        if kind == "auto":
+            small = fewest <= _MOST_EXACT_DIRECTIONS
+            fits = small and fewest * rows.shape[1] <= _MOST_EXACT_ENTRIES
             kind = "sketch" if not fits else "exact" if n_components is None else "truncated"
         if kind == "sketch":
-            size = _DEFAULT_SKETCH if n_components is None else n_components
-            return sketched_basis(rows, size, random_state=seed), kind
-        if kind == "exact":
+            return sketched_basis(rows, n_components or _DEFAULT_SKETCH, random_state=seed), kind
+        if kind == "exact" or fewest <= _MOST_CUT_DIRECTIONS:
             return exact_basis(rows), kind
-        if n_components is None:
-            raise ValueError(
-                "basis='truncated' needs n_components, the number of directions to keep."
-            )
         return truncated_basis(rows, n_components), kind
+
+    def _cut(self, basis: Basis, kind: str, n_select: int | None) -> tuple[Basis, str]:
+        """Return the directions that the features are chosen for."""
+        if kind == "truncated" and self.n_components is not None:
+            basis = basis.truncated(self.n_components)
+        return basis, kind
 
     def _choose(self, basis: Basis, n_select: int | None, seed: int) -> Sample:
         n_features = self.n_features_in_
-        wanted = self._promised_size(basis) if n_select is None else n_select
+        wanted = self._fewest_that_keep(basis, seed) if n_select is None else n_select
         self.n_features_to_select_ = min(wanted, n_features)
         if wanted < n_features:
-            return self._sample(basis, wanted, seed)
+            return self._scaled_sample(basis, wanted, seed)
         reason, remedy = (
             (f"epsilon={self.epsilon} takes", "Ask for a larger epsilon or a number of features.")
             if n_select is None
@@ -277,9 +340,35 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         warnings.warn(
             f"{reason} {wanted} features and X has {n_features}: all are kept, unscaled. {remedy}",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         return Sample(np.arange(n_features), np.ones(n_features))
+
+    def _fewest_that_keep(self, basis: Basis, seed: int) -> int:
+        """Return the smallest number of features whose measured λ is at least 1 − epsilon.
+
+        Doubling finds a number that is enough, bisection the smallest.
+        """
+
+        def keeps(size: int) -> bool:
+            sample = self._scaled_sample(basis, size, seed)
+            return extreme_eigenvalues(basis, sample)[0] >= 1 - self.epsilon
+
+        most = min(self._most_needed(basis), self.n_features_in_)
+        enough = min(self._fewest_possible(basis), most)
+        too_few = enough - 1
+        while enough < most and not keeps(enough):
+            too_few, enough = enough, min(2 * enough, most)
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            too_few, enough = (too_few, middle) if keeps(middle) else (middle, enough)
+        return enough
+
+    def _scaled_sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
+        sample = self._sample(basis, n_select, seed)
+        if getattr(self, "rescale", True):
+            return sample
+        return Sample(sample.indices, np.ones_like(sample.weights))
 
     @contextmanager
     def _task(self, tasks: Any, name: str) -> Iterator[None]:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certifeature.basis import Basis
+from certifeature.certificate import APriori
+from certifeature.certificate.measure import bss_promise
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.data import Rows
 from certifeature.selectors.parameters import check_choice
@@ -37,15 +39,19 @@ class BSSSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        Number r of picks, a share of the features, or the fewest that promise ``epsilon``. A
-        feature picked twice counts once, so the number chosen may be smaller.
+        Number r of picks, a share of the features, or the fewest whose measured certificate keeps
+        ``epsilon``. A feature picked twice counts once, so the number chosen may be smaller.
     epsilon : float, default=0.5
-        The promise of ``"auto"``: on the rows that matter the squared hard margin shrinks by no
+        What ``"auto"`` keeps to: on the rows that matter the squared hard margin shrinks by no
         more than this share, and the objective of a soft margin grows by no more than 1/(1 − ε).
-        It takes r = ⌈ℓ/(1 − √(1 − ε))²⌉ features.
+        For that r = ⌈ℓ/(1 − √(1 − ε))²⌉ picks are always enough, and mostly far fewer are.
     supervised : bool, default=True
         Whether the features are chosen for the support vectors of an SVM trained on all features,
         or for all rows. Labels are needed for the first only.
+    guarantee : {"support", "full"}, default="support"
+        Rows that the certificate of a supervised selection covers. "full" selects again with the
+        support vectors of the reduced model taken in, until it has no others; the bounds then hold
+        for all rows.
     estimator : estimator, default=None
         The SVM whose support rows count: a classifier with ``support_``, or with a decision
         function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
@@ -88,6 +94,10 @@ class BSSSelector(BaseSelector):
         Rows of the training data that the features were chosen for.
     estimator_ : estimator or None
         The fitted SVM; None with ``supervised=False``.
+    certificate_ : Certificate
+        What the selection can cost: promised and measured. :func:`certify` adds what is realised.
+    n_rounds_ : int
+        Number of selections, 1 unless ``guarantee="full"``.
     basis_ : BasisFacts
         Kind, number of directions, rank and exactness of the basis.
     n_features_in_ : int
@@ -129,6 +139,7 @@ class BSSSelector(BaseSelector):
         *,
         epsilon: float = 0.5,
         supervised: bool = True,
+        guarantee: str = "support",
         estimator: Any = None,
         order: str | ArrayLike | Callable[..., Any] = "auto",
         basis: str = "auto",
@@ -139,6 +150,7 @@ class BSSSelector(BaseSelector):
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.supervised = supervised
+        self.guarantee = guarantee
         self.estimator = estimator
         self.order = order
         self.basis = basis
@@ -157,10 +169,10 @@ class BSSSelector(BaseSelector):
                     "supervised=True; use order='leverage', an array or a callable."
                 )
 
-    def _compute_basis(self, rows: Any, n_select: int | None, seed: int) -> tuple[Basis, str]:
+    def _cut(self, basis: Basis, kind: str, n_select: int | None) -> tuple[Basis, str]:
         """Return a basis with fewer directions than there will be picks."""
-        basis, kind = super()._compute_basis(rows, n_select, seed)
-        if n_select is None or n_select >= rows.shape[1]:
+        basis, kind = super()._cut(basis, kind, n_select)
+        if n_select is None or n_select >= len(basis.vectors):
             return basis, kind
         if basis.n_components < n_select or basis.n_components == 1:
             return basis, kind
@@ -174,9 +186,19 @@ class BSSSelector(BaseSelector):
             "leave basis='auto' and n_components=None, which cuts the basis to fit."
         )
 
-    def _promised_size(self, basis: Basis) -> int:
+    def _promise(self, basis: Basis, n_select: int) -> APriori | None:
+        if not self.rescale or not 1 < n_select < self.n_features_in_:
+            return None
+        return bss_promise(basis.n_components, n_select)
+
+    def _most_needed(self, basis: Basis) -> int:
+        if not self.rescale:
+            return super()._most_needed(basis)
         # (1 - sqrt(l/r))² >= 1 - epsilon, solved for r.
         return int(np.ceil(basis.n_components / (1 - np.sqrt(1 - self.epsilon)) ** 2))
+
+    def _fewest_possible(self, basis: Basis) -> int:
+        return basis.n_components + 1
 
     def _rank(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
         if callable(self.order):

@@ -11,10 +11,8 @@ from scipy import sparse
 
 __all__ = [
     "Rows",
-    "canonical_csr",
     "checked_weights",
     "original_columns",
-    "scaled_columns",
 ]
 
 
@@ -49,17 +47,6 @@ class Rows:
         return self.X * roots[:, None]
 
 
-def canonical_csr(X: Any) -> Any:
-    """Return CSR data without duplicate entries, with the 32-bit indices that LIBSVM wants."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    if X.indices.dtype != np.int32 and max(*X.shape, X.nnz) <= np.iinfo(np.int32).max:
-        indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        X = type(X)((X.data, indices, indptr), shape=X.shape)
-    return X
-
-
 def checked_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
     """Return one finite, non-negative weight for each row, at least one of them positive."""
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -86,13 +73,3 @@ def original_columns(X: Any, columns: NDArray[np.intp], n_features: int) -> Any:
     restored = np.zeros(shape, dtype=X.dtype)
     restored[:, columns] = X
     return restored
-
-
-def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:
-    """Return X with its columns scaled, of the same kind and format (ndarray, CSR or CSC)."""
-    if not sparse.issparse(X):
-        return X * scales
-    scaled = X.copy()
-    factors = scales[X.indices] if X.format == "csr" else np.repeat(scales, np.diff(X.indptr))
-    scaled.data = X.data * factors
-    return scaled

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.basis import Basis
+from certifeature.certificate import APriori
+from certifeature.certificate.measure import sampling_promise
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.data import Rows
-from certifeature.selectors.parameters import check_choice, chernoff_size
+from certifeature.selectors.parameters import check_choice
 from certifeature.sparsify import Sample, leverage_sample, leverage_scores
 
 __all__ = ["LeverageScoreSelector"]
@@ -25,13 +27,17 @@ class LeverageScoreSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        Number r of draws, a share of the features, or the fewest that promise ``epsilon``. A
-        feature drawn twice counts once, so the number chosen is mostly smaller.
+        Number r of draws, a share of the features, or the fewest whose measured certificate keeps
+        ``epsilon``. A feature drawn twice counts once, so the number chosen is mostly smaller.
     epsilon : float, default=0.5
-        The promise of ``"auto"``: as for :class:`BSSSelector`, but with a probability of 0.99.
+        What ``"auto"`` keeps to, as for :class:`BSSSelector`.
     supervised : bool, default=True
         Whether the features are chosen for the support vectors of an SVM trained on all features,
         or for all rows. Labels are needed for the first only.
+    guarantee : {"support", "full"}, default="support"
+        Rows that the certificate of a supervised selection covers. "full" selects again with the
+        support vectors of the reduced model taken in, until it has no others; the bounds then hold
+        for all rows.
     estimator : estimator, default=None
         The SVM whose support rows count: a classifier with ``support_``, or with a decision
         function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
@@ -66,6 +72,10 @@ class LeverageScoreSelector(BaseSelector):
         Rows of the training data that the features were chosen for.
     estimator_ : estimator or None
         The fitted SVM; None with ``supervised=False``.
+    certificate_ : Certificate
+        What the selection can cost: promised and measured. :func:`certify` adds what is realised.
+    n_rounds_ : int
+        Number of selections, 1 unless ``guarantee="full"``.
     basis_ : BasisFacts
         Kind, number of directions, rank and exactness of the basis.
     n_features_in_ : int
@@ -99,6 +109,7 @@ class LeverageScoreSelector(BaseSelector):
         *,
         epsilon: float = 0.5,
         supervised: bool = True,
+        guarantee: str = "support",
         estimator: Any = None,
         replace: bool = True,
         basis: str = "auto",
@@ -109,6 +120,7 @@ class LeverageScoreSelector(BaseSelector):
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.supervised = supervised
+        self.guarantee = guarantee
         self.estimator = estimator
         self.replace = replace
         self.basis = basis
@@ -124,8 +136,11 @@ class LeverageScoreSelector(BaseSelector):
     def _rank(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
         return leverage_scores(basis.vectors)
 
-    def _promised_size(self, basis: Basis) -> int:
-        return chernoff_size(basis.n_components, basis.n_components, self.epsilon)
+    def _promise(self, basis: Basis, n_select: int) -> APriori | None:
+        if not self.rescale or n_select >= self.n_features_in_:
+            return None
+        n_components = basis.n_components
+        return sampling_promise("leverage-score sampling", n_components, n_components, n_select)
 
     def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
         return leverage_sample(basis.vectors, n_select, random_state=seed, replace=self.replace)

@@ -6,12 +6,7 @@ from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
-__all__ = ["check_choice", "check_count", "check_epsilon", "chernoff_size", "requested_size"]
-
-# Chance that a random selection may break its promise.
-_FAILURE = 0.01
+__all__ = ["check_choice", "check_count", "check_epsilon", "requested_size"]
 
 
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
@@ -52,13 +47,3 @@ def requested_size(value: Any, n_features: int) -> int | None:
         "n_features_to_select must be a positive integer, a fraction in (0, 1] or 'auto'; "
         f"got {value!r}."
     )
-
-
-def chernoff_size(n_components: int, coherence: float, epsilon: float) -> int:
-    """Return how many random draws keep λ ≥ 1 − epsilon, but for a chance of one in a hundred.
-
-    Matrix Chernoff bound: if each of r draws adds a matrix of norm at most coherence / r to M, and
-    M averages to I, then P(λ < 1 − ε) ≤ ℓ·exp(−(r / coherence)·(ε + (1 − ε)·ln(1 − ε))).
-    """
-    exponent = epsilon + (1 - epsilon) * np.log1p(-epsilon)
-    return int(np.ceil(coherence * np.log(n_components / _FAILURE) / exponent))

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.basis import Basis
+from certifeature.certificate import APriori
+from certifeature.certificate.measure import sampling_promise
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.data import Rows
-from certifeature.selectors.parameters import check_choice, chernoff_size
+from certifeature.selectors.parameters import check_choice
 from certifeature.sparsify import Sample, leverage_scores, uniform
 
 __all__ = ["RandomSelector"]
@@ -22,13 +24,17 @@ class RandomSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        Number of features, a share of them, or the fewest that promise ``epsilon``.
+        Number of features, a share of them, or the fewest whose measured certificate keeps
+        ``epsilon``.
     epsilon : float, default=0.5
-        The promise of ``"auto"``: as for :class:`BSSSelector`, but with a probability of 0.99.
-        One feature that is hard to do without makes the number needed large.
+        What ``"auto"`` keeps to, as for :class:`BSSSelector`.
     supervised : bool, default=True
         Whether the features are chosen for the support vectors of an SVM trained on all features,
         or for all rows. Labels are needed for the first only.
+    guarantee : {"support", "full"}, default="support"
+        Rows that the certificate of a supervised selection covers. "full" selects again with the
+        support vectors of the reduced model taken in, until it has no others; the bounds then hold
+        for all rows.
     estimator : estimator, default=None
         The SVM whose support rows count: a classifier with ``support_``, or with a decision
         function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
@@ -60,6 +66,10 @@ class RandomSelector(BaseSelector):
         Rows of the training data that the features were chosen for.
     estimator_ : estimator or None
         The fitted SVM; None with ``supervised=False``.
+    certificate_ : Certificate
+        What the selection can cost: promised and measured. :func:`certify` adds what is realised.
+    n_rounds_ : int
+        Number of selections, 1 unless ``guarantee="full"``.
     basis_ : BasisFacts
         Kind, number of directions, rank and exactness of the basis.
     n_features_in_ : int
@@ -86,6 +96,7 @@ class RandomSelector(BaseSelector):
         *,
         epsilon: float = 0.5,
         supervised: bool = True,
+        guarantee: str = "support",
         estimator: Any = None,
         basis: str = "auto",
         n_components: int | None = None,
@@ -95,6 +106,7 @@ class RandomSelector(BaseSelector):
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.supervised = supervised
+        self.guarantee = guarantee
         self.estimator = estimator
         self.basis = basis
         self.n_components = n_components
@@ -108,9 +120,11 @@ class RandomSelector(BaseSelector):
     def _rank(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
         return np.full(self.n_features_in_, 1 / self.n_features_in_)
 
-    def _promised_size(self, basis: Basis) -> int:
-        coherence = self.n_features_in_ * leverage_scores(basis.vectors).max()
-        return chernoff_size(basis.n_components, coherence, self.epsilon)
+    def _promise(self, basis: Basis, n_select: int) -> APriori | None:
+        if not self.rescale or n_select >= self.n_features_in_:
+            return None
+        coherence = self.n_features_in_ * float(leverage_scores(basis.vectors).max())
+        return sampling_promise("uniform sampling", basis.n_components, coherence, n_select)
 
     def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
         return uniform(self.n_features_in_, n_select, seed)

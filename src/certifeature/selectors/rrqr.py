@@ -24,14 +24,17 @@ class RRQRSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        Number of features, a share of them, or the fewest, in the order of the pivots, that keep
-        ``epsilon``.
+        Number of features, a share of them, or the fewest, in the order of the pivots, whose
+        measured certificate keeps ``epsilon``.
     epsilon : float, default=0.5
-        What ``"auto"`` measures: the share of the squared hard margin that may be lost on the
-        rows that matter.
+        What ``"auto"`` keeps to, as for :class:`BSSSelector`.
     supervised : bool, default=True
         Whether the features are chosen for the support vectors of an SVM trained on all features,
         or for all rows. Labels are needed for the first only.
+    guarantee : {"support", "full"}, default="support"
+        Rows that the certificate of a supervised selection covers. "full" selects again with the
+        support vectors of the reduced model taken in, until it has no others; the bounds then hold
+        for all rows.
     estimator : estimator, default=None
         The SVM whose support rows count: a classifier with ``support_``, or with a decision
         function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
@@ -61,6 +64,10 @@ class RRQRSelector(BaseSelector):
         Rows of the training data that the features were chosen for.
     estimator_ : estimator or None
         The fitted SVM; None with ``supervised=False``.
+    certificate_ : Certificate
+        What the selection can cost: promised and measured. :func:`certify` adds what is realised.
+    n_rounds_ : int
+        Number of selections, 1 unless ``guarantee="full"``.
     basis_ : BasisFacts
         Kind, number of directions, rank and exactness of the basis.
     n_features_in_ : int
@@ -92,6 +99,7 @@ class RRQRSelector(BaseSelector):
         *,
         epsilon: float = 0.5,
         supervised: bool = True,
+        guarantee: str = "support",
         estimator: Any = None,
         basis: str = "auto",
         n_components: int | None = None,
@@ -100,6 +108,7 @@ class RRQRSelector(BaseSelector):
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.supervised = supervised
+        self.guarantee = guarantee
         self.estimator = estimator
         self.basis = basis
         self.n_components = n_components
@@ -107,27 +116,6 @@ class RRQRSelector(BaseSelector):
 
     def _rank(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
         return np.linalg.norm(_compressed(basis), axis=0)
-
-    def _promised_size(self, basis: Basis) -> int:
-        """Return the shortest beginning of the pivots that keeps 1 - epsilon of the margin."""
-        n_features = len(basis.vectors)
-        enough = basis.n_components
-        pivots = self._sample(basis, enough, 0).indices
-        while enough < n_features and not self._keeps(basis, pivots):
-            enough = min(2 * enough, n_features)
-            pivots = self._sample(basis, enough, 0).indices
-        too_few = basis.n_components - 1
-        while enough - too_few > 1:
-            middle = (too_few + enough) // 2
-            if self._keeps(basis, pivots[:middle]):
-                enough = middle
-            else:
-                too_few = middle
-        return enough
-
-    def _keeps(self, basis: Basis, columns: NDArray[np.intp]) -> bool:
-        chosen = basis.vectors[columns]
-        return bool(np.linalg.eigvalsh(chosen.T @ chosen)[0] >= 1 - self.epsilon)
 
     def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
         return rrqr(_compressed(basis), n_select)

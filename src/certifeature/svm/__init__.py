@@ -1,7 +1,24 @@
 """What the selectors ask of a linear SVM: its support rows, its weights, an elimination order."""
 
+from certifeature.svm.bounds import (
+    Enclosure,
+    hard_margin,
+    hinge_objective,
+    squared_hinge_objective,
+)
 from certifeature.svm.elimination import elimination_order
-from certifeature.svm.fitting import default_svm, fit_svm
+from certifeature.svm.fitting import default_svm, fit_svm, row_costs
 from certifeature.svm.support import feature_weights, support_rows
 
-__all__ = ["default_svm", "elimination_order", "feature_weights", "fit_svm", "support_rows"]
+__all__ = [
+    "Enclosure",
+    "default_svm",
+    "elimination_order",
+    "feature_weights",
+    "fit_svm",
+    "hard_margin",
+    "hinge_objective",
+    "row_costs",
+    "squared_hinge_objective",
+    "support_rows",
+]

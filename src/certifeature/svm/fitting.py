@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.svm import SVC, LinearSVC
+from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import has_fit_parameter
 
-__all__ = ["default_svm", "fit_svm"]
+__all__ = ["default_svm", "fit_svm", "row_costs"]
 
 # Up to here LIBSVM's exact support vectors cost no more than LIBLINEAR's approximate ones.
 _LARGEST_LIBSVM = 1000
@@ -89,6 +90,38 @@ def fit_svm(
             "takes it, such as sklearn.svm.LinearSVC."
         )
     return svm.fit(X, y, sample_weight=sample_weight)
+
+
+def row_costs(svm: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return the constant C that an SVM gives to each row, or None if it has no C.
+
+    Parameters
+    ----------
+    svm : estimator
+        Linear SVM.
+    y : ndarray of shape (n_samples,)
+        Labels that it is trained on.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,) or None
+        ``C`` times the weight of the row's class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from certifeature.svm import row_costs
+    >>> row_costs(SVC(C=2, class_weight={1: 10}), np.array([0, 1, 1]))
+    array([ 2., 20., 20.])
+    """
+    if not hasattr(svm, "C"):
+        return None
+    costs = np.full(len(y), float(svm.C))
+    if getattr(svm, "class_weight", None) is not None:
+        classes, places = np.unique(y, return_inverse=True)
+        costs *= compute_class_weight(svm.class_weight, classes=classes, y=y)[places]
+    return costs
 
 
 def _largest_row_norm(X: Any) -> float:

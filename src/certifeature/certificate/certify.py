@@ -1,0 +1,152 @@
+"""Certificates for selections made by any method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+
+from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
+from certifeature.basis import Basis, exact_basis, sketched_basis
+from certifeature.certificate.measure import extreme_eigenvalues, regularised_eigenvalues
+from certifeature.certificate.model import APriori, Certificate
+from certifeature.certificate.realise import realise
+from certifeature.certificate.selection import as_sample
+from certifeature.sparsify import Sample
+from certifeature.svm import default_svm, fit_svm, row_costs, support_rows
+
+__all__ = ["certify", "measured_certificate"]
+
+# Beyond so many directions the row space is sketched, and the certificate says so.
+_MOST_DIRECTIONS = 4096
+_SKETCH = 512
+
+
+def certify(
+    X: Any,
+    y: Any,
+    selection: Any,
+    *,
+    weights: Any = None,
+    estimator: Any = None,
+    rows: str = "support",
+    realised: bool = True,
+) -> Certificate:
+    """Certify what a selection of features can cost a linear model.
+
+    Parameters
+    ----------
+    X : {array-like, sparse array or matrix, data frame} of shape (n_samples, n_features)
+        Data with all features.
+    y : array-like of shape (n_samples,) or None
+        Class labels; may be None with ``rows="all"``.
+    selection : selector, or array-like
+        A fitted selector of this library or of scikit-learn (anything with ``get_support``), a
+        boolean mask, indices, or names of columns of a data frame.
+    weights : array-like of shape (n_selected,), default=None
+        Positive scales of the selected features, in the order of ``selection``. None takes the
+        scales of a selector of this library, and plain columns otherwise.
+    estimator : estimator, default=None
+        The linear SVM whose support vectors, loss and C count. None takes that of a selector of
+        this library, or else ``SVC(kernel="linear")`` up to 1,000 rows and ``LinearSVC()`` beyond.
+    rows : {"support", "all"}, default="support"
+        Certify for the support vectors of the SVM on all features, or for all rows.
+    realised : bool, default=True
+        Whether to compute margins, objectives and radii too, which takes several SVM fits.
+
+    Returns
+    -------
+    Certificate
+        Its three layers nest: what the method promised is never better than what is measured, and
+        that never better than what is realised.
+
+    Examples
+    --------
+    Scikit-learn's RFE, certified:
+
+    >>> from sklearn.feature_selection import RFE
+    >>> from sklearn.svm import SVC
+    >>> from certifeature import certify
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(100, 500, 20, random_state=0)
+    >>> rfe = RFE(SVC(kernel="linear"), n_features_to_select=60, step=0.2).fit(X, y)
+    >>> certificate = certify(X, y, rfe)
+    >>> 0 < certificate.lambda_min <= certificate.realised.margin_ratio
+    True
+    """
+    if rows not in ("support", "all"):
+        raise ValueError(f"rows must be 'support' or 'all'; got {rows!r}.")
+    names = np.asarray(X.columns) if hasattr(X, "columns") else None
+    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    if sparse.issparse(X):
+        X = canonical_csr(X)
+    sample = as_sample(selection, weights, X.shape[1], names)
+    if y is not None:
+        y = np.asarray(y)
+        check_consistent_length(X, y)
+        check_classification_targets(y)
+    elif rows == "support":
+        raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
+    svm = clone(_svm_of(selection, estimator, X.shape[0]))
+    chosen, covers = np.arange(X.shape[0]), None
+    if rows == "support":
+        chosen = support_rows(fit_svm(svm, X, y), X, y)
+        if realised:
+            reduced = scaled_columns(X[:, sample.indices], sample.weights)
+            found = support_rows(fit_svm(clone(svm), reduced, y), reduced, y)
+            covers = bool(np.isin(found, chosen).all())
+    X = X[chosen]
+    basis = _basis(X)
+    costs = None if y is None else row_costs(svm, y)
+    C = getattr(svm, "C", None) if costs is None else float(costs.max())
+    layer = None
+    if realised and basis.exact:
+        reduced = scaled_columns(X[:, sample.indices], sample.weights)
+        labels = None if y is None else y[chosen]
+        layer = realise(X, reduced, labels, svm, None if costs is None else costs[chosen])
+    certificate = measured_certificate(basis, sample, rows, len(chosen), C)
+    promise = _promise_of(selection, X) if weights is None else None
+    return replace(certificate, a_priori=promise, realised=layer, covers_all_rows=covers)
+
+
+def measured_certificate(
+    basis: Basis, sample: Sample, rows: str, n_rows: int, C: float | None
+) -> Certificate:
+    """Return the second layer for rows whose basis is known."""
+    lambda_min, lambda_max = extreme_eigenvalues(basis, sample)
+    return Certificate(
+        rows,
+        n_rows,
+        basis.rank,
+        len(basis.vectors),
+        len(sample.indices),
+        basis.exact,
+        lambda_min,
+        lambda_max,
+        None if C is None else regularised_eigenvalues(basis, sample, C),
+    )
+
+
+def _svm_of(selection: Any, estimator: Any, n_rows: int) -> Any:
+    if estimator is None and hasattr(selection, "weights_"):
+        estimator = selection.estimator
+    return default_svm(n_rows, 0) if estimator is None else estimator
+
+
+def _basis(X: Any) -> Basis:
+    if min(X.shape) <= _MOST_DIRECTIONS:
+        return exact_basis(X)
+    return sketched_basis(X, _SKETCH)
+
+
+def _promise_of(selection: Any, rows: Any) -> APriori | None:
+    """Return what the selector promised, if these are the rows that it promised it for."""
+    if getattr(selection, "_rows_fingerprint", None) != fingerprint(rows):
+        return None
+    promise: APriori | None = selection.certificate_.a_priori
+    return promise

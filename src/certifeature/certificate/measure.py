@@ -1,0 +1,90 @@
+"""Eigenvalues of a selection, rounded to be safe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from certifeature.basis import Basis
+from certifeature.certificate.model import APriori, Regularised
+from certifeature.sparsify import Sample
+
+__all__ = ["bss_promise", "extreme_eigenvalues", "regularised_eigenvalues", "sampling_promise"]
+
+FloatArray = NDArray[np.float64]
+
+_EPS = float(np.finfo(np.float64).eps)
+# Chance that the bounds of a random selection fail, half for each side.
+_FAILURE = 0.01
+
+
+def extreme_eigenvalues(basis: Basis, sample: Sample) -> tuple[float, float]:
+    """Return λ, rounded down, and Λ, rounded up, of M = VᵀRRᵀV."""
+    eigenvalues = np.linalg.eigvalsh(_gram(basis, sample))
+    shares = basis.singular_values / basis.singular_values[0]
+    slack = _rounding(basis, sample) / float(shares[-1])
+    return _at_least(eigenvalues[0], slack), float(eigenvalues[-1]) + slack
+
+
+def regularised_eigenvalues(basis: Basis, sample: Sample, C: float) -> Regularised:
+    """Return the extreme generalised eigenvalues of (K̃ + μI, K + μI), rounded to be safe.
+
+    With X = UΣVᵀ they are those of (ΣMΣ + μI, Σ² + μI); outside the range of U both are μI.
+    """
+    # Relative to the largest, so that squares of huge or tiny values stay in range.
+    largest = basis.singular_values[0]
+    shares = basis.singular_values / largest
+    ridge = float(1 / (2 * C) / largest / largest)
+    damping = shares / np.hypot(shares, np.sqrt(ridge))
+    matrix = damping[:, None] * _gram(basis, sample) * damping
+    matrix[np.diag_indices_from(matrix)] += 1 - damping**2
+    eigenvalues = np.linalg.eigvalsh(matrix)
+    # The error of a direction is damped along with the direction.
+    slack = _rounding(basis, sample) * float((damping**2 / shares).max())
+    return Regularised(float(C), _at_least(eigenvalues[0], slack), float(eigenvalues[-1]) + slack)
+
+
+def bss_promise(n_components: int, n_picks: int) -> APriori:
+    """Return what BSS promises for every basis of this size."""
+    ratio = np.sqrt(n_components / n_picks)
+    return APriori(
+        "BSS", n_picks, n_components, float((1 - ratio) ** 2), float((1 + ratio) ** 2), 1.0
+    )
+
+
+def sampling_promise(
+    method: str, n_components: int, coherence: float, n_picks: int
+) -> APriori | None:
+    """Return what the matrix Chernoff bounds promise of random draws, or None for too few.
+
+    P(λ < 1 − ε) ≤ ℓ·exp(−(r/coherence)·((1 − ε)ln(1 − ε) + ε)), and
+    P(Λ > 1 + ε) ≤ ℓ·exp(−(r/coherence)·((1 + ε)ln(1 + ε) − ε)).
+    """
+    needed = coherence / n_picks * np.log(2 * n_components / _FAILURE)
+    if needed >= 1:
+        return None
+    below = _root(lambda loss: loss + (1 - loss) * np.log1p(-loss) - needed, 1 - 1e-16)
+    above = _root(lambda gain: (1 + gain) * np.log1p(gain) - gain - needed, 10.0)
+    return APriori(method, n_picks, n_components, 1 - below, 1 + above, 1 - _FAILURE)
+
+
+def _gram(basis: Basis, sample: Sample) -> FloatArray:
+    chosen = basis.vectors[sample.indices] * sample.weights[:, None]
+    gram: FloatArray = chosen.T @ chosen
+    return gram
+
+
+def _rounding(basis: Basis, sample: Sample) -> float:
+    """Return the error of M from rounding in V, for directions as strong as the first."""
+    return 8 * basis.n_components * _EPS * float(np.max(sample.weights)) ** 2
+
+
+def _at_least(value: float, slack: float) -> float:
+    return max(float(value) - slack, 0.0)
+
+
+def _root(function: Callable[[float], float], upper: float) -> float:
+    return float(brentq(function, 0.0, upper))

@@ -1,0 +1,202 @@
+"""The certificate itself: numbers that a user can read and a machine can keep."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from certifeature.certificate.wording import as_html, as_sentences
+
+__all__ = ["APriori", "Certificate", "Realised", "Regularised"]
+
+
+@dataclass(frozen=True)
+class APriori:
+    """What was known before the data were looked at closely.
+
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    n_picks, n_components : int
+        Picks r and directions ℓ, from which the bounds follow.
+    lambda_min, lambda_max : float
+        Bounds of the eigenvalues.
+    probability : float
+        With which they hold; 1 for a deterministic method.
+    """
+
+    method: str
+    n_picks: int
+    n_components: int
+    lambda_min: float
+    lambda_max: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Regularised:
+    """The measured bound for squared-hinge SVMs and ridge, which needs no full rank.
+
+    Attributes
+    ----------
+    C : float
+        Regularisation constant that it holds for.
+    lambda_min, lambda_max : float
+        Extreme generalised eigenvalues of (K̃ + μI, K + μI), with μ = 1/(2C).
+    """
+
+    C: float
+    lambda_min: float
+    lambda_max: float
+
+
+@dataclass(frozen=True)
+class Realised:
+    """What was computed for the full and for the selected features.
+
+    Every pair is rounded to the side that makes the selection look worse. A quantity that does not
+    exist (no labels, classes that overlap) is None.
+
+    Attributes
+    ----------
+    loss : str or None
+        "hinge" or "squared_hinge".
+    C : float or None
+        Regularisation constant of the objective.
+    margin_full, margin_selected : float or None
+        Hard margins; of several binary problems, those of the one that loses most.
+    objective_full, objective_selected : float or None
+        Optimal objective; of several binary problems, the sum.
+    radius_full, radius_selected : float
+        Radii of the minimum enclosing ball.
+    """
+
+    loss: str | None
+    C: float | None
+    margin_full: float | None
+    margin_selected: float | None
+    objective_full: float | None
+    objective_selected: float | None
+    radius_full: float
+    radius_selected: float
+
+    @property
+    def margin_ratio(self) -> float | None:
+        """Squared hard margin, selected to full."""
+        if self.margin_full is None or self.margin_selected is None:
+            return None
+        return (self.margin_selected / self.margin_full) ** 2
+
+    @property
+    def objective_ratio(self) -> float | None:
+        """Objective, selected to full."""
+        if self.objective_full is None or self.objective_selected is None:
+            return None
+        return self.objective_selected / self.objective_full
+
+    @property
+    def radius_ratio(self) -> float:
+        """Squared radius, selected to full."""
+        return (self.radius_selected / self.radius_full) ** 2 if self.radius_full else 1.0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proof of what a selection of features can cost a linear model.
+
+    With λ = ``lambda_min`` and Λ = ``lambda_max``: the squared hard margin keeps at least the share
+    λ; the objective of every ℓ2-regularised linear model with a non-negative loss grows by no more
+    than the factor 1/min(1, λ); the squared radius of the enclosing ball grows by no more than Λ.
+
+    Attributes
+    ----------
+    rows : {"support", "all"}
+        Rows that it holds for: the support vectors of the SVM on all features, or all rows.
+    n_rows, rank : int
+        Their number, and the rank of their span.
+    n_features, n_selected : int
+        Features there are, and features chosen.
+    exact : bool
+        Whether λ and Λ were measured on all that the rows span. If not, they say nothing about the
+        directions left out, and nothing is proven.
+    lambda_min, lambda_max : float
+        Measured extreme eigenvalues, rounded to be safe.
+    regularised : Regularised or None
+        The sharper bound for squared-hinge SVMs and ridge.
+    a_priori : APriori or None
+        What the method promised beforehand.
+    realised : Realised or None
+        What was computed in the end.
+    covers_all_rows : bool or None
+        For ``rows="support"``: whether the support vectors of the reduced model, trained on *all*
+        rows, lie among them, so that the bounds hold for all rows. None if it was not checked.
+
+    Examples
+    --------
+    >>> from certifeature import BSSSelector, certify
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(100, 500, 20, random_state=0)
+    >>> certificate = certify(X, y, BSSSelector(100).fit(X, y))
+    >>> certificate.a_priori.lambda_min <= certificate.lambda_min
+    True
+    >>> certificate.lambda_min <= certificate.realised.margin_ratio
+    True
+    >>> Certificate.from_dict(certificate.to_dict()) == certificate
+    True
+    """
+
+    rows: str
+    n_rows: int
+    rank: int | None
+    n_features: int
+    n_selected: int
+    exact: bool
+    lambda_min: float
+    lambda_max: float
+    regularised: Regularised | None = None
+    a_priori: APriori | None = None
+    realised: Realised | None = None
+    covers_all_rows: bool | None = None
+
+    @property
+    def condition(self) -> float:
+        """κ = Λ/λ, which bounds the growth of squared radius over squared margin."""
+        return self.lambda_max / self.lambda_min if self.lambda_min > 0 else math.inf
+
+    @property
+    def objective_factor(self) -> float:
+        """The most by which the objective of any ℓ2-regularised linear model can grow."""
+        return 1 / min(1.0, self.lambda_min) if self.lambda_min > 0 else math.inf
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, fit for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Return the certificate that `to_dict` was called on.
+
+        Parameters
+        ----------
+        values : dict
+            As `to_dict` returns it.
+
+        Returns
+        -------
+        Certificate
+            Equal to the original.
+        """
+        layers = {"regularised": Regularised, "a_priori": APriori, "realised": Realised}
+        parts = {
+            name: None if values.get(name) is None else layer(**values[name])
+            for name, layer in layers.items()
+        }
+        return cls(**{**values, **parts})
+
+    def __str__(self) -> str:
+        return "\n".join(as_sentences(self))
+
+    def _repr_html_(self) -> str:
+        return as_html(self)

@@ -1,0 +1,349 @@
+"""Certificates: the layers nest, and a certificate is never better than the truth."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.linalg import eigh
+from sklearn.datasets import make_classification
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
+from sklearn.linear_model import RidgeClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from certifeature import (
+    BSSSelector,
+    Certificate,
+    LeverageScoreSelector,
+    RandomSelector,
+    RRQRSelector,
+    certify,
+)
+from certifeature.certificate.measure import sampling_promise
+from certifeature.datasets import make_relevant_features
+from certifeature.sparsify import leverage_sample
+
+SELECTIONS = {
+    "bss": BSSSelector(60),
+    "bss plain": BSSSelector(60, rescale=False),
+    "leverage": LeverageScoreSelector(60, random_state=0),
+    "rrqr": RRQRSelector(60),
+    "random": RandomSelector(60, random_state=0),
+    "rfe": RFE(SVC(kernel="linear"), n_features_to_select=60, step=0.3),
+    "l1": SelectFromModel(LinearSVC(penalty="l1", C=0.5, max_iter=20_000, random_state=0)),
+    "univariate": SelectKBest(f_classif, k=60),
+}
+SVMS = {
+    "hinge, free intercept": SVC(kernel="linear", C=0.5),
+    "hinge, no intercept": LinearSVC(loss="hinge", fit_intercept=False, max_iter=1_000_000),
+    "squared hinge": LinearSVC(C=2.0, max_iter=100_000),
+    "squared hinge, no intercept": LinearSVC(fit_intercept=False, max_iter=100_000),
+    "class weights": SVC(kernel="linear", class_weight="balanced"),
+}
+
+
+def assert_layers_nest(certificate, rtol=1e-4):
+    c, slack = certificate, 1 + rtol
+    assert 0 <= c.lambda_min <= c.lambda_max
+    if c.a_priori is not None:
+        assert c.a_priori.lambda_min <= c.lambda_min
+        assert c.lambda_max <= c.a_priori.lambda_max
+    assert c.regularised is None or min(1.0, c.lambda_min) <= c.regularised.lambda_min * slack
+    realised = c.realised
+    if realised is None:
+        return
+    assert realised.radius_ratio <= c.lambda_max * slack
+    assert c.lambda_min <= realised.radius_ratio * slack
+    if realised.margin_full is not None and c.lambda_min > 0:
+        assert c.lambda_min <= realised.margin_ratio * slack
+        assert realised.margin_ratio <= c.lambda_max * slack
+    if realised.objective_full is not None:
+        assert realised.objective_ratio <= c.objective_factor * slack
+        assert 1 / max(1.0, c.lambda_max) <= realised.objective_ratio * slack
+        if realised.loss == "squared_hinge":
+            assert realised.objective_ratio <= slack / min(1.0, c.regularised.lambda_min)
+
+
+@pytest.fixture(scope="module")
+def binary():
+    return make_classification(70, 200, n_informative=12, flip_y=0.05, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def multiclass():
+    return make_classification(
+        70, 200, n_informative=12, n_classes=3, n_clusters_per_class=1, random_state=1
+    )
+
+
+@pytest.mark.parametrize("rows", ["support", "all"])
+@pytest.mark.parametrize("svm", sorted(SVMS))
+@pytest.mark.parametrize("selection", sorted(SELECTIONS))
+def test_layers_nest(selection, svm, rows, binary):
+    X, y = binary
+    fitted = SELECTIONS[selection].fit(X, y)
+    certificate = certify(X, y, fitted, estimator=SVMS[svm], rows=rows)
+    assert certificate.exact
+    assert certificate.n_selected == fitted.get_support().sum()
+    assert_layers_nest(certificate)
+
+
+@pytest.mark.parametrize("svm", sorted(SVMS))
+@pytest.mark.parametrize("selection", ["bss", "rrqr", "rfe"])
+def test_layers_nest_for_several_classes(selection, svm, multiclass):
+    X, y = multiclass
+    assert_layers_nest(certify(X, y, SELECTIONS[selection].fit(X, y), estimator=SVMS[svm]))
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_rows=st.integers(4, 25),
+    n_features=st.integers(3, 60),
+    share=st.floats(0.1, 1.0),
+    scaled=st.booleans(),
+    as_sparse=st.booleans(),
+    loss=st.sampled_from(["hinge", "squared hinge, no intercept"]),
+)
+def test_layers_nest_for_any_columns_and_scales(
+    seed, n_rows, n_features, share, scaled, as_sparse, loss
+):
+    rng = np.random.default_rng(seed)
+    X = np.where(
+        rng.random((n_rows, n_features)) < 0.5, rng.standard_normal((n_rows, n_features)), 0
+    )
+    X[0, 0] = 1.0
+    y = np.arange(n_rows) % 2
+    columns = rng.permutation(n_features)[: max(1, int(share * n_features))]
+    weights = rng.lognormal(size=len(columns)) if scaled else None
+    svm = SVC(kernel="linear") if loss == "hinge" else SVMS[loss]
+    data = sparse.csr_array(X) if as_sparse else X
+    certificate = certify(data, y, columns, weights=weights, estimator=svm, rows="all")
+    assert_layers_nest(certificate)
+
+
+def test_measured_eigenvalues_are_those_of_the_kernels(binary):
+    X, y = binary
+    selector = BSSSelector(120, supervised=False).fit(X)
+    K = X @ X.T
+    reduced = X[:, selector.indices_] * selector.weights_
+    values = eigh(reduced @ reduced.T, K, eigvals_only=True)
+    certificate = certify(X, y, selector, rows="all", realised=False)
+    assert certificate.lambda_min == pytest.approx(values[0], rel=1e-7)
+    assert certificate.lambda_max == pytest.approx(values[-1], rel=1e-7)
+    assert certificate.lambda_min <= values[0]
+    ridge = np.eye(len(K)) / 2
+    values = eigh(reduced @ reduced.T + ridge, K + ridge, eigvals_only=True)
+    assert certificate.regularised.lambda_min == pytest.approx(values[0], rel=1e-7)
+    assert certificate.regularised.lambda_max == pytest.approx(values[-1], rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [BSSSelector(120), LeverageScoreSelector(150, random_state=0), RRQRSelector(100)],
+)
+def test_every_selector_hands_out_its_certificate(selector, binary):
+    X, y = binary
+    fitted = selector.fit(X, y)
+    again = certify(X, y, fitted)
+    assert replace(again, realised=None, covers_all_rows=None) == fitted.certificate_
+    assert_layers_nest(again)
+
+
+def test_promise_is_kept_to_the_rows_it_was_made_for(binary):
+    X, y = binary
+    selector = BSSSelector(120).fit(X, y)
+    assert certify(X, y, selector).a_priori is not None
+    assert certify(X * 1.5, y, selector).a_priori is None
+    assert certify(X, y, selector, weights=np.ones(len(selector.indices_))).a_priori is None
+    assert BSSSelector(120, rescale=False).fit(X, y).certificate_.a_priori is None
+    assert BSSSelector(20).fit(X, y).certificate_.a_priori is None
+
+
+def test_sampling_promise_holds_as_often_as_it_says(rng):
+    vectors = np.linalg.qr(rng.standard_normal((2000, 5)))[0]
+    promise = sampling_promise("leverage", 5, 5, 400)
+    kept = 0
+    for seed in range(300):
+        sample = leverage_sample(vectors, 400, random_state=seed)
+        chosen = vectors[sample.indices] * sample.weights[:, None]
+        values = np.linalg.eigvalsh(chosen.T @ chosen)
+        kept += promise.lambda_min <= values[0] and values[-1] <= promise.lambda_max
+    assert kept / 300 >= promise.probability
+    assert sampling_promise("leverage", 5, 5, 10) is None
+
+
+def test_cut_basis_is_measured_against_the_whole_row_space(binary):
+    X, y = binary
+    selector = BSSSelector(20).fit(X, y)
+    assert not selector.basis_.exact
+    certificate = selector.certificate_
+    assert certificate.exact
+    assert certificate.lambda_min == 0
+    assert "20 features cannot span" in str(certificate)
+    assert certificate.regularised.lambda_min > 0
+
+
+def test_sketch_proves_nothing_and_says_so(binary):
+    X, y = binary
+    selector = BSSSelector(60, basis="sketch", n_components=10, random_state=0).fit(X, y)
+    assert not selector.certificate_.exact
+    assert "no guarantee" in str(selector.certificate_)
+
+
+def test_full_guarantee_covers_all_rows():
+    X, y = make_classification(120, 400, n_informative=15, flip_y=0.05, random_state=2)
+    svm = SVC(kernel="linear")
+    selector = BSSSelector(250, guarantee="full", estimator=svm).fit(X, y)
+    certificate = selector.certificate_
+    assert certificate.covers_all_rows
+    assert selector.n_rounds_ >= 1
+    assert len(selector.support_rows_) >= len(svm.fit(X, y).support_)
+    # Theorem E, checked on all rows, although the selection saw some of them only.
+    on_all = certify(X, y, selector, rows="all").realised
+    assert on_all.objective_ratio <= certificate.objective_factor * (1 + 1e-4)
+    assert on_all.margin_ratio >= certificate.lambda_min * (1 - 1e-4)
+
+
+def test_full_guarantee_that_stops_early_says_so(monkeypatch):
+    X, y = make_classification(120, 400, n_informative=15, flip_y=0.05, random_state=2)
+    monkeypatch.setattr("certifeature.selectors.base._MOST_ROUNDS", 1)
+    with pytest.warns(UserWarning, match="was not reached in 1 rounds"):
+        selector = BSSSelector(150, guarantee="full").fit(X, y)
+    assert selector.certificate_.covers_all_rows is False
+    assert "not for all" in " ".join(str(selector.certificate_).split())
+
+
+def test_careless_selection_is_caught():
+    """Two columns that matter by their difference: either alone loses the margin."""
+    rng = np.random.default_rng(0)
+    common = 100 * rng.standard_normal(40)
+    y = np.where(rng.random(40) < 0.5, 1, -1)
+    X = np.c_[common + y, common - y, rng.standard_normal((40, 300)) * 1e-3]
+    careless = certify(X, y, [0, 2, 3, 4, 5])
+    assert careless.lambda_min == 0
+    assert careless.realised.margin_ratio is None or careless.realised.margin_ratio < 0.01
+    assert "no guarantee" in str(careless)
+    careful = certify(X, y, BSSSelector(100).fit(X, y))
+    assert careful.lambda_min > 0
+    assert careful.realised.margin_ratio >= careful.lambda_min
+
+
+def test_faint_direction_is_not_certified_beyond_rounding():
+    """A direction kept with a scale at the edge of rounding counts as lost."""
+    X = np.eye(3)
+    certificate = certify(X, None, [0, 1, 2], weights=[1.0, 1.0, 1e-12], rows="all")
+    assert certificate.lambda_min == 0
+
+
+def test_overlapping_classes_have_no_hard_margin():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 5)), rng.integers(0, 2, 200)
+    certificate = certify(X, y, [0, 1, 2, 3, 4])
+    assert certificate.realised.margin_full is None
+    assert "classes overlap" in str(certificate)
+    assert certificate.realised.objective_ratio == pytest.approx(1, abs=1e-4)
+
+
+def test_all_features_cost_nothing(binary):
+    X, y = binary
+    certificate = certify(X, y, np.arange(X.shape[1]))
+    assert certificate.lambda_min == pytest.approx(1, abs=1e-9)
+    assert certificate.condition == pytest.approx(1, abs=1e-9)
+    assert certificate.realised.margin_ratio == pytest.approx(1, abs=1e-4)
+
+
+def test_selections_may_be_described_in_any_way(binary):
+    X, y = binary
+    columns = np.array([5, 3, 60, 7])
+    mask = np.zeros(200, dtype=bool)
+    mask[columns] = True
+    frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(200)])
+    expected = certify(X, y, columns)
+    for data, selection in [
+        (X, columns.tolist()),
+        (X, mask),
+        (frame, [f"gene {i}" for i in columns]),
+        (frame, mask),
+        (sparse.csr_matrix(X), columns),
+    ]:
+        certificate = certify(data, y, selection)
+        assert certificate.n_selected == 4
+        assert certificate.lambda_max == pytest.approx(expected.lambda_max)
+
+
+def test_json_round_trip_and_html(binary):
+    X, y = binary
+    for certificate in (
+        certify(X, y, BSSSelector(120).fit(X, y)),
+        certify(X, None, [1, 2], rows="all"),
+    ):
+        text = json.dumps(certificate.to_dict(), allow_nan=False)
+        assert Certificate.from_dict(json.loads(text)) == certificate
+        html = certificate._repr_html_()
+        assert html.startswith("<div>")
+        assert "ℓ2" in html or "no guarantee" in html
+
+
+@pytest.mark.parametrize(
+    ("selection", "keywords", "message"),
+    [
+        ([], {}, "selection is empty"),
+        (np.zeros(200, dtype=bool), {}, "selection is empty"),
+        (np.ones(7, dtype=bool), {}, "made for 7 features, but X has 200"),
+        ([0, 200], {}, "column 200, but X has columns 0 to 199"),
+        ([-1], {}, "column -1"),
+        ([1, 1], {}, "twice"),
+        ([0.5], {}, "float64"),
+        ([[1, 2]], {}, "shape"),
+        (["gene 1"], {}, "X has none"),
+        ([1, 2], {"weights": [1.0]}, "each of the 2 selected"),
+        ([1, 2], {"weights": [1.0, 0.0]}, "finite and positive"),
+        ([1, 2], {"weights": [1.0, -1.0]}, "finite and positive"),
+        ([1, 2], {"weights": [1.0, np.nan]}, "finite and positive"),
+        ([1, 2], {"rows": "some"}, "rows must be"),
+        ([1, 2], {"estimator": RidgeClassifier()}, "tells no support vectors"),
+    ],
+)
+def test_bad_selections_are_named(selection, keywords, message, binary):
+    with pytest.raises(ValueError, match=message):
+        certify(*binary, selection, **keywords)
+
+
+def test_bad_data_are_named(binary):
+    X, y = binary
+    with pytest.raises(ValueError, match="one class only"):
+        certify(X, np.ones(70), [1, 2])
+    with pytest.raises(ValueError, match="y is None"):
+        certify(X, None, [1, 2])
+    with pytest.raises(ValueError, match="zero everywhere"):
+        certify(np.zeros((5, 200)), None, [1, 2], rows="all")
+    frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(200)])
+    with pytest.raises(ValueError, match="no feature named gene x"):
+        certify(frame, y, ["gene 1", "gene x"])
+    with pytest.raises(ValueError, match="made for 200 features, but X has 150"):
+        certify(X[:, :150], y, BSSSelector(50).fit(X, y))
+
+
+@pytest.mark.parametrize("name", ["alon", "golub", "shipp"])
+def test_layers_nest_on_microarrays(real_data, name):
+    folder = real_data / f"microarray_{name}"
+    X = StandardScaler().fit_transform(sparse.load_npz(folder / "X.npz").toarray())
+    y = np.load(folder / "y.npy")
+    for selector in (
+        BSSSelector(150),
+        RFE(SVC(kernel="linear"), n_features_to_select=150, step=0.2),
+    ):
+        assert_layers_nest(certify(X, y, selector.fit(X, y)))
+
+
+def test_layers_nest_on_the_paper_s_synthetic_data():
+    X, y = make_relevant_features(200, 1000, 40, random_state=0)
+    certificate = certify(X, y, BSSSelector(30).fit(X, y))
+    assert certificate.lambda_min > 0
+    assert_layers_nest(certificate)
