@@ -4,7 +4,6 @@ Usage: ``python benchmarks/defaults.py FOLDER`` (the README says what FOLDER hol
 Markdown table of mean test errors over five stratified folds of every task, with C = 1 everywhere.
 """
 
-import csv
 import sys
 import warnings
 from pathlib import Path
@@ -13,6 +12,7 @@ from time import perf_counter
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
+from sets import data_set, directory_pairs
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import RFE
 from sklearn.model_selection import StratifiedKFold
@@ -25,27 +25,6 @@ from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQ
 
 GENES = ("microarray_alon", "microarray_golub", "microarray_gravier", "microarray_shipp")
 TEXTS = ("PCMAC", "BASEHOCK", "movie_reviews", "farm_ads")
-
-
-def directory_pairs(folder):
-    """Yield pairs of web directory categories: 150 to 280 pages each."""
-    with open(folder / "yahoo_pairs.csv", newline="") as file:
-        pairs = list(csv.DictReader(file))
-    for pair in pairs:
-        source = folder / f"yahoo_{pair['set']}"
-        labels = (
-            np.load(source / "y_multi.npy")
-            if (source / "y_multi.npy").exists()
-            else np.load(source / "y_multi.npz")["labels"]
-        )
-        first, second = (labels[:, int(pair[key])] == 1 for key in ("label_a", "label_b"))
-        rows = np.flatnonzero((labels.sum(axis=1) == 1) & (first | second))
-        X = sparse.load_npz(source / "X.npz").tocsr()[rows].astype(float)
-        yield X[:, np.flatnonzero(X.getnnz(axis=0))], np.where(first[rows], 1, -1)
-
-
-def data_set(folder, name):
-    return sparse.load_npz(folder / name / "X.npz").tocsr(), np.load(folder / name / "y.npy")
 
 
 def groups(folder):

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.datasets import make_classification
 from sklearn.feature_selection import f_classif
+from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,6 +25,7 @@ from threadpoolctl import threadpool_limits
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
 from certifeature.basis import exact_basis
 from certifeature.selectors import base
+from certifeature.svm import elimination_order, feature_weights, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 RESCALING = [BSSSelector, LeverageScoreSelector, RandomSelector]
@@ -177,7 +179,7 @@ def test_one_feature_is_served(wide):
     X, y = wide
     selector = BSSSelector(1, order="coef").fit(X, y)
     direction = exact_basis(X[selector.support_rows_]).vectors[:, 0]
-    assert selector.indices_.tolist() == [np.argmax(np.abs(selector.estimator_.coef_))]
+    assert selector.indices_.tolist() == [np.argmax(selector.scores_)]
     np.testing.assert_allclose(selector.weights_ * np.abs(direction[selector.indices_]), 1)
 
 
@@ -325,11 +327,14 @@ def test_progress_is_reported_task_by_task(wide, capsys):
     BSSSelector(80).set_callbacks(Recorder()).fit(X, y)
     assert begun == ["fit", "find rows", "compute basis", "choose features"]
     assert ended == [*begun[1:], "fit"]
-    BSSSelector(80).set_callbacks(ProgressBar()).fit(X, y)
-    make_pipeline(BSSSelector(80), SVC(kernel="linear")).fit(X, y)
+    pipeline = make_pipeline(BSSSelector(80), SVC(kernel="linear"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SVC itself supports no callbacks.
+        pipeline.set_callbacks(ProgressBar()).fit(X, y)
+    assert "BSSSelector - fit" in capsys.readouterr().out
 
 
-def test_sample_weight_reaches_the_svm(wide):
+def test_rows_of_weight_zero_do_not_exist(wide):
     X, y = wide
     weights = np.ones(40)
     weights[:10] = 0
@@ -337,6 +342,60 @@ def test_sample_weight_reaches_the_svm(wide):
     without = BSSSelector(80).fit(X[10:], y[10:])
     np.testing.assert_array_equal(weighted.indices_, without.indices_)
     np.testing.assert_array_equal(weighted.support_rows_, without.support_rows_ + 10)
+
+
+@pytest.mark.parametrize("order", ["coef", "rfe"])
+def test_sample_weight_reaches_every_svm(order, rng):
+    X, y = make_classification(100, 120, n_informative=10, flip_y=0.1, random_state=0)
+    weights = rng.exponential(size=100)
+    svm = SVC(kernel="linear", C=0.01)
+    selector = BSSSelector(110, order=order, estimator=svm).fit(X, y, sample_weight=weights)
+    direct = clone(svm).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(selector.estimator_.coef_, direct.coef_)
+    rows = selector.support_rows_
+    expected = (
+        feature_weights(direct)
+        if order == "coef"
+        else elimination_order(direct, X[rows], y[rows], weights[rows])
+    )
+    np.testing.assert_allclose(selector.scores_, expected)
+    unweighted = BSSSelector(110, order=order, estimator=svm).fit(X, y)
+    assert (unweighted.scores_ != selector.scores_).any()
+
+
+def test_columns_outside_a_cut_basis_get_no_enormous_scale(rng):
+    X, y = make_classification(60, 500, n_informative=20, random_state=0)
+    for size in (3, 10, 30):
+        selector = BSSSelector(size).fit(X, y)
+        whole = exact_basis(X[selector.support_rows_]).vectors
+        leading = whole[:, : selector.basis_.n_components]
+        shares = (leading**2).sum(axis=1) / (whole**2).sum(axis=1)
+        assert shares[selector.indices_].min() >= 0.1
+        assert np.isneginf(selector.scores_[shares < 0.1 - 1e-9]).all()
+
+
+def test_support_of_one_class_only_is_ranked_by_all_rows():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(60, 30)) + 1, -rng.normal(size=(60, 30)) * 0.1 - 100])
+    y = np.repeat([1, 0], 60)
+    svm = LinearSVC(dual=True, random_state=0, max_iter=100_000)
+    for order in ("rfe", f_classif):
+        selector = BSSSelector(25, order=order, estimator=svm).fit(X, y)
+        assert set(y[selector.support_rows_]) == {1}
+        assert np.isfinite(selector.scores_).sum() > 1
+
+
+def test_an_svm_that_has_not_converged_is_noticed():
+    X, y = make_classification(200, 60, random_state=0)
+    with pytest.warns(UserWarning, match="lie outside the span of its support rows"):
+        BSSSelector(50, estimator=SGDClassifier(random_state=0)).fit(X, y)
+
+
+def test_default_svm_finds_the_support_of_many_rows():
+    X, y = make_classification(1100, 300, n_informative=20, class_sep=2, random_state=1)
+    selector = BSSSelector(200, random_state=0).fit(X, y)
+    tight = LinearSVC(dual=True, tol=1e-8, max_iter=20_000, random_state=0).fit(X, y)
+    assert np.isin(support_rows(tight, X, y), selector.support_rows_).mean() > 0.99
 
 
 def test_metadata_routing_inside_a_pipeline(wide):

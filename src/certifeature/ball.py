@@ -85,7 +85,7 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
     if not tolerance > 0:
         raise ValueError(f"tolerance must be positive; got {tolerance!r}.")
     values = X.data if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    if np.size(values) and not np.any(values):
+    if 0 not in np.shape(X) and not np.any(values):
         return Ball(0.0, np.eye(1, np.shape(X)[0])[0], 0.0)
     rows, exponent = normalised(X)
     problem = _Problem(rows)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -190,8 +191,8 @@ def sketched_basis(X: Any, n_components: int, *, random_state: int = 0) -> Basis
 
 
 def _checked_size(n_components: int) -> int:
-    if n_components < 1:
-        raise ValueError(f"n_components must be at least 1; got {n_components}.")
+    if not isinstance(n_components, Integral) or n_components < 1:
+        raise ValueError(f"n_components must be an integer of at least 1; got {n_components!r}.")
     return int(n_components)
 
 

@@ -32,7 +32,7 @@ from certifeature.selectors.parameters import (
     requested_size,
 )
 from certifeature.sparsify import Sample
-from certifeature.svm import default_svm, fit_svm, row_costs, support_rows
+from certifeature.svm import default_svm, fit_svm, row_costs, share_outside, support_rows
 
 __all__ = ["BaseSelector", "BasisFacts"]
 
@@ -45,6 +45,7 @@ _DEFAULT_SKETCH = 256
 # A truncated basis is cut from an exact one up to here, and found by Lanczos iteration beyond.
 _MOST_CUT_DIRECTIONS = 4096
 _MOST_ROUNDS = 20
+_LARGEST_SHARE_OUTSIDE = 0.05
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,11 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     certificate_: Certificate
 
     @abstractmethod
-    def _rank(self, rows: Rows, basis: Basis) -> FloatArray:
-        """Return a score for each feature; the higher, the sooner it is considered."""
+    def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> FloatArray:
+        """Return a score for each feature; the higher, the sooner it is considered.
+
+        ``basis`` is what features are chosen for, cut from ``whole``.
+        """
 
     @abstractmethod
     def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
@@ -259,10 +263,12 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         with self._task(tasks, "compute basis"):
             whole, kind = self._compute_basis(rows.weighted(), seed)
             basis, kind = self._cut(whole, kind, n_select)
+        if whole.exact:
+            self._check_support(whole)
         n_rows = len(rows.indices)
         self.basis_ = BasisFacts(kind, n_rows, basis.n_components, basis.rank, basis.exact)
         with self._task(tasks, "choose features"):
-            self.scores_ = self._rank(rows, basis)
+            self.scores_ = self._rank(_with_all_classes(rows, everyone), basis, whole)
             sample = self._choose(basis, n_select, seed)
         self.support_rows_ = rows.indices
         self.indices_, self.weights_ = sample.indices, sample.weights
@@ -279,6 +285,19 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             a_priori=self._promise(basis, self.n_features_to_select_) if basis.exact else None,
         )
         self._rows_fingerprint = fingerprint(rows.X)
+
+    def _check_support(self, basis: Basis) -> None:
+        """Warn if the weights of the SVM do not lie in the span of its support rows."""
+        outside = share_outside(self.estimator_, basis.vectors)
+        if outside > _LARGEST_SHARE_OUTSIDE:
+            warnings.warn(
+                f"{100 * outside:.0f} % of the weights of {type(self.estimator_).__name__} lie "
+                "outside the span of its support rows, so these are not all: it has not converged, "
+                "or is no SVM with an l2 penalty. Scale X, let it iterate longer, or use "
+                "LinearSVC(dual=True).",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _cover_all(self, everyone: Rows, rows: Rows, seed: int, tasks: Any) -> None:
         """Take in the support rows of the reduced model, until it has no others."""
@@ -347,7 +366,8 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _fewest_that_keep(self, basis: Basis, seed: int) -> int:
         """Return the smallest number of features whose measured λ is at least 1 − epsilon.
 
-        Doubling finds a number that is enough, bisection the smallest.
+        Doubling finds a number that is enough, bisection the smallest, to one part in 64: a
+        sample of one more feature is a new sample, and λ does not rise without setbacks.
         """
 
         def keeps(size: int) -> bool:
@@ -359,7 +379,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         too_few = enough - 1
         while enough < most and not keeps(enough):
             too_few, enough = enough, min(2 * enough, most)
-        while enough - too_few > 1:
+        while enough - too_few > max(1, enough // 64):
             middle = (too_few + enough) // 2
             too_few, enough = (too_few, middle) if keeps(middle) else (middle, enough)
         return enough
@@ -376,3 +396,10 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         task.call_on_fit_task_begin(estimator=self)
         yield
         task.call_on_fit_task_end(estimator=self)
+
+
+def _with_all_classes(rows: Rows, everyone: Rows) -> Rows:
+    """Return rows to rank features by: all of them where the support lacks a class."""
+    if everyone.y is None or len(np.unique(rows.y)) == len(np.unique(everyone.y)):
+        return rows
+    return everyone

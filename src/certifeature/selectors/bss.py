@@ -14,12 +14,13 @@ from certifeature.certificate.measure import bss_promise
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.data import Rows
 from certifeature.selectors.parameters import check_choice
-from certifeature.sparsify import Sample, bss, leverage_scores
+from certifeature.sparsify import Sample, bss
 from certifeature.svm import elimination_order, feature_weights
 
 __all__ = ["BSSSelector"]
 
 _ORDERS = ("auto", "coef", "rfe", "leverage")
+_SMALLEST_SHARE_SEEN = 0.1
 
 
 class BSSSelector(BaseSelector):
@@ -87,7 +88,8 @@ class BSSSelector(BaseSelector):
     weights_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
     scores_ : ndarray of shape (n_features,)
-        The ranking of ``order``, highest first.
+        The ranking of ``order``, highest first; −inf for a feature of which the basis, where it had
+        to be cut, sees less than a tenth.
     n_features_to_select_ : int
         Number r of picks.
     support_rows_ : ndarray of shape (n_rows,)
@@ -194,26 +196,49 @@ class BSSSelector(BaseSelector):
     def _most_needed(self, basis: Basis) -> int:
         if not self.rescale:
             return super()._most_needed(basis)
-        # (1 - sqrt(l/r))² >= 1 - epsilon, solved for r.
-        return int(np.ceil(basis.n_components / (1 - np.sqrt(1 - self.epsilon)) ** 2))
+        # (1 - sqrt(l/r))² >= 1 - epsilon, solved for r without cancellation for a small epsilon.
+        ratio = self.epsilon / (1 + np.sqrt(1 - self.epsilon))
+        return int(min(np.ceil(basis.n_components / ratio**2), self.n_features_in_))
 
     def _fewest_possible(self, basis: Basis) -> int:
         return basis.n_components + 1
 
-    def _rank(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
-        if callable(self.order):
-            scores = self.order(rows.X, rows.y)
-            # The score functions of sklearn.feature_selection return p-values too, and NaN for
-            # constant features.
-            scores = np.asarray(scores[0] if isinstance(scores, tuple) else scores, dtype=float)
-            return np.where(np.isnan(scores), -np.inf, scores)
+    def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
+        scores = self._scores(rows, basis)
+        if basis.n_components == whole.n_components:
+            return scores
+        # The scale of a feature that lies mostly in the directions cut off would fit what little
+        # is left of it, and blow up the rest.
+        seen, there_is = (_squared_norms(b.vectors) for b in (basis, whole))
+        return np.where(seen < _SMALLEST_SHARE_SEEN * there_is, -np.inf, scores)
+
+    def _scores(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
         if not isinstance(self.order, str):
-            return np.asarray(self.order, dtype=np.float64)
+            return self._own_scores(rows)
         if self.order == "leverage" or not self.supervised:
-            return np.round(leverage_scores(basis.vectors), 12)
+            return np.round(_squared_norms(basis.vectors), 12)
         if self.order == "rfe":
             return elimination_order(self.estimator_, rows.X, rows.y, rows.sample_weight)
         return feature_weights(self.estimator_)
+
+    def _own_scores(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the scores of an order that is an array or a callable."""
+        scores: Any = self.order
+        if callable(scores):
+            scores = scores(rows.X, rows.y)
+            # The score functions of sklearn.feature_selection return p-values too, and NaN for
+            # constant features.
+            scores = np.asarray(scores[0] if isinstance(scores, tuple) else scores, dtype=float)
+            scores = np.where(np.isnan(scores), -np.inf, scores)
+        scores = np.asarray(scores, dtype=np.float64)
+        if scores.shape != (self.n_features_in_,):
+            raise ValueError(
+                f"order must give one score for each of the {self.n_features_in_} features; "
+                f"got shape {scores.shape}."
+            )
+        if np.isnan(scores).any() or not np.isfinite(scores).any():
+            raise ValueError("order gives no usable scores: they are NaN or all infinite.")
+        return scores
 
     def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
         if n_select > 1:
@@ -221,3 +246,7 @@ class BSSSelector(BaseSelector):
         # BSS begins with two picks; its first alone can match one direction exactly.
         best = bss(basis.vectors, 2, priority=self.scores_).indices[:1]
         return Sample(best, 1 / np.abs(basis.vectors[best, 0]))
+
+
+def _squared_norms(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.einsum("ij,ij->i", vectors, vectors)

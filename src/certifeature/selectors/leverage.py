@@ -133,7 +133,7 @@ class LeverageScoreSelector(BaseSelector):
         check_choice("replace", self.replace, (True, False))
         check_choice("rescale", self.rescale, (True, False))
 
-    def _rank(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
+    def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
         return leverage_scores(basis.vectors)
 
     def _promise(self, basis: Basis, n_select: int) -> APriori | None:

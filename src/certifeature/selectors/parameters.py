@@ -6,14 +6,14 @@ from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 __all__ = ["check_choice", "check_count", "check_epsilon", "requested_size"]
 
 
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     """Raise unless the value is one of the choices."""
-    if not any(
-        value is choice or (isinstance(value, str) and value == choice) for choice in choices
-    ):
+    if not isinstance(value, str | bool | np.bool_) or value not in choices:
         allowed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {allowed}; got {value!r}.")
 

@@ -117,7 +117,7 @@ class RandomSelector(BaseSelector):
         super()._check_parameters()
         check_choice("rescale", self.rescale, (True, False))
 
-    def _rank(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
+    def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
         return np.full(self.n_features_in_, 1 / self.n_features_in_)
 
     def _promise(self, basis: Basis, n_select: int) -> APriori | None:

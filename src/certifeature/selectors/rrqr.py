@@ -114,7 +114,7 @@ class RRQRSelector(BaseSelector):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _rank(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
+    def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
         return np.linalg.norm(_compressed(basis), axis=0)
 
     def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:

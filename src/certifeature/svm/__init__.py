@@ -8,7 +8,7 @@ from certifeature.svm.bounds import (
 )
 from certifeature.svm.elimination import elimination_order
 from certifeature.svm.fitting import default_svm, fit_svm, row_costs
-from certifeature.svm.support import feature_weights, support_rows
+from certifeature.svm.support import feature_weights, share_outside, support_rows
 
 __all__ = [
     "Enclosure",
@@ -19,6 +19,7 @@ __all__ = [
     "hard_margin",
     "hinge_objective",
     "row_costs",
+    "share_outside",
     "squared_hinge_objective",
     "support_rows",
 ]

@@ -21,7 +21,7 @@ __all__ = ["Enclosure", "hard_margin", "hinge_objective", "squared_hinge_objecti
 FloatArray = NDArray[np.float64]
 
 _TOLERANCE = 1e-6
-_MOST_ITERATIONS = 2_000_000
+_MOST_ITERATIONS = 200_000
 # Slack is so dear at this C, for kernels of mean 1 on the diagonal, that separable rows have none.
 _HARD = 1e7
 _MOST_NEWTON_STEPS = 100

@@ -15,6 +15,8 @@ __all__ = ["default_svm", "fit_svm", "row_costs"]
 
 # Up to here LIBSVM's exact support vectors cost no more than LIBLINEAR's approximate ones.
 _LARGEST_LIBSVM = 1000
+# Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
+_MOST_ITERATIONS = 1_000_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
 _LARGEST_ROW_NORM = 1e18
 
@@ -32,12 +34,14 @@ def default_svm(n_rows: int, random_state: int) -> Any:
     Examples
     --------
     >>> from certifeature.svm import default_svm
-    >>> default_svm(200, 0), default_svm(20_000, 0)
-    (SVC(kernel='linear'), LinearSVC(random_state=0))
+    >>> default_svm(20_000, 0)
+    LinearSVC(dual=True, random_state=0)
     """
     if n_rows <= _LARGEST_LIBSVM:
-        return SVC(kernel="linear")
-    return LinearSVC(random_state=random_state)
+        return SVC(kernel="linear", max_iter=_MOST_ITERATIONS)
+    # The primal solver, which dual="auto" takes for more rows than features, stops so early that
+    # rows on the margin seem to lie beyond it.
+    return LinearSVC(dual=True, random_state=random_state)
 
 
 def fit_svm(

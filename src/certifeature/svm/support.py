@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator, is_classifier
 
-__all__ = ["feature_weights", "support_rows"]
+__all__ = ["feature_weights", "share_outside", "support_rows"]
 
 # Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
 # many does no harm: the guarantee for more rows holds for fewer.
@@ -47,6 +48,8 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     array([1, 2])
     """
     name = type(svm).__name__
+    if isinstance(svm, BaseEstimator) and not is_classifier(svm):
+        raise ValueError(f"{name} is not a classifier; {_REMEDY}")
     kernel = getattr(svm, "kernel", "linear")
     if kernel != "linear":
         raise ValueError(
@@ -60,7 +63,7 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
             raise ValueError(
                 f"support_ of {name} does not list the rows of support vectors; {_REMEDY}"
             )
-        return _with_twins(X, np.unique(support))
+        return _with_twins(X, np.asarray(y), np.unique(support))
     if getattr(svm, "loss", None) not in _HINGE_LOSSES or not hasattr(svm, "decision_function"):
         raise ValueError(
             f"{name} tells no support vectors: it has neither support_ nor a decision function "
@@ -76,8 +79,8 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     return rows
 
 
-def _with_twins(X: Any, support: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Add the rows that equal a support row.
+def _with_twins(X: Any, y: NDArray[Any], support: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Add the rows that equal a support row of the same class.
 
     A dual solver may put the multiplier of equal rows on any of them, but all lie on the margin.
     """
@@ -87,8 +90,9 @@ def _with_twins(X: Any, support: NDArray[np.intp]) -> NDArray[np.intp]:
         keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in spans]
     else:
         keys = [row.tobytes() for row in np.asarray(X)]
-    supporting = {keys[row] for row in support}
-    return np.flatnonzero([key in supporting for key in keys])
+    labelled = list(zip(keys, y.tolist(), strict=True))
+    supporting = {labelled[row] for row in support}
+    return np.flatnonzero([row in supporting for row in labelled])
 
 
 def _margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -130,10 +134,52 @@ def feature_weights(svm: Any) -> NDArray[np.float64]:
             f"{type(svm).__name__} has no coef_ to rank features by; use order='leverage', "
             "an array or a callable, or an estimator with coef_."
         )
-    coef = svm.coef_.toarray() if sparse.issparse(svm.coef_) else np.asarray(svm.coef_)
-    weights = np.abs(np.atleast_2d(coef))
+    weights = np.abs(_dense_coef(svm))
     largest = weights.max(initial=0.0)
     if largest == 0:
         return np.zeros(weights.shape[1])
     relative = np.sqrt(np.sum((weights / largest) ** 2, axis=0))
     return np.round(relative, 12) * largest
+
+
+def share_outside(svm: Any, vectors: NDArray[np.float64]) -> float:
+    """Return the share of the weights that lies outside a subspace.
+
+    The weights of an SVM are a combination of its support vectors. Where much of them lies outside
+    their span, the support is incomplete.
+
+    Parameters
+    ----------
+    svm : estimator
+        Fitted linear model, or None.
+    vectors : ndarray of shape (n_features, n_components)
+        Orthonormal basis of the support rows.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0 for a model without ``coef_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from certifeature.svm import share_outside
+    >>> svm = SVC(kernel="linear").fit([[-3.0, -4.0], [3.0, 4.0]], [0, 1])
+    >>> round(share_outside(svm, np.array([[1.0], [0.0]])), 6)
+    0.8
+    """
+    if not hasattr(svm, "coef_"):
+        return 0.0
+    coef = _dense_coef(svm)
+    largest = np.abs(coef).max(initial=0.0)
+    if largest == 0:
+        return 0.0
+    coef = coef / largest
+    outside = np.linalg.norm(coef - (coef @ vectors) @ vectors.T)
+    return float(outside / np.linalg.norm(coef))
+
+
+def _dense_coef(svm: Any) -> NDArray[np.float64]:
+    coef = svm.coef_.toarray() if sparse.issparse(svm.coef_) else np.asarray(svm.coef_)
+    return np.atleast_2d(coef)
