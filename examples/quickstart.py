@@ -21,5 +21,5 @@ for name, selector in {
     print(f"{name:>16}: cross-validated error {1 - scores.mean():.3f}")
 
 bss.fit(docs.data, docs.target)
-print(f"chosen for {len(bss.support_rows_)} support vectors; {bss.basis_}")
-print("first 20 of them:", *docs.feature_names[bss.indices_[:20]])
+print("first choices:", *docs.feature_names[bss.indices_[:20]])
+print(bss.certificate_)

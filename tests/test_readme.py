@@ -5,9 +5,9 @@ import re
 from contextlib import redirect_stdout
 from pathlib import Path
 
-import numpy as np
 import pytest
 import scipy
+import sklearn
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 
@@ -19,7 +19,7 @@ def test_example_prints_what_the_readme_shows():
     with redirect_stdout(printed):
         exec(compile(code, str(README), "exec"), {})
     assert len(printed.getvalue().splitlines()) == len(output.splitlines())
-    shown = re.search(r"\(NumPy ([\d.]+), SciPy ([\d.]+)\)", text).groups()
-    if shown != (np.__version__, scipy.__version__):
-        pytest.skip(f"the README's figures belong to NumPy and SciPy {shown}")
+    shown = re.search(r"\(SciPy ([\d.]+), scikit-learn ([\d.]+)\)", text).groups()
+    if shown != (scipy.__version__, sklearn.__version__):
+        pytest.skip(f"the README's figures belong to SciPy and scikit-learn {shown}")
     assert printed.getvalue() == output

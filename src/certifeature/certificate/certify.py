@@ -53,7 +53,8 @@ def certify(
         scales of a selector of this library, and plain columns otherwise.
     estimator : estimator, default=None
         The linear SVM whose support vectors, loss and C count. None takes that of a selector of
-        this library, or else ``SVC(kernel="linear")`` up to 1,000 rows and ``LinearSVC()`` beyond.
+        this library, or else ``SVC(kernel="linear")`` up to 1,000 rows and ``LinearSVC(dual=True)``
+        beyond.
     rows : {"support", "all"}, default="support"
         Certify for the support vectors of the SVM on all features, or for all rows.
     realised : bool, default=True

@@ -56,7 +56,7 @@ class BSSSelector(BaseSelector):
     estimator : estimator, default=None
         The SVM whose support rows count: a classifier with ``support_``, or with a decision
         function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
-        rows and ``LinearSVC()`` for more. Ignored with ``supervised=False``.
+        rows and ``LinearSVC(dual=True)`` for more. Ignored with ``supervised=False``.
     order : {"auto", "coef", "rfe", "leverage"}, array-like or callable, default="auto"
         Ranking among the features that keep the bound; the bound is the same for every ranking.
 
@@ -114,8 +114,9 @@ class BSSSelector(BaseSelector):
 
     Notes
     -----
-    The guarantee holds for the rows ``support_rows_`` if ``basis_.exact``; a truncated or sketched
-    basis proves nothing about the directions that it leaves out.
+    The bound above holds for the rows ``support_rows_`` if ``basis_.exact`` and ``rescale``; a
+    truncated or sketched basis promises nothing about the directions that it leaves out.
+    ``certificate_`` is measured for what was chosen, in either case.
 
     References
     ----------

@@ -41,7 +41,7 @@ class LeverageScoreSelector(BaseSelector):
     estimator : estimator, default=None
         The SVM whose support rows count: a classifier with ``support_``, or with a decision
         function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
-        rows and ``LinearSVC()`` for more. Ignored with ``supervised=False``.
+        rows and ``LinearSVC(dual=True)`` for more. Ignored with ``supervised=False``.
     replace : bool, default=True
         True makes r independent draws; False tosses a coin for each feature, which comes up with
         probability min(1, r·p_i).

@@ -38,7 +38,7 @@ class RandomSelector(BaseSelector):
     estimator : estimator, default=None
         The SVM whose support rows count: a classifier with ``support_``, or with a decision
         function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
-        rows and ``LinearSVC()`` for more. Ignored with ``supervised=False``.
+        rows and ``LinearSVC(dual=True)`` for more. Ignored with ``supervised=False``.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
