@@ -23,6 +23,7 @@ format: $(EXTRAS)lint
 	$(BIN)/ruff format .
 
 docs: $(EXTRAS)docs
+	rm -rf docs/api/generated
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
 from certifeature.basis import exact_basis
-from certifeature.selectors import base
+from certifeature.selectors import BasisFacts, subspace
 from certifeature.svm import elimination_order, feature_weights, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
@@ -100,7 +100,7 @@ def test_guarantee_holds_on_the_support_rows(order, wide):
     X, y = wide
     selector = BSSSelector(120, order=order).fit(X, y)
     basis = exact_basis(X[selector.support_rows_])
-    assert selector.basis_ == base.BasisFacts(
+    assert selector.basis_ == BasisFacts(
         "exact", len(selector.support_rows_), basis.rank, basis.rank, exact=True
     )
     chosen = basis.vectors[selector.indices_] * selector.weights_[:, None]
@@ -191,7 +191,7 @@ def test_kinds_of_basis(wide, monkeypatch):
     assert (facts.kind, facts.n_components, facts.rank) == ("sketch", 7, None)
     facts = BSSSelector(60, n_components=7).fit(X, y).basis_
     assert (facts.kind, facts.n_components) == ("truncated", 7)
-    monkeypatch.setattr(base, "_MOST_EXACT_DIRECTIONS", 5)
+    monkeypatch.setattr(subspace, "_MOST_EXACT_DIRECTIONS", 5)
     facts = BSSSelector(60, n_components=7, random_state=0).fit(X, y).basis_
     assert (facts.kind, facts.n_components) == ("sketch", 7)
 

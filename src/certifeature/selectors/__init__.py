@@ -1,9 +1,9 @@
 """Feature selectors as scikit-learn transformers."""
 
-from certifeature.selectors.base import BasisFacts
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.leverage import LeverageScoreSelector
 from certifeature.selectors.random import RandomSelector
 from certifeature.selectors.rrqr import RRQRSelector
+from certifeature.selectors.subspace import BasisFacts
 
 __all__ = ["BSSSelector", "BasisFacts", "LeverageScoreSelector", "RRQRSelector", "RandomSelector"]

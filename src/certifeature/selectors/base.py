@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
-from certifeature.basis import Basis, exact_basis, sketched_basis, truncated_basis
+from certifeature.basis import Basis
 from certifeature.certificate import APriori, Certificate
 from certifeature.certificate.certify import measured_certificate
 from certifeature.certificate.measure import extreme_eigenvalues
@@ -31,46 +31,16 @@ from certifeature.selectors.parameters import (
     check_epsilon,
     requested_size,
 )
+from certifeature.selectors.subspace import BasisFacts, row_space
 from certifeature.sparsify import Sample
 from certifeature.svm import default_svm, fit_svm, row_costs, share_outside, support_rows
 
-__all__ = ["BaseSelector", "BasisFacts"]
+__all__ = ["BaseSelector"]
 
 FloatArray = NDArray[np.float64]
 
-# The largest exact basis that basis="auto" computes: directions, and entries of V (2 GiB).
-_MOST_EXACT_DIRECTIONS = 2000
-_MOST_EXACT_ENTRIES = 2**28
-_DEFAULT_SKETCH = 256
-# A truncated basis is cut from an exact one up to here, and found by Lanczos iteration beyond.
-_MOST_CUT_DIRECTIONS = 4096
 _MOST_ROUNDS = 20
 _LARGEST_SHARE_OUTSIDE = 0.05
-
-
-@dataclass(frozen=True)
-class BasisFacts:
-    """What the basis of a fitted selector was.
-
-    Attributes
-    ----------
-    kind : {"exact", "truncated", "sketch"}
-        How it was computed.
-    n_rows : int
-        Number of rows that it stands for.
-    n_components : int
-        Number of its directions.
-    rank : int or None
-        Rank of the rows, None where it was not computed.
-    exact : bool
-        Whether it spans all that the rows span, so that the guarantees hold for these rows.
-    """
-
-    kind: str
-    n_rows: int
-    n_components: int
-    rank: int | None
-    exact: bool
 
 
 class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
@@ -261,7 +231,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Choose features for the rows, and set what is learnt."""
         n_select = requested_size(self.n_features_to_select, self.n_features_in_)
         with self._task(tasks, "compute basis"):
-            whole, kind = self._compute_basis(rows.weighted(), seed)
+            whole, kind = row_space(rows.weighted(), self.basis, self.n_components, seed)
             basis, kind = self._cut(whole, kind, n_select)
         if whole.exact:
             self._check_support(whole)
@@ -323,21 +293,6 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=4,
             )
-
-    def _compute_basis(self, rows: Any, seed: int) -> tuple[Basis, str]:
-        """Return the widest basis that is called for, and its kind."""
-        kind: str = self.basis
-        n_components: Any = self.n_components
-        fewest = min(rows.shape)
-        if kind == "auto":
-            small = fewest <= _MOST_EXACT_DIRECTIONS
-            fits = small and fewest * rows.shape[1] <= _MOST_EXACT_ENTRIES
-            kind = "sketch" if not fits else "exact" if n_components is None else "truncated"
-        if kind == "sketch":
-            return sketched_basis(rows, n_components or _DEFAULT_SKETCH, random_state=seed), kind
-        if kind == "exact" or fewest <= _MOST_CUT_DIRECTIONS:
-            return exact_basis(rows), kind
-        return truncated_basis(rows, n_components), kind
 
     def _cut(self, basis: Basis, kind: str, n_select: int | None) -> tuple[Basis, str]:
         """Return the directions that the features are chosen for."""
