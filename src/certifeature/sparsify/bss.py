@@ -233,16 +233,25 @@ class _Scan:
         self._axes = axes
         self._places = np.flatnonzero(self._free)
         self._turned = np.empty((0, axes.shape[0]))
+        self._picked_turned: FloatArray | None = None
 
     def first_admissible(self, lower: _Barrier, upper: _Barrier) -> tuple[int, FloatArray]:
+        """Return the feature to pick and its coordinates."""
         for places, coordinates in self._blocks():
             admissible = self._free[places] & (lower.value(coordinates) >= upper.value(coordinates))
             if admissible.any():
                 hit = int(admissible.argmax())
                 self._free[places[hit]] = False
+                self._picked_turned = None
                 return int(self._ranking[places[hit]]), coordinates[hit : hit + 1]
+        return self._repeated(lower, upper)
+
+    def _repeated(self, lower: _Barrier, upper: _Barrier) -> tuple[int, FloatArray]:
+        """Return the best of the features that were picked before."""
         places = np.flatnonzero(~self._free)
-        coordinates = self._vectors[self._ranking[places]] @ self._axes
+        if self._picked_turned is None:
+            self._picked_turned = self._vectors[self._ranking[places]] @ self._axes
+        coordinates = self._picked_turned
         admissible = lower.value(coordinates) >= upper.value(coordinates)
         if not admissible.any():
             raise ValueError(
