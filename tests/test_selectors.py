@@ -286,7 +286,11 @@ def test_data_frames_in_and_out(selector, wide):
 def test_pipeline_grid_search_and_clone(wide):
     X, y = wide
     pipeline = make_pipeline(StandardScaler(), BSSSelector(order="coef"), LinearSVC(random_state=0))
-    search = GridSearchCV(pipeline, {"bssselector__n_features_to_select": [1, 20, 0.3]}, cv=3)
+    grid = {
+        "bssselector__n_features_to_select": [1, 20, 0.3],
+        "bssselector__rescale": np.array([True, False]),
+    }
+    search = GridSearchCV(pipeline, grid, cv=3)
     search.fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert clone(search.best_estimator_).fit(X, y).score(X, y) > 0.5
@@ -342,6 +346,16 @@ def test_rows_of_weight_zero_do_not_exist(wide):
     without = BSSSelector(80).fit(X[10:], y[10:])
     np.testing.assert_array_equal(weighted.indices_, without.indices_)
     np.testing.assert_array_equal(weighted.support_rows_, without.support_rows_ + 10)
+
+
+def test_a_row_of_tiny_weight_still_counts(rng):
+    X = np.zeros((20, 200))
+    X[:10, :100] = rng.standard_normal((10, 100))
+    X[10:, 100:] = rng.standard_normal((10, 100))
+    weights = np.repeat([1e-32, 1.0], 10)
+    selector = BSSSelector(60, supervised=False).fit(X, sample_weight=weights)
+    assert selector.basis_.rank == 20
+    assert selector.certificate_.lambda_min > 0
 
 
 @pytest.mark.parametrize("order", ["coef", "rfe"])

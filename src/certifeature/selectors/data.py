@@ -15,6 +15,8 @@ __all__ = [
     "original_columns",
 ]
 
+_SMALLEST_WEIGHT = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -41,7 +43,9 @@ class Rows:
         """
         if self.sample_weight is None:
             return self.X
-        roots = np.sqrt(self.sample_weight)
+        # However small its weight, a row belongs to the row space.
+        least = _SMALLEST_WEIGHT * self.sample_weight.max()
+        roots = np.sqrt(np.maximum(self.sample_weight, least))
         if sparse.issparse(self.X):
             return sparse.diags_array(roots) @ self.X
         return self.X * roots[:, None]
