@@ -79,7 +79,9 @@ def main(folder):
             f"| {bss.lambda_min:.3f} | {bss.realised.margin_ratio:.2f} "
             f"| {np.ceil(36 * p / EPSILON**2):.0f} | {auto.n_features_to_select_} |"
         )
-        cells = (f"{c.lambda_min:.2g} / {ratio(c)}" for c in certificates.values())
+        cells = (
+            f"{c.lambda_min:.2g} / {c.condition:.2g} / {ratio(c)}" for c in certificates.values()
+        )
         rivals.append(f"| {name} | " + " | ".join(cells) + " |")
         print(name, file=sys.stderr, flush=True)
     print("| set | rows × columns | p | ℓ | r | paper | a priori | measured | realised ", end="")
