@@ -143,6 +143,29 @@ def test_measured_eigenvalues_are_those_of_the_kernels(binary):
     assert certificate.regularised.lambda_max == pytest.approx(values[-1], rel=1e-7)
 
 
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rank=st.integers(1, 12),
+    log_condition=st.floats(0, 13),
+    log_scale=st.sampled_from([-150, 0, 150]),
+)
+def test_certificate_is_never_better_than_the_truth(seed, rank, log_condition, log_scale):
+    """Rows in the span of (e₁ + e₂)/√2, (e₃ + e₄)/√2, …: M is diagonal and known exactly."""
+    rng = np.random.default_rng(seed)
+    left, right = (np.linalg.qr(rng.standard_normal((rank, rank)))[0] for _ in range(2))
+    mixture = (left * np.logspace(0, -log_condition, rank)) @ right * 10.0**log_scale
+    X = np.repeat(mixture, 2, axis=1)
+    weights = rng.lognormal(size=2 * rank)
+    truth = (weights.reshape(rank, 2) ** 2).mean(axis=1)
+    certificate = certify(X, None, np.arange(2 * rank), weights=weights, rows="all", realised=False)
+    # Directions below the rank tolerance are no part of the row space; the others all count.
+    assert certificate.lambda_min <= truth.max()
+    if certificate.rank == rank:
+        assert certificate.lambda_min <= truth.min()
+        assert certificate.lambda_max >= truth.max()
+
+
 @pytest.mark.parametrize(
     "selector",
     [BSSSelector(120), LeverageScoreSelector(150, random_state=0), RRQRSelector(100)],
