@@ -52,7 +52,7 @@ def methods(r):
     yield "BSS", BSSSelector(r)
     yield "BSS, plain", BSSSelector(r, rescale=False)
     yield "leverage", LeverageScoreSelector(r, random_state=0)
-    yield "RRQR", RRQRSelector(r)
+    yield "RRQR, plain", RRQRSelector(r, rescale=False)
     yield "random", RandomSelector(r, random_state=0)
     yield "RFE", RFE(svm, n_features_to_select=r, step=0.1)
     yield "L1", SelectFromModel(l1, max_features=r, threshold=-np.inf)

@@ -51,7 +51,7 @@ def methods(svm, size):
             yield name, BSSSelector(size, order=order, rescale=rescale, estimator=svm)
     yield "BSS, unsupervised, scaled", BSSSelector(size, supervised=False)
     yield "leverage sampling, scaled", LeverageScoreSelector(size, estimator=svm)
-    yield "RRQR", RRQRSelector(size, estimator=svm)
+    yield "RRQR, plain", RRQRSelector(size, estimator=svm, rescale=False)
     yield "random, scaled", RandomSelector(size, estimator=svm)
 
 

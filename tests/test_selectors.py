@@ -28,7 +28,6 @@ from certifeature.selectors import BasisFacts, subspace
 from certifeature.svm import elimination_order, feature_weights, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
-RESCALING = [BSSSelector, LeverageScoreSelector, RandomSelector]
 
 
 @pytest.fixture
@@ -114,7 +113,7 @@ def test_guarantee_holds_on_the_support_rows(order, wide):
 def test_automatic_size_keeps_its_promise(selector, epsilon, rng):
     X = rng.standard_normal((5, 3000))
     fitted = selector(epsilon=epsilon, supervised=False, random_state=0).fit(X)
-    assert 5 < fitted.n_features_to_select_ < 3000
+    assert 5 <= fitted.n_features_to_select_ < 3000
     chosen = exact_basis(X).vectors[fitted.indices_] * fitted.weights_[:, None]
     assert np.linalg.eigvalsh(chosen.T @ chosen)[0] >= 1 - epsilon
 
@@ -130,7 +129,7 @@ def test_automatic_size_needs_no_more_than_the_proven_bound(rng):
 
 def test_rrqr_auto_size_is_the_smallest(rng):
     X = rng.standard_normal((5, 300))
-    fitted = RRQRSelector(supervised=False).fit(X)
+    fitted = RRQRSelector(supervised=False, rescale=False).fit(X)
     vectors = exact_basis(X).vectors
     pivots = RRQRSelector(299, supervised=False).fit(X).indices_
     sizes = range(5, 300)
@@ -233,9 +232,16 @@ def test_order_may_be_an_array_or_a_callable(wide):
     np.testing.assert_allclose(unsupervised.fit(X).scores_, X.std(axis=0))
 
 
+def test_scale_of_rrqr_keeps_directions_on_average(wide):
+    X, _ = wide
+    selector = RRQRSelector(60, supervised=False).fit(X)
+    chosen = exact_basis(X).vectors[selector.indices_] * selector.weights_[:, None]
+    assert np.linalg.eigvalsh(chosen.T @ chosen).mean() == pytest.approx(1)
+
+
 def test_plain_columns_are_those_of_x(wide):
     X, y = wide
-    for selector in RESCALING:
+    for selector in SELECTORS:
         fitted = selector(80, rescale=False, random_state=0).fit(X, y)
         assert (fitted.weights_ == 1).all()
         np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.get_support()])

@@ -56,6 +56,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     estimator: Any
     basis: str
     n_components: int | None
+    rescale: bool
     random_state: Any
     certificate_: Certificate
 
@@ -187,6 +188,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                 "supervised=False covers all rows as it is; guarantee='full' needs supervised=True."
             )
         check_count("n_components", self.n_components)
+        check_choice("rescale", self.rescale, (True, False))
         if self.basis == "exact" and self.n_components is not None:
             raise ValueError(
                 f"basis='exact' has as many directions as the rows have rank, so "
@@ -341,7 +343,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _scaled_sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
         sample = self._sample(basis, n_select, seed)
-        if getattr(self, "rescale", True):
+        if self.rescale:
             return sample
         return Sample(sample.indices, np.ones_like(sample.weights))
 

@@ -163,7 +163,6 @@ class BSSSelector(BaseSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("rescale", self.rescale, (True, False))
         if isinstance(self.order, str):
             check_choice("order", self.order, _ORDERS)
             if self.order in ("rfe", "coef") and not self.supervised:

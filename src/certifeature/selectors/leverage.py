@@ -131,7 +131,6 @@ class LeverageScoreSelector(BaseSelector):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("replace", self.replace, (True, False))
-        check_choice("rescale", self.rescale, (True, False))
 
     def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
         return leverage_scores(basis.vectors)

@@ -12,7 +12,6 @@ from certifeature.certificate import APriori
 from certifeature.certificate.measure import sampling_promise
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.data import Rows
-from certifeature.selectors.parameters import check_choice
 from certifeature.sparsify import Sample, leverage_scores, uniform
 
 __all__ = ["RandomSelector"]
@@ -112,10 +111,6 @@ class RandomSelector(BaseSelector):
         self.n_components = n_components
         self.rescale = rescale
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("rescale", self.rescale, (True, False))
 
     def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
         return np.full(self.n_features_in_, 1 / self.n_features_in_)

@@ -19,7 +19,7 @@ class RRQRSelector(BaseSelector):
     """Choose features by QR factorisation with column pivoting.
 
     Each choice is the column farthest from the span of those before it; beyond the rank the chosen
-    columns are left out and the factorisation starts again. There are no scales.
+    columns are left out and the factorisation starts again.
 
     Parameters
     ----------
@@ -46,6 +46,9 @@ class RRQRSelector(BaseSelector):
     n_components : int, default=None
         Number of directions of a truncated or sketched basis; None takes 256 for
         a sketch.
+    rescale : bool, default=True
+        Whether `transform` gives the chosen columns a common scale, which keeps the directions
+        of the rows as long as they were on average, or returns them as they are.
     random_state : int, RandomState instance or None, default=None
         Seeds the sketch and LIBLINEAR. Give an int for the same result at every call.
 
@@ -54,7 +57,7 @@ class RRQRSelector(BaseSelector):
     indices_ : ndarray of shape (n_chosen,)
         Chosen features in the order of their choice.
     weights_ : ndarray of shape (n_chosen,)
-        Ones.
+        Scale that `transform` gives to each of ``indices_``.
     scores_ : ndarray of shape (n_features,)
         Norms of the columns, relative to the largest singular value of the rows: where pivoting
         begins.
@@ -103,6 +106,7 @@ class RRQRSelector(BaseSelector):
         estimator: Any = None,
         basis: str = "auto",
         n_components: int | None = None,
+        rescale: bool = True,
         random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -112,13 +116,17 @@ class RRQRSelector(BaseSelector):
         self.estimator = estimator
         self.basis = basis
         self.n_components = n_components
+        self.rescale = rescale
         self.random_state = random_state
 
     def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
         return np.linalg.norm(_compressed(basis), axis=0)
 
     def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
-        return rrqr(_compressed(basis), n_select)
+        chosen = rrqr(_compressed(basis), n_select).indices
+        # Pivoting has no scales of its own; this one brings the eigenvalues of M to 1 on average.
+        scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
+        return Sample(chosen, np.full(n_select, scale))
 
 
 def _compressed(basis: Basis) -> NDArray[np.float64]:
