@@ -72,7 +72,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Choose features, fewer than there are."""
 
     def _promise(self, basis: Basis, n_select: int) -> APriori | None:
-        """Return what is known of a sample of this size before it is made."""
+        """Return what is known of a scaled sample of this size before it is made."""
         return None
 
     def _most_needed(self, basis: Basis) -> int:
@@ -244,6 +244,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             sample = self._choose(basis, n_select, seed)
         self.support_rows_ = rows.indices
         self.indices_, self.weights_ = sample.indices, sample.weights
+        promises = basis.exact and self.rescale and self.n_features_to_select_ < self.n_features_in_
         # Weights of rows change their lengths, and with them what C means.
         costs = row_costs(self.estimator_, everyone.y) if rows.sample_weight is None else None
         self.certificate_ = replace(
@@ -254,7 +255,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                 n_rows,
                 None if costs is None else float(costs.max()),
             ),
-            a_priori=self._promise(basis, self.n_features_to_select_) if basis.exact else None,
+            a_priori=self._promise(basis, self.n_features_to_select_) if promises else None,
         )
         self._rows_fingerprint = fingerprint(rows.X)
 

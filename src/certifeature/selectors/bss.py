@@ -189,9 +189,7 @@ class BSSSelector(BaseSelector):
         )
 
     def _promise(self, basis: Basis, n_select: int) -> APriori | None:
-        if not self.rescale or not 1 < n_select < self.n_features_in_:
-            return None
-        return bss_promise(basis.n_components, n_select)
+        return bss_promise(basis.n_components, n_select) if n_select > 1 else None
 
     def _most_needed(self, basis: Basis) -> int:
         if not self.rescale:

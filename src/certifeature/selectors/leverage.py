@@ -136,8 +136,6 @@ class LeverageScoreSelector(BaseSelector):
         return leverage_scores(basis.vectors)
 
     def _promise(self, basis: Basis, n_select: int) -> APriori | None:
-        if not self.rescale or n_select >= self.n_features_in_:
-            return None
         n_components = basis.n_components
         return sampling_promise("leverage-score sampling", n_components, n_components, n_select)
 

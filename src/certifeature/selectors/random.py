@@ -116,8 +116,6 @@ class RandomSelector(BaseSelector):
         return np.full(self.n_features_in_, 1 / self.n_features_in_)
 
     def _promise(self, basis: Basis, n_select: int) -> APriori | None:
-        if not self.rescale or n_select >= self.n_features_in_:
-            return None
         coherence = self.n_features_in_ * float(leverage_scores(basis.vectors).max())
         return sampling_promise("uniform sampling", basis.n_components, coherence, n_select)
 
