@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certifeature.basis import Basis
+from certifeature.basis import Basis, squared_norms
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import bss_promise
 from certifeature.selectors.base import BaseSelector
@@ -207,14 +207,14 @@ class BSSSelector(BaseSelector):
             return scores
         # The scale of a feature that lies mostly in the directions cut off would fit what little
         # is left of it, and blow up the rest.
-        seen, there_is = (_squared_norms(b.vectors) for b in (basis, whole))
+        seen, there_is = (squared_norms(b.vectors) for b in (basis, whole))
         return np.where(seen < _SMALLEST_SHARE_SEEN * there_is, -np.inf, scores)
 
     def _scores(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
         if not isinstance(self.order, str):
             return self._own_scores(rows)
         if self.order == "leverage" or not self.supervised:
-            return np.round(_squared_norms(basis.vectors), 12)
+            return np.round(squared_norms(basis.vectors), 12)
         if self.order == "rfe":
             return elimination_order(self.estimator_, rows.X, rows.y, rows.sample_weight)
         return feature_weights(self.estimator_)
@@ -243,8 +243,4 @@ class BSSSelector(BaseSelector):
             return bss(basis.vectors, n_select, priority=self.scores_)
         # BSS begins with two picks; its first alone can match one direction exactly.
         best = bss(basis.vectors, 2, priority=self.scores_).indices[:1]
-        return Sample(best, 1 / np.abs(basis.vectors[best, 0]))
-
-
-def _squared_norms(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.einsum("ij,ij->i", vectors, vectors)
+        return Sample(best, 1 / np.abs(basis.vectors[best][:, 0]))

@@ -133,5 +133,5 @@ def _compressed(basis: Basis) -> NDArray[np.float64]:
     """Return ΣVᵀ, whose pivots are those of the rows: X = UΣVᵀ and U keeps all distances."""
     # Relative to the largest, so that squares of huge or tiny values stay in range.
     shares = basis.singular_values / basis.singular_values[0]
-    compressed: NDArray[np.float64] = (basis.vectors * shares).T
+    compressed: NDArray[np.float64] = (np.asarray(basis.vectors) * shares).T
     return compressed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certifeature.basis import squared_norms
 from certifeature.sparsify.sample import Sample
 from certifeature.sparsify.validation import as_vectors, check_orthonormal, check_size
 
@@ -32,7 +33,7 @@ def leverage_scores(vectors: ArrayLike) -> NDArray[np.float64]:
     """
     vectors = as_vectors(vectors)
     check_orthonormal(vectors)
-    return np.einsum("ij,ij->i", vectors, vectors)
+    return squared_norms(vectors)
 
 
 def leverage_sample(

@@ -5,15 +5,19 @@ from __future__ import annotations
 import numbers
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from certifeature.basis import ImplicitVectors, Vectors, orthonormality_defect
 
 __all__ = ["as_vectors", "check_orthonormal", "check_size"]
 
 _ORTHONORMAL = 1e-8
 
 
-def as_vectors(vectors: ArrayLike) -> NDArray[np.float64]:
-    """Return the vectors as a finite float64 matrix."""
+def as_vectors(vectors: ArrayLike) -> Vectors:
+    """Return the vectors as a finite float64 matrix, or implicit as they are."""
+    if isinstance(vectors, ImplicitVectors):
+        return vectors
     vectors = np.asarray(vectors, dtype=np.float64)
     if vectors.ndim != 2 or 0 in vectors.shape:
         raise ValueError(
@@ -25,13 +29,13 @@ def as_vectors(vectors: ArrayLike) -> NDArray[np.float64]:
     return vectors
 
 
-def check_orthonormal(vectors: NDArray[np.float64]) -> None:
+def check_orthonormal(vectors: Vectors) -> None:
     """Raise unless the columns are orthonormal to working accuracy."""
-    defect = np.abs(vectors.T @ vectors - np.eye(vectors.shape[1])).max()
+    defect = orthonormality_defect(vectors)
     if defect > _ORTHONORMAL:
         raise ValueError(
             f"the {vectors.shape[1]} columns of vectors (shape {vectors.shape}) are not "
-            f"orthonormal: VᵀV differs from the identity by {defect:.1e}. Use a basis of "
+            f"orthonormal: VᵀV differs from the identity by about {defect:.1e}. Use a basis of "
             "certifeature.basis, or orthonormalise them with numpy.linalg.qr."
         )
 

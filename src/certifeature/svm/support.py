@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 
+from certifeature.basis import Vectors
+
 __all__ = ["feature_weights", "share_outside", "support_rows"]
 
 # Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
@@ -142,7 +144,7 @@ def feature_weights(svm: Any) -> NDArray[np.float64]:
     return np.round(relative, 12) * largest
 
 
-def share_outside(svm: Any, vectors: NDArray[np.float64]) -> float:
+def share_outside(svm: Any, vectors: Vectors) -> float:
     """Return the share of the weights that lies outside a subspace.
 
     The weights of an SVM are a combination of its support vectors. Where much of them lies outside
@@ -152,7 +154,7 @@ def share_outside(svm: Any, vectors: NDArray[np.float64]) -> float:
     ----------
     svm : estimator
         Fitted linear model, or None.
-    vectors : ndarray of shape (n_features, n_components)
+    vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
         Orthonormal basis of the support rows.
 
     Returns
@@ -176,8 +178,8 @@ def share_outside(svm: Any, vectors: NDArray[np.float64]) -> float:
     if largest == 0:
         return 0.0
     coef = coef / largest
-    outside = np.linalg.norm(coef - (coef @ vectors) @ vectors.T)
-    return float(outside / np.linalg.norm(coef))
+    inside = np.linalg.norm(coef @ vectors) / np.linalg.norm(coef)
+    return float(np.sqrt(max(0.0, 1 - inside**2)))
 
 
 def _dense_coef(svm: Any) -> NDArray[np.float64]:

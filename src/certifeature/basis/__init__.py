@@ -1,0 +1,32 @@
+"""Orthonormal bases of the row space of wide data.
+
+The rows of X that matter (the support vectors, or all rows) span a subspace of the feature space.
+Everything that a linear model can see of those rows lies in it, so a selection of features is good
+when it keeps that subspace well conditioned. The functions here return the subspace as a matrix V
+(d × ℓ) with orthonormal columns; row i of V belongs to feature i.
+
+X is dense or sparse and is never densified: the work goes through its smaller Gram matrix. Where V
+itself would be large, its rows are made when they are asked for.
+"""
+
+from certifeature.basis.construction import exact_basis, sketched_basis, truncated_basis
+from certifeature.basis.model import Basis
+from certifeature.basis.vectors import (
+    ImplicitVectors,
+    Vectors,
+    orthonormality_defect,
+    row_blocks,
+    squared_norms,
+)
+
+__all__ = [
+    "Basis",
+    "ImplicitVectors",
+    "Vectors",
+    "exact_basis",
+    "orthonormality_defect",
+    "row_blocks",
+    "sketched_basis",
+    "squared_norms",
+    "truncated_basis",
+]

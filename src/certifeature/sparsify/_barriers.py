@@ -1,0 +1,198 @@
+"""The spectrum of the matrix that BSS builds up, and the two barriers that enclose it.
+
+Between eigendecompositions A = Q(D + ZZᵀ)Qᵀ with D diagonal and a narrow Z. In the coordinates of
+Q, moving a barrier changes a diagonal only, and the picks Z enter by the formula of Woodbury.
+Every array over barriers has two rows: the lower one with sign +1, the upper one with sign −1. With
+B = sign·(A − position·I), which is positive definite for both, they obey the same formulas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Barriers", "QuadraticForm", "Spectrum", "Step"]
+
+FloatArray = NDArray[np.float64]
+
+_SIGNS = np.array([1.0, -1.0])
+_SIGNED = _SIGNS[:, None, None]
+# The lower barrier may come this much nearer to the old spectrum than it was when that was made.
+_NEAREST_APPROACH = 0.1
+# Rounding may not turn an inequality of matrices round.
+_ROUNDING = 1e-9
+# Room above the forms, in parts of their mean size, for what picks mix into other directions.
+_ROOM = 1e-3
+
+
+class Spectrum:
+    """A = Q(D + ZZᵀ)Qᵀ: an eigendecomposition and the picks since."""
+
+    def __init__(self, matrix: FloatArray, most_updates: int, barriers: Barriers) -> None:
+        self._matrix = matrix
+        # NumPy's, not SciPy's: wheels of the two bring a BLAS each, whose threads fight for cores.
+        self.values, self.axes = np.linalg.eigh(matrix)
+        self._updates = np.empty((most_updates, len(matrix)))
+        self.n_updates = 0
+        self._first_distance = barriers.distance_after_step(self.values)
+        barriers.settle(self.values)
+
+    @property
+    def updates(self) -> FloatArray:
+        """Zᵀ, a row for each pick."""
+        return self._updates[: self.n_updates]
+
+    def add(self, update: FloatArray) -> None:
+        self._updates[self.n_updates] = update
+        self.n_updates += 1
+
+    def renewed(self, barriers: Barriers) -> Spectrum:
+        """Return the same matrix with a new eigendecomposition."""
+        picked = self.updates @ self.axes.T
+        return Spectrum(self._matrix + picked.T @ picked, len(self._updates), barriers)
+
+    def is_stale(self, barriers: Barriers) -> bool:
+        """Tell whether the updates are too many, or the old spectrum too near to a barrier.
+
+        The barrier may even pass an old eigenvalue, since the updates have lifted it; the formulas
+        would then subtract huge numbers from each other.
+        """
+        if self.n_updates == len(self._updates):
+            return True
+        nearest = _NEAREST_APPROACH * self._first_distance
+        return self.n_updates > 0 and barriers.distance_after_step(self.values) < nearest
+
+
+class Barriers:
+    """Where the barriers are, and the potentials tr B⁻¹ there."""
+
+    def __init__(self, positions: FloatArray, steps: FloatArray) -> None:
+        self._positions = positions
+        self._steps = steps
+
+    def distance_after_step(self, values: FloatArray) -> float:
+        """Return how far below the spectrum the lower barrier will be."""
+        return float(values[0] - self._positions[0] - self._steps[0])
+
+    def settle(self, values: FloatArray) -> None:
+        """Compute the potentials from the spectrum of A."""
+        self._potentials = self._resolvents(values, 0).sum(axis=1)
+
+    def step(self, spectrum: Spectrum) -> Step:
+        """Return what the next step looks like."""
+        return Step(self._resolvents(spectrum.values, 1), spectrum.updates, self._potentials)
+
+    def ceiling(self, spectrum: Spectrum, step: Step, n_steps: int) -> FloatArray:
+        """Guess a diagonal above the quadratic forms 𝓛 − 𝓤 of this step and some more.
+
+        They are largest where nothing is picked and the lower barrier comes ever nearer. Of its
+        distance to the spectrum half is left, at least.
+        """
+        n_steps = min(n_steps, int(self.distance_after_step(spectrum.values) / 2))
+        later = step.diagonal_surplus(self._resolvents(spectrum.values, 1 + n_steps))
+        ceiling = np.maximum(later, step.diagonal_surplus(step.resolvents))
+        return ceiling + _ROOM * np.abs(ceiling).mean()
+
+    def accept(self, step: Step, pick: FloatArray) -> float:
+        """Move on, with a vector picked; return by how much of it A grows."""
+        inverse_forms, square_forms = step.forms(pick)
+        energy = 2 / float((square_forms / step.gaps - _SIGNS * inverse_forms).sum())
+        # The potentials after the pick, by the formula of Sherman and Morrison.
+        signed = _SIGNS * energy
+        self._potentials = step.potentials - signed * square_forms / (1 + signed * inverse_forms)
+        self._positions = self._positions + self._steps
+        return energy
+
+    def _resolvents(self, values: FloatArray, n_steps: int) -> FloatArray:
+        """Return the diagonals of B⁻¹ some steps ahead, without updates."""
+        distances = np.subtract.outer(-(self._positions + n_steps * self._steps), -values)
+        distances[1] *= -1
+        return np.reciprocal(distances, out=distances)
+
+
+class Step:
+    """Both barriers one step ahead: B⁻¹ = Δ − sign·ECEᵀ with E = ΔZ and C = (I + sign·ZᵀE)⁻¹."""
+
+    def __init__(
+        self, resolvents: FloatArray, updates: FloatArray, old_potentials: FloatArray
+    ) -> None:
+        n_updates, n_components = updates.shape
+        self.resolvents = resolvents
+        # Eᵀ for both barriers, then Fᵀ with F = ΔE.
+        powers = np.concatenate([resolvents, resolvents * resolvents])
+        self._probes = powers[:, None, :] * updates
+        met = self._probes.reshape(4 * n_updates, n_components) @ updates.T
+        met = met.reshape(4, n_updates, n_updates)
+        self._core = np.linalg.inv(np.eye(n_updates) + _SIGNED * met[:2])
+        # EᵀE is ZᵀF.
+        self._overlap = met[2:]
+        corrections = np.einsum("ijk,ijk->i", self._core, self._overlap)
+        self.potentials = resolvents.sum(axis=1) - _SIGNS * corrections
+        self.gaps = _SIGNS * (self.potentials - old_potentials)
+
+    def forms(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return vᵀB⁻¹v and vᵀB⁻²v for both barriers."""
+        spread = self._probes[:2]
+        corrected = (spread @ vector)[:, None, :] @ self._core
+        solved = self.resolvents * vector - _SIGNS[:, None] * (corrected @ spread)[:, 0, :]
+        return solved @ vector, np.einsum("ij,ij->i", solved, solved)
+
+    def diagonal_surplus(self, resolvents: FloatArray) -> FloatArray:
+        """Return the diagonal of 𝓛 − 𝓤 for diagonal B⁻¹ and the gaps of this step."""
+        forms = resolvents * resolvents / self.gaps[:, None] - _SIGNS[:, None] * resolvents
+        surplus: FloatArray = forms[0] - forms[1]
+        return surplus
+
+    @cached_property
+    def surplus(self) -> QuadraticForm:
+        """𝓛 − 𝓤, whose sign tells whether a vector is admissible.
+
+        The form of a barrier is B⁻²/gap − sign·B⁻¹: a diagonal, EHEᵀ and −sign/gap·(ECFᵀ + FCEᵀ).
+        """
+        weighted = self._core / self.gaps[:, None, None]
+        inner = _SIGNED * (self._core + self._core @ self._overlap @ weighted)
+        return QuadraticForm(self.diagonal_surplus(self.resolvents), self._probes, inner, -weighted)
+
+
+@dataclass(frozen=True)
+class QuadraticForm:
+    """v ↦ vᵀ(diag(n) + EHEᵀ + EKFᵀ + FKEᵀ)v, with a pair of E, F, H and K for each barrier."""
+
+    diagonal: FloatArray
+    probes: FloatArray
+    inner: FloatArray
+    mixed: FloatArray
+
+    def __call__(self, vectors: FloatArray, squares: FloatArray) -> FloatArray:
+        """Return the values for the rows of ``vectors``, whose squares are known."""
+        values: FloatArray = squares @ self.diagonal
+        _, n_updates, n_components = self.probes.shape
+        met = vectors @ self.probes.reshape(4 * n_updates, n_components).T
+        met = met.reshape(len(vectors), 4, n_updates).transpose(1, 0, 2)
+        inner, outer = met[:2], met[2:]
+        half = inner @ (self.inner / 2) + outer @ self.mixed
+        values += 2 * np.einsum("ijk,ijk->j", half, inner)
+        return values
+
+    def is_below(self, ceiling: FloatArray) -> bool:
+        """Tell whether the form is nowhere above that of a diagonal matrix."""
+        room = ceiling - self.diagonal
+        if room.min() <= 0:
+            return False
+        # The difference is positive definite just if it is so on the span of the probes, in
+        # coordinates that turn the diagonal to I.
+        _, n_updates, n_components = self.probes.shape
+        probes = (self.probes / np.sqrt(room)).reshape(4 * n_updates, n_components)
+        factor = np.linalg.qr(probes.T, mode="r")
+        factor = factor.reshape(len(factor), 4, n_updates).transpose(1, 0, 2)
+        inner, outer = factor[:2], factor[2:]
+        mixed = inner @ self.mixed @ outer.transpose(0, 2, 1)
+        form = inner @ self.inner @ inner.transpose(0, 2, 1) + mixed + mixed.transpose(0, 2, 1)
+        try:
+            np.linalg.cholesky((1 - _ROUNDING) * np.eye(form.shape[1]) - form.sum(axis=0))
+        except np.linalg.LinAlgError:
+            return False
+        return True

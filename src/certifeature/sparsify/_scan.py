@@ -1,0 +1,171 @@
+"""Looking through the features in order of rank, without looking at most of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certifeature.basis import Vectors
+from certifeature.sparsify._barriers import QuadraticForm
+
+__all__ = ["Scan"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+Pick = tuple[int, FloatArray]
+
+# The best unpicked features, turned at once; mostly one of the first few will do.
+_HEAD = 96
+# Features looked at together; a scan that goes on doubles its stride, up to so many values.
+_FIRST_LOOK = 8
+_FIRST_BLOCK = 256
+_LARGEST_BLOCK = 2**20
+# Values of V kept in single precision.
+_MOST_KEPT = 2**28
+_EPS = float(np.finfo(np.float32).eps)
+
+
+class Scan:
+    """Finds the best admissible feature; the unpicked first, then the picked.
+
+    Parameters
+    ----------
+    vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
+        V.
+    ranking : ndarray
+        The features to look at, best first; a place in it stands for a feature here.
+    """
+
+    def __init__(self, vectors: Vectors, ranking: IntArray) -> None:
+        self._vectors = vectors
+        self._ranking = ranking
+        self._free = np.ones(len(ranking), dtype=bool)
+        self._rough = RoughVectors(vectors, ranking)
+
+    def turn(self, axes: FloatArray, ceiling: FloatArray) -> None:
+        """Go over to the coordinates of a new eigenbasis, and a diagonal above coming forms."""
+        self._head = np.flatnonzero(self._free)[:_HEAD]
+        self._head_vectors = self._vectors[self._ranking[self._head]] @ axes
+        self._head_squares = self._head_vectors**2
+        self.ceiling = ceiling
+        self._shortlist = Shortlist(self._rough, axes, ceiling)
+
+    def near_top(self, surplus: QuadraticForm) -> Pick | None:
+        """Return the first admissible feature among the best unpicked ones, if there is one."""
+        candidates = np.flatnonzero(self._free[self._head])
+        start, size = 0, _FIRST_LOOK
+        while start < len(candidates):
+            looked_at = candidates[start : start + size]
+            vectors, squares = self._head_vectors[looked_at], self._head_squares[looked_at]
+            hits = np.flatnonzero(surplus(vectors, squares) >= 0)
+            if hits.size:
+                return self._pick(self._head[looked_at[hits[0]]], vectors[hits[0]])
+            start, size = start + size, 2 * size
+        return None
+
+    def anywhere(self, surplus: QuadraticForm) -> Pick:
+        """Return the first admissible feature of all; the form must be below the ceiling."""
+        repeat = None
+        for block in self._shortlist.blocks():
+            hits = np.flatnonzero(surplus(block.vectors, block.squares) >= 0)
+            free = hits[self._free[block.places[hits]]]
+            if free.size:
+                return self._pick(block.places[free[0]], block.vectors[free[0]])
+            if repeat is None and hits.size:
+                repeat = block.places[hits[0]], block.vectors[hits[0]]
+        if repeat is None:
+            raise ValueError(
+                "no admissible feature is left, although theory promises one: the columns of "
+                "vectors are orthonormal only to rounding that BSS cannot bear. "
+                "Orthonormalise them, for instance with numpy.linalg.qr."
+            )
+        return self._pick(*repeat)
+
+    def _pick(self, place: int, vector: FloatArray) -> Pick:
+        self._free[place] = False
+        return int(self._ranking[place]), vector
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some features by place, with their coordinates in the eigenbasis and the squares of these."""
+
+    places: IntArray
+    vectors: FloatArray
+    squares: FloatArray
+
+
+class Shortlist:
+    """The features that may be admissible while the quadratic form stays below a ceiling.
+
+    vᵀNv ≤ vᵀRv for N ≼ R, so where the right side is negative, v need not be looked at. The list
+    grows as deep into the ranking as scans go.
+    """
+
+    def __init__(self, rough: RoughVectors, axes: FloatArray, ceiling: FloatArray) -> None:
+        self._rough = rough
+        self._axes = axes
+        self._ceiling = ceiling
+        self._n_screened = 0
+        self._blocks: list[Block] = []
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what is on the list, best first, and go on until all features are through."""
+        if len(self._blocks) > 1:
+            self._blocks = [_joined(self._blocks)]
+        yield from self._blocks
+        while self._n_screened < len(self._rough):
+            block = self._rough.screened(self._n_screened, self._axes, self._ceiling)
+            self._n_screened += 1
+            self._blocks.append(block)
+            yield block
+
+
+class RoughVectors:
+    """V in order of rank and in single precision, which is enough to rule out most features."""
+
+    def __init__(self, vectors: Vectors, ranking: IntArray) -> None:
+        self._vectors = vectors
+        self._ranking = ranking
+        self._bounds = [0]
+        stride, longest = _FIRST_BLOCK, max(1, _LARGEST_BLOCK // vectors.shape[1])
+        while self._bounds[-1] < len(ranking):
+            self._bounds.append(min(self._bounds[-1] + stride, len(ranking)))
+            stride = min(2 * stride, longest)
+        self._kept: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return len(self._bounds) - 1
+
+    def screened(self, number: int, axes: FloatArray, ceiling: FloatArray) -> Block:
+        """Return the features of a block that a form below the ceiling may admit."""
+        rough, squared_norms = self._rows(number)
+        values = (rough @ axes.astype(np.float32)) ** 2 @ ceiling.astype(np.float32)
+        # A coordinate of the rounded v is wrong by (ℓ + 2)·eps·‖v‖ at most.
+        n_components = len(axes)
+        error = 4 * (n_components + 2) * np.sqrt(n_components) * _EPS * np.abs(ceiling).max()
+        places = self._bounds[number] + np.flatnonzero(values + error * squared_norms >= 0)
+        vectors = self._vectors[self._ranking[places]] @ axes
+        return Block(places, vectors, vectors**2)
+
+    def _rows(self, number: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        if number < len(self._kept):
+            return self._kept[number]
+        features = self._ranking[self._bounds[number] : self._bounds[number + 1]]
+        rough = self._vectors[features].astype(np.float32)
+        rows = rough, np.einsum("ij,ij->i", rough, rough)
+        if number == len(self._kept) and self._bounds[number + 1] * rough.shape[1] <= _MOST_KEPT:
+            self._kept.append(rows)
+        return rows
+
+
+def _joined(blocks: list[Block]) -> Block:
+    return Block(
+        np.concatenate([block.places for block in blocks]),
+        np.concatenate([block.vectors for block in blocks]),
+        np.concatenate([block.squares for block in blocks]),
+    )
