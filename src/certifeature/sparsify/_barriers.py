@@ -166,33 +166,28 @@ class QuadraticForm:
     inner: FloatArray
     mixed: FloatArray
 
-    def __call__(self, vectors: FloatArray, squares: FloatArray) -> FloatArray:
-        """Return the values for the rows of ``vectors``, whose squares are known."""
-        values: FloatArray = squares @ self.diagonal
+    def correction(self, vectors: FloatArray) -> FloatArray:
+        """Return the values for the rows of ``vectors``, without the diagonal part."""
         _, n_updates, n_components = self.probes.shape
         met = vectors @ self.probes.reshape(4 * n_updates, n_components).T
         met = met.reshape(len(vectors), 4, n_updates).transpose(1, 0, 2)
         inner, outer = met[:2], met[2:]
         half = inner @ (self.inner / 2) + outer @ self.mixed
-        values += 2 * np.einsum("ijk,ijk->j", half, inner)
-        return values
+        return 2 * np.einsum("ijk,ijk->j", half, inner)
 
-    def is_below(self, ceiling: FloatArray) -> bool:
-        """Tell whether the form is nowhere above that of a diagonal matrix."""
+    def lowered(self, ceiling: FloatArray) -> FloatArray | None:
+        """Return a diagonal between the form and a ceiling, or None if that is not above it."""
         room = ceiling - self.diagonal
         if room.min() <= 0:
-            return False
-        # The difference is positive definite just if it is so on the span of the probes, in
-        # coordinates that turn the diagonal to I.
+            return None
+        # How much of the room the rest of the form takes, seen on the span of the probes, in
+        # coordinates that turn the room to I.
         _, n_updates, n_components = self.probes.shape
         probes = (self.probes / np.sqrt(room)).reshape(4 * n_updates, n_components)
-        factor = np.linalg.qr(probes.T, mode="r")
-        factor = factor.reshape(len(factor), 4, n_updates).transpose(1, 0, 2)
-        inner, outer = factor[:2], factor[2:]
+        factor: FloatArray = np.linalg.qr(probes.T, mode="r")
+        parts = factor.reshape(len(factor), 4, n_updates).transpose(1, 0, 2)
+        inner, outer = parts[:2], parts[2:]
         mixed = inner @ self.mixed @ outer.transpose(0, 2, 1)
         form = inner @ self.inner @ inner.transpose(0, 2, 1) + mixed + mixed.transpose(0, 2, 1)
-        try:
-            np.linalg.cholesky((1 - _ROUNDING) * np.eye(form.shape[1]) - form.sum(axis=0))
-        except np.linalg.LinAlgError:
-            return False
-        return True
+        share = np.linalg.eigvalsh(form.sum(axis=0)).max(initial=0.0) + _ROUNDING
+        return None if share > 1 else self.diagonal + share * room

@@ -60,22 +60,28 @@ class Scan:
         while start < len(candidates):
             looked_at = candidates[start : start + size]
             vectors, squares = self._head_vectors[looked_at], self._head_squares[looked_at]
-            hits = np.flatnonzero(surplus(vectors, squares) >= 0)
+            values = squares @ surplus.diagonal + surplus.correction(vectors)
+            hits = np.flatnonzero(values >= 0)
             if hits.size:
                 return self._pick(self._head[looked_at[hits[0]]], vectors[hits[0]])
             start, size = start + size, 2 * size
         return None
 
-    def anywhere(self, surplus: QuadraticForm) -> Pick:
-        """Return the first admissible feature of all; the form must be below the ceiling."""
+    def anywhere(self, surplus: QuadraticForm, ceiling: FloatArray) -> Pick:
+        """Return the first admissible feature of all, for a form below a ceiling."""
         repeat = None
+        diagonals = np.column_stack([surplus.diagonal, ceiling])
         for block in self._shortlist.blocks():
-            hits = np.flatnonzero(surplus(block.vectors, block.squares) >= 0)
-            free = hits[self._free[block.places[hits]]]
+            values, bounds = (block.squares @ diagonals).T
+            kept = np.flatnonzero(bounds >= 0)
+            vectors = block.vectors[kept]
+            hits = np.flatnonzero(values[kept] + surplus.correction(vectors) >= 0)
+            places = block.places[kept[hits]]
+            free = np.flatnonzero(self._free[places])
             if free.size:
-                return self._pick(block.places[free[0]], block.vectors[free[0]])
+                return self._pick(places[free[0]], vectors[hits[free[0]]])
             if repeat is None and hits.size:
-                repeat = block.places[hits[0]], block.vectors[hits[0]]
+                repeat = places[0], vectors[hits[0]]
         if repeat is None:
             raise ValueError(
                 "no admissible feature is left, although theory promises one: the columns of "
@@ -145,9 +151,9 @@ class RoughVectors:
         """Return the features of a block that a form below the ceiling may admit."""
         rough, squared_norms = self._rows(number)
         values = (rough @ axes.astype(np.float32)) ** 2 @ ceiling.astype(np.float32)
-        # A coordinate of the rounded v is wrong by (ℓ + 2)·eps·‖v‖ at most.
+        # A coordinate is wrong by (ℓ + 2)·eps·‖v‖/2 at most, a form by twice the norm of that.
         n_components = len(axes)
-        error = 4 * (n_components + 2) * np.sqrt(n_components) * _EPS * np.abs(ceiling).max()
+        error = 1.5 * (n_components + 2) * np.sqrt(n_components) * _EPS * np.abs(ceiling).max()
         places = self._bounds[number] + np.flatnonzero(values + error * squared_norms >= 0)
         vectors = self._vectors[self._ranking[places]] @ axes
         return Block(places, vectors, vectors**2)

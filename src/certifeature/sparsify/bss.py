@@ -18,7 +18,7 @@ _NEGLIGIBLE_NORM = 1e-6
 # Picks between eigendecompositions: so many, or this share of √(rℓ), the distance of the barriers
 # from the spectrum at the start, in steps.
 _SHORTEST_WINDOW = 32
-_WINDOW_PER_REACH = 0.05
+_WINDOW_PER_REACH = 0.045
 
 
 def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None) -> Sample:
@@ -96,11 +96,13 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
             scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window))
         pick = scan.near_top(step.surplus)
         if pick is None:
-            if not step.surplus.is_below(scan.ceiling):
+            ceiling = step.surplus.lowered(scan.ceiling)
+            if ceiling is None:
                 spectrum = spectrum.renewed(barriers)
                 step = barriers.step(spectrum)
-                scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window))
-            pick = scan.anywhere(step.surplus)
+                ceiling = barriers.ceiling(spectrum, step, window)
+                scan.turn(spectrum.axes, ceiling)
+            pick = scan.anywhere(step.surplus, ceiling)
         feature, vector = pick
         energy = barriers.accept(step, vector)
         spectrum.add(vector * np.sqrt(energy))
