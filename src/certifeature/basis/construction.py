@@ -83,9 +83,10 @@ def truncated_basis(X: Any, n_components: int) -> Basis:
     """
     n_components = _checked_size(n_components)
     rows, exponent = normalised(X)
-    if n_components < min(rows.shape) and min(rows.shape) > _LARGEST_GRAM:
+    fewest = min(rows.shape)
+    if n_components < fewest and (fewest > _LARGEST_GRAM or _is_large(rows, fewest)):
         # Lanczos needs a start; a fixed one keeps the result a function of X alone.
-        start = np.random.default_rng(0).standard_normal(min(rows.shape))
+        start = np.random.default_rng(0).standard_normal(fewest)
         left, _, _ = svds(rows, k=n_components, v0=start, solver="arpack")
         if _is_large(rows, n_components):
             return _compressed_basis(implicit_row_space(rows, left), n_components, exponent)

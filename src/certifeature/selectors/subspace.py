@@ -9,7 +9,7 @@ from certifeature.basis import Basis, exact_basis, sketched_basis, truncated_bas
 
 __all__ = ["BasisFacts", "row_space"]
 
-# The largest exact basis that basis="auto" computes: directions, and entries of V (2 GiB).
+# The largest exact basis that basis="auto" computes: directions, and values of V.
 _MOST_EXACT_DIRECTIONS = 2000
 _MOST_EXACT_ENTRIES = 2**28
 _DEFAULT_SKETCH = 256
@@ -55,6 +55,7 @@ def row_space(rows: Any, kind: str, n_components: int | None, seed: int) -> tupl
         kind = "sketch" if not fits else "exact" if n_components is None else "truncated"
     if kind == "sketch":
         return sketched_basis(rows, n_components or _DEFAULT_SKETCH, random_state=seed), kind
-    if kind == "truncated" and n_components is not None and fewest > _MOST_CUT_DIRECTIONS:
+    too_large = fewest > _MOST_CUT_DIRECTIONS or fewest * rows.shape[1] > _MOST_EXACT_ENTRIES
+    if kind == "truncated" and n_components is not None and too_large:
         return truncated_basis(rows, n_components), kind
     return exact_basis(rows), kind

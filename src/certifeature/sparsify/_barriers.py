@@ -24,8 +24,6 @@ _SIGNED = _SIGNS[:, None, None]
 _NEAREST_APPROACH = 0.1
 # Rounding may not turn an inequality of matrices round.
 _ROUNDING = 1e-9
-# Room above the forms, in parts of their mean size, for what picks mix into other directions.
-_ROOM = 1e-3
 
 
 class Spectrum:
@@ -85,16 +83,19 @@ class Barriers:
         """Return what the next step looks like."""
         return Step(self._resolvents(spectrum.values, 1), spectrum.updates, self._potentials)
 
-    def ceiling(self, spectrum: Spectrum, step: Step, n_steps: int) -> FloatArray:
+    def ceiling(
+        self, spectrum: Spectrum, step: Step, n_steps: int, room: float
+    ) -> FloatArray:
         """Guess a diagonal above the quadratic forms 𝓛 − 𝓤 of this step and some more.
 
-        They are largest where nothing is picked and the lower barrier comes ever nearer. Of its
-        distance to the spectrum half is left, at least.
+        They are largest where nothing is picked and the lower barrier comes ever nearer (of its
+        distance to the spectrum half is left, at least). What picks mix into other directions
+        needs some room, in parts of the mean size of the forms.
         """
         n_steps = min(n_steps, int(self.distance_after_step(spectrum.values) / 2))
         later = step.diagonal_surplus(self._resolvents(spectrum.values, 1 + n_steps))
         ceiling = np.maximum(later, step.diagonal_surplus(step.resolvents))
-        return ceiling + _ROOM * np.abs(ceiling).mean()
+        return ceiling + room * np.abs(ceiling).mean()
 
     def accept(self, step: Step, pick: FloatArray) -> float:
         """Move on, with a vector picked; return by how much of it A grows."""

@@ -17,8 +17,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Pick = tuple[int, FloatArray]
 
-# The best unpicked features, turned at once; mostly one of the first few will do.
-_HEAD = 96
+# The best unpicked features, of which mostly one will do; few, where the last scan went beyond.
+_HEAD = 1024
+_SMALL_HEAD = 64
 # Features looked at together; a scan that goes on doubles its stride, up to so many values.
 _FIRST_LOOK = 8
 _FIRST_BLOCK = 256
@@ -44,28 +45,44 @@ class Scan:
         self._ranking = ranking
         self._free = np.ones(len(ranking), dtype=bool)
         self._rough = RoughVectors(vectors, ranking)
+        self._went_deep = False
 
     def turn(self, axes: FloatArray, ceiling: FloatArray) -> None:
         """Go over to the coordinates of a new eigenbasis, and a diagonal above coming forms."""
+        self._axes = axes
         self._head = np.flatnonzero(self._free)[:_HEAD]
-        self._head_vectors = self._vectors[self._ranking[self._head]] @ axes
-        self._head_squares = self._head_vectors**2
+        self._head_vectors = np.empty((0, len(axes)))
+        self._head_squares = np.empty((0, len(axes)))
         self.ceiling = ceiling
         self._shortlist = Shortlist(self._rough, axes, ceiling)
 
     def near_top(self, surplus: QuadraticForm) -> Pick | None:
         """Return the first admissible feature among the best unpicked ones, if there is one."""
         candidates = np.flatnonzero(self._free[self._head])
+        if self._went_deep:
+            candidates = candidates[:_SMALL_HEAD]
         start, size = 0, _FIRST_LOOK
         while start < len(candidates):
             looked_at = candidates[start : start + size]
+            self._turn_head(looked_at[-1] + 1)
             vectors, squares = self._head_vectors[looked_at], self._head_squares[looked_at]
             values = squares @ surplus.diagonal + surplus.correction(vectors)
             hits = np.flatnonzero(values >= 0)
             if hits.size:
+                self._went_deep = False
                 return self._pick(self._head[looked_at[hits[0]]], vectors[hits[0]])
             start, size = start + size, 2 * size
+        self._went_deep = True
         return None
+
+    def _turn_head(self, n_needed: int) -> None:
+        """Make the coordinates of some features at the top, if they are not yet made."""
+        n_made = len(self._head_vectors)
+        if n_needed > n_made:
+            n_needed = max(n_needed, 2 * n_made, _SMALL_HEAD)
+            vectors = self._vectors[self._ranking[self._head[n_made:n_needed]]] @ self._axes
+            self._head_vectors = np.vstack([self._head_vectors, vectors])
+            self._head_squares = np.vstack([self._head_squares, vectors**2])
 
     def anywhere(self, surplus: QuadraticForm, ceiling: FloatArray) -> Pick:
         """Return the first admissible feature of all, for a form below a ceiling."""

@@ -19,6 +19,10 @@ _NEGLIGIBLE_NORM = 1e-6
 # from the spectrum at the start, in steps.
 _SHORTEST_WINDOW = 32
 _WINDOW_PER_REACH = 0.045
+# Room under the ceiling that rules features out: at first, and what is left of it after a window
+# that it lasted for. It doubles when it does not last for half of one.
+_FIRST_ROOM = 0.01
+_LESS_ROOM = 0.7
 
 
 def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None) -> Sample:
@@ -88,19 +92,24 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
     spectrum = Spectrum(np.zeros((n_components, n_components)), window, barriers)
     scan = Scan(vectors, _ranking(vectors, priority))
     energies: dict[int, float] = {}
+    room = _FIRST_ROOM
     for _ in range(n_select):
         if spectrum.is_stale(barriers):
             spectrum = spectrum.renewed(barriers)
+            room *= _LESS_ROOM
         step = barriers.step(spectrum)
         if spectrum.n_updates == 0:
-            scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window))
+            scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window, room))
         pick = scan.near_top(step.surplus)
         if pick is None:
             ceiling = step.surplus.lowered(scan.ceiling)
             if ceiling is None:
+                # The features that were ruled out may have become admissible.
+                if spectrum.n_updates < window // 2:
+                    room *= 2
                 spectrum = spectrum.renewed(barriers)
                 step = barriers.step(spectrum)
-                ceiling = barriers.ceiling(spectrum, step, window)
+                ceiling = barriers.ceiling(spectrum, step, window, room)
                 scan.turn(spectrum.axes, ceiling)
             pick = scan.anywhere(step.surplus, ceiling)
         feature, vector = pick
