@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := $(VENV)/.extra-
 
-.PHONY: demo test lint format docs clean
+DATA ?= $(wildcard ../shared/data)
+
+.PHONY: demo test lint format bench docs clean
 
 demo: $(EXTRAS)test
 	$(BIN)/python examples/quickstart.py
@@ -21,6 +23,10 @@ lint: $(EXTRAS)lint
 format: $(EXTRAS)lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The data that some cases need are named with DATA=folder.
+bench: $(EXTRAS)bench
+	$(BIN)/python benchmarks/bench.py $(if $(DATA),--data $(DATA))
 
 docs: $(EXTRAS)docs
 	rm -rf docs/api/generated

@@ -19,7 +19,7 @@ class Basis:
     Attributes
     ----------
     vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
-        Orthonormal columns. Above 2\\ :sup:`26` values, and for fewer rows than features, they are
+        Orthonormal columns. Above 2**26 values, and for fewer rows than features, they are
         implicit: rows are made when they are indexed, and ``numpy.asarray`` makes them all.
     singular_values : ndarray of shape (n_components,)
         Singular values along the directions, largest first; those of the sketch for a sketch.

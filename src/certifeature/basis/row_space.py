@@ -136,5 +136,3 @@ def _spectrum(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return singular values, largest first, and the eigenvectors of a Gram matrix."""
     eigenvalues, eigenvectors = np.linalg.eigh(gram)
     return np.sqrt(np.maximum(eigenvalues[::-1], 0.0)), eigenvectors[:, ::-1]
-
-

@@ -97,7 +97,9 @@ def row_blocks(vectors: Vectors) -> Iterator[tuple[slice, FloatArray]]:
 
 def squared_norms(vectors: Vectors) -> FloatArray:
     """Return the squared norms of the rows of V, the leverage scores of the features."""
-    return vectors.squared_norms if isinstance(vectors, ImplicitVectors) else _squared_norms(vectors)
+    if isinstance(vectors, ImplicitVectors):
+        return vectors.squared_norms
+    return _squared_norms(vectors)
 
 
 def orthonormality_defect(vectors: Vectors) -> float:

@@ -83,19 +83,18 @@ class Barriers:
         """Return what the next step looks like."""
         return Step(self._resolvents(spectrum.values, 1), spectrum.updates, self._potentials)
 
-    def ceiling(
-        self, spectrum: Spectrum, step: Step, n_steps: int, room: float
-    ) -> FloatArray:
+    def ceiling(self, spectrum: Spectrum, step: Step, n_steps: int, room: float) -> FloatArray:
         """Guess a diagonal above the quadratic forms 𝓛 − 𝓤 of this step and some more.
 
         They are largest where nothing is picked and the lower barrier comes ever nearer (of its
         distance to the spectrum half is left, at least). What picks mix into other directions
-        needs some room, in parts of the mean size of the forms.
+        needs some room, in parts of the mean size of 𝓛 and 𝓤.
         """
         n_steps = min(n_steps, int(self.distance_after_step(spectrum.values) / 2))
-        later = step.diagonal_surplus(self._resolvents(spectrum.values, 1 + n_steps))
-        ceiling = np.maximum(later, step.diagonal_surplus(step.resolvents))
-        return ceiling + room * np.abs(ceiling).mean()
+        now = step.diagonal_forms(step.resolvents)
+        later = step.diagonal_forms(self._resolvents(spectrum.values, 1 + n_steps))
+        ceiling: FloatArray = np.maximum(now[0] - now[1], later[0] - later[1])
+        return ceiling + room * np.abs(now).mean()
 
     def accept(self, step: Step, pick: FloatArray) -> float:
         """Move on, with a vector picked; return by how much of it A grows."""
@@ -141,11 +140,9 @@ class Step:
         solved = self.resolvents * vector - _SIGNS[:, None] * (corrected @ spread)[:, 0, :]
         return solved @ vector, np.einsum("ij,ij->i", solved, solved)
 
-    def diagonal_surplus(self, resolvents: FloatArray) -> FloatArray:
-        """Return the diagonal of 𝓛 − 𝓤 for diagonal B⁻¹ and the gaps of this step."""
-        forms = resolvents * resolvents / self.gaps[:, None] - _SIGNS[:, None] * resolvents
-        surplus: FloatArray = forms[0] - forms[1]
-        return surplus
+    def diagonal_forms(self, resolvents: FloatArray) -> FloatArray:
+        """Return the diagonals of 𝓛 and 𝓤 for diagonal B⁻¹ and the gaps of this step."""
+        return resolvents * resolvents / self.gaps[:, None] - _SIGNS[:, None] * resolvents
 
     @cached_property
     def surplus(self) -> QuadraticForm:
@@ -155,7 +152,8 @@ class Step:
         """
         weighted = self._core / self.gaps[:, None, None]
         inner = _SIGNED * (self._core + self._core @ self._overlap @ weighted)
-        return QuadraticForm(self.diagonal_surplus(self.resolvents), self._probes, inner, -weighted)
+        lower, upper = self.diagonal_forms(self.resolvents)
+        return QuadraticForm(lower - upper, self._probes, inner, -weighted)
 
 
 @dataclass(frozen=True)
@@ -185,7 +183,7 @@ class QuadraticForm:
         # coordinates that turn the room to I.
         _, n_updates, n_components = self.probes.shape
         probes = (self.probes / np.sqrt(room)).reshape(4 * n_updates, n_components)
-        factor: FloatArray = np.linalg.qr(probes.T, mode="r")
+        factor = np.asarray(np.linalg.qr(probes.T, mode="r"))
         parts = factor.reshape(len(factor), 4, n_updates).transpose(1, 0, 2)
         inner, outer = parts[:2], parts[2:]
         mixed = inner @ self.mixed @ outer.transpose(0, 2, 1)

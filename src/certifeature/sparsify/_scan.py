@@ -24,8 +24,10 @@ _SMALL_HEAD = 64
 _FIRST_LOOK = 8
 _FIRST_BLOCK = 256
 _LARGEST_BLOCK = 2**20
-# Values of V kept in single precision.
+_MANY_BLOCKS = 16
+# Values of V kept in single precision, and coordinates kept on a list.
 _MOST_KEPT = 2**28
+_MOST_LISTED = 2**25
 _EPS = float(np.finfo(np.float32).eps)
 
 
@@ -91,7 +93,7 @@ class Scan:
         for block in self._shortlist.blocks():
             values, bounds = (block.squares @ diagonals).T
             kept = np.flatnonzero(bounds >= 0)
-            vectors = block.vectors[kept]
+            vectors = block.vectors if kept.size == bounds.size else block.vectors[kept]
             hits = np.flatnonzero(values[kept] + surplus.correction(vectors) >= 0)
             places = block.places[kept[hits]]
             free = np.flatnonzero(self._free[places])
@@ -132,18 +134,21 @@ class Shortlist:
         self._rough = rough
         self._axes = axes
         self._ceiling = ceiling
-        self._n_screened = 0
+        self._n_kept = 0
+        self._n_values = 0
         self._blocks: list[Block] = []
 
     def blocks(self) -> Iterator[Block]:
         """Yield what is on the list, best first, and go on until all features are through."""
-        if len(self._blocks) > 1:
+        if len(self._blocks) >= _MANY_BLOCKS:
             self._blocks = [_joined(self._blocks)]
         yield from self._blocks
-        while self._n_screened < len(self._rough):
-            block = self._rough.screened(self._n_screened, self._axes, self._ceiling)
-            self._n_screened += 1
-            self._blocks.append(block)
+        for number in range(self._n_kept, len(self._rough)):
+            block = self._rough.screened(number, self._axes, self._ceiling)
+            if self._n_kept == number and self._n_values + block.vectors.size <= _MOST_LISTED:
+                self._blocks.append(block)
+                self._n_kept += 1
+                self._n_values += block.vectors.size
             yield block
 
 

@@ -22,7 +22,9 @@ _WINDOW_PER_REACH = 0.045
 # Room under the ceiling that rules features out: at first, and what is left of it after a window
 # that it lasted for. It doubles when it does not last for half of one.
 _FIRST_ROOM = 0.01
-_LESS_ROOM = 0.7
+_LESS_ROOM = 0.9
+_MORE_ROOM = 3.0
+_MOST_ROOM = 100.0
 
 
 def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None) -> Sample:
@@ -106,7 +108,7 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
             if ceiling is None:
                 # The features that were ruled out may have become admissible.
                 if spectrum.n_updates < window // 2:
-                    room *= 2
+                    room = min(_MORE_ROOM * room, _MOST_ROOM)
                 spectrum = spectrum.renewed(barriers)
                 step = barriers.step(spectrum)
                 ceiling = barriers.ceiling(spectrum, step, window, room)

@@ -178,8 +178,8 @@ def share_outside(svm: Any, vectors: Vectors) -> float:
     if largest == 0:
         return 0.0
     coef = coef / largest
-    inside = np.linalg.norm(coef @ vectors) / np.linalg.norm(coef)
-    return float(np.sqrt(max(0.0, 1 - inside**2)))
+    inside = float(np.linalg.norm(coef @ vectors) / np.linalg.norm(coef))
+    return float(max(0.0, 1 - inside**2) ** 0.5)
 
 
 def _dense_coef(svm: Any) -> NDArray[np.float64]:
