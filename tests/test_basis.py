@@ -5,9 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 
-from certifeature import basis as basis_module
-from certifeature.basis import exact_basis, sketched_basis, truncated_basis
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
+from certifeature.basis import (
+    ImplicitVectors,
+    construction,
+    exact_basis,
+    sketched_basis,
+    squared_norms,
+    truncated_basis,
+)
 
 
 def projector(vectors):
@@ -156,7 +164,7 @@ def test_truncation_keeps_the_largest_directions(rng):
 def test_lanczos_agrees_with_the_full_decomposition(rng, monkeypatch):
     X = sparse.random_array((60, 90), density=0.2, rng=rng, format="csr")
     expected = truncated_basis(X, 5)
-    monkeypatch.setattr(basis_module, "_LARGEST_GRAM", 50)
+    monkeypatch.setattr(construction, "_LARGEST_GRAM", 50)
     basis = truncated_basis(X, 5)
     assert (basis.rank, basis.exact) == (None, False)
     np.testing.assert_allclose(basis.singular_values, expected.singular_values, rtol=1e-8)
@@ -165,7 +173,7 @@ def test_lanczos_agrees_with_the_full_decomposition(rng, monkeypatch):
 
 def test_lanczos_finds_the_rank_when_it_is_small(rng, monkeypatch):
     X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 90))
-    monkeypatch.setattr(basis_module, "_LARGEST_GRAM", 50)
+    monkeypatch.setattr(construction, "_LARGEST_GRAM", 50)
     basis = truncated_basis(X, 5)
     assert (basis.rank, basis.exact, basis.n_components) == (3, True, 3)
 
@@ -186,7 +194,7 @@ def test_sketch_lies_in_the_row_space_and_follows_its_seed(rng):
 def test_sketch_does_not_depend_on_how_rows_are_grouped(rng, monkeypatch):
     X = rng.standard_normal((1500, 60))
     whole = sketched_basis(X, 5, random_state=1)
-    monkeypatch.setattr(basis_module, "_SKETCH_BYTES", 1)
+    monkeypatch.setattr(construction, "_SKETCH_BYTES", 1)
     np.testing.assert_allclose(
         sketched_basis(X, 5, random_state=1).vectors, whole.vectors, atol=1e-10
     )
@@ -219,3 +227,88 @@ def test_bad_data_is_named(X, message):
 def test_bad_size_is_named(make):
     with pytest.raises(ValueError, match="at least 1; got 0"):
         make(np.eye(3), 0)
+
+
+class TestImplicitVectors:
+    """Above a size that the tests lower, V is made row by row, and nothing else changes."""
+
+    @pytest.fixture
+    def make_all_implicit(self, monkeypatch):
+        monkeypatch.setattr(construction, "_MOST_VALUES", 0)
+
+    @pytest.fixture
+    def rows(self, rng):
+        X = rng.standard_normal((30, 400)) * (rng.random((30, 400)) < 0.1)
+        X[-4:] = X[:4]
+        return X
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            exact_basis,
+            lambda X: truncated_basis(X, 5),
+            lambda X: sketched_basis(X, 12, random_state=3),
+        ],
+        ids=["exact", "truncated", "sketch"],
+    )
+    @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+    @pytest.mark.parametrize("scale", [1.0, 1e150, 1e-150])
+    def test_the_basis_is_the_same(self, make, kind, scale, rows, monkeypatch):
+        X = kind(rows * scale)
+        explicit = make(X)
+        monkeypatch.setattr(construction, "_MOST_VALUES", 0)
+        implicit = make(X)
+        V, W = explicit.vectors, implicit.vectors
+        assert isinstance(W, ImplicitVectors)
+        assert (explicit.exact, explicit.n_components) == (implicit.exact, implicit.n_components)
+        np.testing.assert_allclose(implicit.singular_values, explicit.singular_values, rtol=1e-9)
+        whole = np.asarray(W)
+        np.testing.assert_allclose(whole.T @ whole, np.eye(W.shape[1]), atol=1e-10)
+        np.testing.assert_allclose(V @ (V.T @ whole), whole, atol=1e-9)
+
+    def test_it_does_what_the_array_does(self, rows, rng, make_all_implicit):
+        V = exact_basis(sparse.csr_array(rows)).vectors
+        whole = np.asarray(V)
+        assert V.shape == whole.shape
+        assert len(V) == 400
+        chosen = [7, 3, 399]
+        left, right = rng.random((2, 400)), rng.random((26, 3))
+        np.testing.assert_allclose(V[chosen], whole[chosen])
+        np.testing.assert_allclose(np.asarray(V[:, :4]), whole[:, :4], atol=1e-14)
+        np.testing.assert_allclose(left @ V, left @ whole)
+        np.testing.assert_allclose(V @ right, whole @ right)
+        np.testing.assert_allclose(squared_norms(V), (whole**2).sum(axis=1))
+        with pytest.raises(IndexError, match="takes rows"):
+            V[chosen, :2]
+
+    def test_directions_of_too_different_sizes_are_an_error(self, rng, make_all_implicit):
+        left = np.linalg.qr(rng.standard_normal((20, 20)))[0]
+        right = np.linalg.qr(rng.standard_normal((300, 20)))[0]
+        exact_basis((left * np.logspace(0, -6, 20)) @ right.T)
+        too_wild = (left * np.logspace(0, -11, 20)) @ right.T
+        with pytest.raises(ValueError, match="too different sizes"):
+            exact_basis(too_wild)
+        assert truncated_basis(too_wild, 5).n_components == 5
+
+    @pytest.mark.parametrize(
+        "selector",
+        [
+            BSSSelector(40),
+            BSSSelector(8),
+            BSSSelector(1),
+            BSSSelector(40, supervised=False, basis="sketch", n_components=10, random_state=0),
+            LeverageScoreSelector(40, random_state=0),
+            RRQRSelector(20),
+            RandomSelector(20, random_state=0),
+        ],
+        ids=repr,
+    )
+    def test_selectors_choose_the_same(self, selector, rows, monkeypatch):
+        y = np.arange(30) % 2
+        y[-4:] = y[:4]
+        expected = clone(selector).fit(rows, y)
+        monkeypatch.setattr(construction, "_MOST_VALUES", 0)
+        found = clone(selector).fit(rows, y)
+        np.testing.assert_array_equal(found.indices_, expected.indices_)
+        np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-7)
+        assert found.certificate_.lambda_min == pytest.approx(expected.certificate_.lambda_min)

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from direct import direct_bss
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certifeature.sparsify import bss
+from certifeature.sparsify import _scan, bss
+from certifeature.sparsify._barriers import Barriers, Spectrum
 
 SCALINGS = {
     "even": lambda rng, d: np.ones(d),
@@ -34,33 +36,6 @@ def random_basis(rng, n_features, n_components, scaling):
 def eigenvalues(vectors, sample):
     chosen = vectors[sample.indices] * sample.weights[:, None]
     return np.linalg.eigvalsh(chosen.T @ chosen)
-
-
-def direct_bss(vectors, n_select, priority=None):
-    """Algorithm 1 as it is written, with an eigendecomposition and all columns at every step."""
-    norms = np.linalg.norm(vectors, axis=1)
-    scores = np.round(norms, 12) if priority is None else priority
-    order = [i for i in np.argsort(-scores, kind="stable") if norms[i] > 1e-6 * norms.max()]
-    n_components = vectors.shape[1]
-    reach, ratio = np.sqrt(n_select * n_components), np.sqrt(n_components / n_select)
-    delta = (1 + ratio) / (1 - ratio)
-    A = np.zeros((n_components, n_components))
-    energies = {}
-    for step in range(n_select):
-        L, U = step - reach, delta * (step + reach)
-        values, axes = np.linalg.eigh(A)
-        squares = (vectors @ axes) ** 2
-        rise = np.sum(1 / (values - L - 1)) - np.sum(1 / (values - L))
-        fall = np.sum(1 / (U - values)) - np.sum(1 / (U + delta - values))
-        low = squares @ ((values - L - 1) ** -2.0 / rise - 1 / (values - L - 1))
-        high = squares @ ((U + delta - values) ** -2.0 / fall + 1 / (U + delta - values))
-        admissible = [i for i in order if low[i] >= high[i]]
-        pick = next((i for i in admissible if i not in energies), admissible[0])
-        energy = 2 / (low[pick] + high[pick])
-        energies[pick] = energies.get(pick, 0.0) + energy
-        A += energy * np.outer(vectors[pick], vectors[pick])
-    weights = np.sqrt(np.array(list(energies.values())) * (1 - ratio) / n_select)
-    return np.array(list(energies)), weights
 
 
 @settings(max_examples=1000)
@@ -103,6 +78,85 @@ def test_same_picks_as_the_direct_algorithm(
     indices, weights = direct_bss(vectors, n_select, priority)
     np.testing.assert_array_equal(sample.indices, indices)
     np.testing.assert_allclose(sample.weights, weights, rtol=1e-6)
+
+
+@pytest.mark.parametrize("ranking", ["norm", "random"])
+def test_deep_scans_make_the_same_picks(ranking, rng):
+    vectors = random_basis(rng, 3000, 24, "heavy tail")
+    priority = PRIORITIES[ranking](rng, vectors)
+    sample = bss(vectors, 200, priority=priority)
+    indices, weights = direct_bss(vectors, 200, priority)
+    assert len(indices) < 200
+    np.testing.assert_array_equal(sample.indices, indices)
+    np.testing.assert_allclose(sample.weights, weights, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scaling", ["exponential", "heavy tail"])
+def test_what_is_looked_at_together_and_kept_changes_no_pick(scaling, rng, monkeypatch):
+    vectors = random_basis(rng, 400, 20, scaling)
+    priority = rng.random(400)
+    expected = bss(vectors, 90, priority=priority).indices
+    sizes = {"_HEAD": 4, "_SMALL_HEAD": 2, "_FIRST_LOOK": 1, "_FIRST_BLOCK": 4, "_MANY_BLOCKS": 3}
+    for name, size in sizes.items():
+        monkeypatch.setattr(_scan, name, size)
+    np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
+    for name in ("_MOST_KEPT", "_MOST_LISTED"):
+        monkeypatch.setattr(_scan, name, 1000)
+    np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_updates=st.integers(0, 9), room=st.floats(1e-3, 10))
+def test_a_lowered_ceiling_is_above_the_surplus_and_below_the_ceiling(seed, n_updates, room):
+    rng = np.random.default_rng(seed)
+    n_components = 6
+    start = rng.standard_normal((n_components, n_components))
+    matrix = start @ start.T
+    barriers = Barriers(np.array([-8.0, 40.0]), np.array([1.0, 2.0]))
+    spectrum = Spectrum(matrix, 9, barriers)
+    ceiling = barriers.ceiling(spectrum, barriers.step(spectrum), 3, room)
+    for _ in range(n_updates):
+        update = rng.standard_normal(n_components) / 2
+        spectrum.add(update)
+        matrix = matrix + np.outer(spectrum.axes @ update, spectrum.axes @ update)
+    surplus = barriers.step(spectrum).surplus
+    form = np.diag(surplus.diagonal) + _matrix_of(surplus.correction, n_components)
+    lowered = surplus.lowered(ceiling)
+    slack = 1e-12 * np.abs(form).max()
+    if lowered is None:
+        assert n_updates > 0
+    else:
+        assert np.linalg.eigvalsh(np.diag(lowered) - form)[0] >= -slack
+        assert (lowered <= ceiling + slack).all()
+
+
+def _matrix_of(form, size):
+    """Return the symmetric matrix of a quadratic form, from its values."""
+    unit = np.eye(size)
+    ends = form(unit)
+    sums = form((unit[:, None] + unit[None, :]).reshape(-1, size)).reshape(size, size)
+    return (sums - ends[:, None] - ends[None, :]) / 2
+
+
+def test_surplus_is_the_difference_of_the_two_forms(rng):
+    n_components = 7
+    start = rng.standard_normal((n_components, n_components))
+    matrix = start @ start.T
+    barriers = Barriers(np.array([-5.0, 60.0]), np.array([1.0, 2.0]))
+    spectrum = Spectrum(matrix, 4, barriers)
+    update = rng.standard_normal(n_components)
+    spectrum.add(update)
+    # The potentials before the step are those of the matrix without the update.
+    old = [np.trace(np.linalg.inv(s * (matrix - p * np.eye(7)))) for s, p in ((1, -5), (-1, 60))]
+    matrix = matrix + np.outer(spectrum.axes @ update, spectrum.axes @ update)
+    lower = np.linalg.inv(matrix + 4 * np.eye(7))
+    upper = np.linalg.inv(62 * np.eye(7) - matrix)
+    rise, fall = np.trace(lower) - old[0], old[1] - np.trace(upper)
+    expected = lower @ lower / rise - lower - upper @ upper / fall - upper
+    surplus = barriers.step(spectrum).surplus
+    form = np.diag(surplus.diagonal) + _matrix_of(surplus.correction, n_components)
+    np.testing.assert_allclose(
+        spectrum.axes @ form @ spectrum.axes.T, expected, atol=1e-10 * np.abs(expected).max()
+    )
 
 
 def test_repeats_happen_and_add_their_squared_scales(rng):

@@ -137,10 +137,11 @@ def sketched_basis(X: Any, n_components: int, *, random_state: int = 0) -> Basis
     if _is_large(rows, n_components):
         gaussian = np.vstack([part for _, part in blocks])
         return _compressed_basis(implicit_row_space(rows, gaussian), n_components, exponent)
-    sketch = np.zeros((n_components, rows.shape[1]))
+    # Transposed, since products of sparse matrices come with their long side first.
+    sketch = np.zeros((rows.shape[1], n_components))
     for block, gaussian in blocks:
-        sketch += (rows[block].T @ gaussian).T
-    return _compressed_basis(row_space(sketch), n_components, exponent)
+        sketch += rows[block].T @ gaussian
+    return _compressed_basis(row_space(sketch.T), n_components, exponent)
 
 
 def _checked_size(n_components: int) -> int:

@@ -175,7 +175,7 @@ class QuadraticForm:
         return 2 * np.einsum("ijk,ijk->j", half, inner)
 
     def lowered(self, ceiling: FloatArray) -> FloatArray | None:
-        """Return a diagonal between the form and a ceiling, or None if that is not above it."""
+        """Return a diagonal between form and ceiling; None if the ceiling may not be above."""
         room = ceiling - self.diagonal
         if room.min() <= 0:
             return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -19,8 +21,8 @@ _NEGLIGIBLE_NORM = 1e-6
 # from the spectrum at the start, in steps.
 _SHORTEST_WINDOW = 32
 _WINDOW_PER_REACH = 0.045
-# Room under the ceiling that rules features out: at first, and what is left of it after a window
-# that it lasted for. It doubles when it does not last for half of one.
+# Room under the ceiling that rules features out: at first, the part that is left of it after a
+# whole window, how it grows when it did not last for half of one, and where it rules out nothing.
 _FIRST_ROOM = 0.01
 _LESS_ROOM = 0.9
 _MORE_ROOM = 3.0
@@ -86,14 +88,27 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
             f"{n_components} directions. Ask for at least {n_components + 1}, or give a basis "
             f"truncated to fewer than {n_select} directions."
         )
+    energies: dict[int, float] = {}
+    for feature, energy in _picks(vectors, _ranking(vectors, priority), n_select):
+        energies[feature] = energies.get(feature, 0.0) + energy
+    scale = (1 - np.sqrt(n_components / n_select)) / n_select
+    indices = np.fromiter(energies.keys(), dtype=np.intp, count=len(energies))
+    weights = np.sqrt(np.fromiter(energies.values(), dtype=np.float64, count=len(energies)) * scale)
+    return Sample(indices, weights)
+
+
+def _picks(
+    vectors: Vectors, ranking: NDArray[np.intp], n_select: int
+) -> Iterator[tuple[int, float]]:
+    """Yield the feature of each step, and by how much of vvᵀ the matrix A grows."""
+    n_components = vectors.shape[1]
     ratio = np.sqrt(n_components / n_select)
     reach = np.sqrt(n_select * n_components)
     stretch = (1 + ratio) / (1 - ratio)
     barriers = Barriers(np.array([-reach, stretch * reach]), np.array([1.0, stretch]))
     window = max(_SHORTEST_WINDOW, int(_WINDOW_PER_REACH * reach))
     spectrum = Spectrum(np.zeros((n_components, n_components)), window, barriers)
-    scan = Scan(vectors, _ranking(vectors, priority))
-    energies: dict[int, float] = {}
+    scan = Scan(vectors, ranking)
     room = _FIRST_ROOM
     for _ in range(n_select):
         if spectrum.is_stale(barriers):
@@ -117,11 +132,7 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
         feature, vector = pick
         energy = barriers.accept(step, vector)
         spectrum.add(vector * np.sqrt(energy))
-        energies[feature] = energies.get(feature, 0.0) + energy
-    scale = (1 - ratio) / n_select
-    indices = np.fromiter(energies.keys(), dtype=np.intp, count=len(energies))
-    weights = np.sqrt(np.fromiter(energies.values(), dtype=np.float64, count=len(energies)) * scale)
-    return Sample(indices, weights)
+        yield feature, energy
 
 
 def _ranking(vectors: Vectors, priority: ArrayLike | None) -> NDArray[np.intp]:
