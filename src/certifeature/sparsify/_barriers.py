@@ -1,7 +1,7 @@
 """The spectrum of the matrix that BSS builds up, and the two barriers that enclose it.
 
-Between eigendecompositions A = Q(D + ZZᵀ)Qᵀ with D diagonal and a narrow Z. In the coordinates of
-Q, moving a barrier changes a diagonal only, and the picks Z enter by the formula of Woodbury.
+Between eigendecompositions A = Q(D + ZSZᵀ)Qᵀ with D diagonal, S = diag(±1) and a narrow Z. In the
+coordinates of Q, moving a barrier changes a diagonal only, and Z enters by the formula of Woodbury.
 Every array over barriers has two rows: the lower one with sign +1, the upper one with sign −1. With
 B = sign·(A − position·I), which is positive definite for both, they obey the same formulas.
 """
@@ -22,46 +22,63 @@ _SIGNS = np.array([1.0, -1.0])
 _SIGNED = _SIGNS[:, None, None]
 # The lower barrier may come this much nearer to the old spectrum than it was when that was made.
 _NEAREST_APPROACH = 0.1
+# Eigenvalues near to it are taken to be so many steps above it, but not beyond the middle of the
+# barriers. There are few: the sum of the reciprocal distances is less than 1.
+_LIFT = 64.0
+_NEAR = 0.25
 # Rounding may not turn an inequality of matrices round.
 _ROUNDING = 1e-9
 
 
 class Spectrum:
-    """A = Q(D + ZZᵀ)Qᵀ: an eigendecomposition and the picks since."""
+    """A = Q(D + ZSZᵀ)Qᵀ: an eigendecomposition and the picks since.
 
-    def __init__(self, matrix: FloatArray, most_updates: int, barriers: Barriers) -> None:
+    An eigenvalue near the lower barrier would soon be passed by it, although a pick has lifted it
+    meanwhile, and the formulas would subtract huge numbers from each other. So D has it higher than
+    it is, and a column of Z with sign −1 in S takes that back. The picks have sign +1.
+    """
+
+    def __init__(self, matrix: FloatArray, most_picks: int, barriers: Barriers) -> None:
         self._matrix = matrix
         # NumPy's, not SciPy's: wheels of the two bring a BLAS each, whose threads fight for cores.
         self.values, self.axes = np.linalg.eigh(matrix)
-        self._updates = np.empty((most_updates, len(matrix)))
-        self.n_updates = 0
-        self._first_distance = barriers.distance_after_step(self.values)
+        self.lifted = barriers.lifted(self.values)
+        low = np.flatnonzero(self.lifted > self.values)
+        self._n_lifts = len(low)
+        self._updates = np.zeros((len(low) + most_picks, len(matrix)))
+        self._updates[np.arange(len(low)), low] = np.sqrt((self.lifted - self.values)[low])
+        self._signs = np.ones(len(self._updates))
+        self._signs[: len(low)] = -1
+        self.n_picks = 0
+        self._first_distance = barriers.distance_after_step(self.lifted)
         barriers.settle(self.values)
 
     @property
     def updates(self) -> FloatArray:
-        """Zᵀ, a row for each pick."""
-        return self._updates[: self.n_updates]
+        """Zᵀ, a row for each update."""
+        return self._updates[: self._n_lifts + self.n_picks]
 
-    def add(self, update: FloatArray) -> None:
-        self._updates[self.n_updates] = update
-        self.n_updates += 1
+    @property
+    def signs(self) -> FloatArray:
+        """The diagonal of S."""
+        return self._signs[: self._n_lifts + self.n_picks]
+
+    def add(self, pick: FloatArray) -> None:
+        self._updates[self._n_lifts + self.n_picks] = pick
+        self.n_picks += 1
 
     def renewed(self, barriers: Barriers) -> Spectrum:
         """Return the same matrix with a new eigendecomposition."""
-        picked = self.updates @ self.axes.T
-        return Spectrum(self._matrix + picked.T @ picked, len(self._updates), barriers)
+        picked = self.updates[self._n_lifts :] @ self.axes.T
+        most_picks = len(self._updates) - self._n_lifts
+        return Spectrum(self._matrix + picked.T @ picked, most_picks, barriers)
 
     def is_stale(self, barriers: Barriers) -> bool:
-        """Tell whether the updates are too many, or the old spectrum too near to a barrier.
-
-        The barrier may even pass an old eigenvalue, since the updates have lifted it; the formulas
-        would then subtract huge numbers from each other.
-        """
-        if self.n_updates == len(self._updates):
+        """Tell whether the picks are too many, or D too near to a barrier."""
+        if self._n_lifts + self.n_picks == len(self._updates):
             return True
         nearest = _NEAREST_APPROACH * self._first_distance
-        return self.n_updates > 0 and barriers.distance_after_step(self.values) < nearest
+        return self.n_picks > 0 and barriers.distance_after_step(self.lifted) < nearest
 
 
 class Barriers:
@@ -73,26 +90,33 @@ class Barriers:
 
     def distance_after_step(self, values: FloatArray) -> float:
         """Return how far below the spectrum the lower barrier will be."""
-        return float(values[0] - self._positions[0] - self._steps[0])
+        return float(values.min() - self._positions[0] - self._steps[0])
+
+    def lifted(self, values: FloatArray) -> FloatArray:
+        """Return eigenvalues of which none is near to where the lower barrier will be."""
+        lower, upper = self._positions + self._steps
+        lift = min(_LIFT, (upper - lower) / 2)
+        return np.where(values - lower < _NEAR * lift, lower + lift, values)
 
     def settle(self, values: FloatArray) -> None:
         """Compute the potentials from the spectrum of A."""
-        self._potentials = self._resolvents(values, 0).sum(axis=1)
+        self._potentials = (1 / self._distances(values, 0)).sum(axis=1)
 
     def step(self, spectrum: Spectrum) -> Step:
         """Return what the next step looks like."""
-        return Step(self._resolvents(spectrum.values, 1), spectrum.updates, self._potentials)
+        resolvents = 1 / self._distances(spectrum.lifted, 1)
+        return Step(resolvents, spectrum.updates, spectrum.signs, self._potentials)
 
     def ceiling(self, spectrum: Spectrum, step: Step, n_steps: int, room: float) -> FloatArray:
         """Guess a diagonal above the quadratic forms 𝓛 − 𝓤 of this step and some more.
 
         They are largest where nothing is picked and the lower barrier comes ever nearer (of its
-        distance to the spectrum half is left, at least). What picks mix into other directions
+        distance to an eigenvalue half is left, at least). What picks mix into other directions
         needs some room, in parts of the mean size of 𝓛 and 𝓤.
         """
-        n_steps = min(n_steps, int(self.distance_after_step(spectrum.values) / 2))
-        now = step.diagonal_forms(step.resolvents)
-        later = step.diagonal_forms(self._resolvents(spectrum.values, 1 + n_steps))
+        distances = self._distances(spectrum.values, 1)
+        coming = np.maximum(self._distances(spectrum.values, 1 + n_steps), distances / 2)
+        now, later = step.diagonal_forms(1 / distances), step.diagonal_forms(1 / coming)
         ceiling: FloatArray = np.maximum(now[0] - now[1], later[0] - later[1])
         return ceiling + room * np.abs(now).mean()
 
@@ -106,18 +130,22 @@ class Barriers:
         self._positions = self._positions + self._steps
         return energy
 
-    def _resolvents(self, values: FloatArray, n_steps: int) -> FloatArray:
-        """Return the diagonals of B⁻¹ some steps ahead, without updates."""
+    def _distances(self, values: FloatArray, n_steps: int) -> FloatArray:
+        """Return how far eigenvalues are from the barriers some steps ahead."""
         distances = np.subtract.outer(-(self._positions + n_steps * self._steps), -values)
         distances[1] *= -1
-        return np.reciprocal(distances, out=distances)
+        return distances
 
 
 class Step:
-    """Both barriers one step ahead: B⁻¹ = Δ − sign·ECEᵀ with E = ΔZ and C = (I + sign·ZᵀE)⁻¹."""
+    """Both barriers one step ahead: B⁻¹ = Δ − sign·ECEᵀ with E = ΔZ and C = (S + sign·ZᵀE)⁻¹."""
 
     def __init__(
-        self, resolvents: FloatArray, updates: FloatArray, old_potentials: FloatArray
+        self,
+        resolvents: FloatArray,
+        updates: FloatArray,
+        signs: FloatArray,
+        old_potentials: FloatArray,
     ) -> None:
         n_updates, n_components = updates.shape
         self.resolvents = resolvents
@@ -126,7 +154,7 @@ class Step:
         self._probes = powers[:, None, :] * updates
         met = self._probes.reshape(4 * n_updates, n_components) @ updates.T
         met = met.reshape(4, n_updates, n_updates)
-        self._core = np.linalg.inv(np.eye(n_updates) + _SIGNED * met[:2])
+        self._core = np.linalg.inv(np.diag(signs) + _SIGNED * met[:2])
         # EᵀE is ZᵀF.
         self._overlap = met[2:]
         corrections = np.einsum("ijk,ijk->i", self._core, self._overlap)

@@ -115,14 +115,14 @@ def _picks(
             spectrum = spectrum.renewed(barriers)
             room *= _LESS_ROOM
         step = barriers.step(spectrum)
-        if spectrum.n_updates == 0:
+        if spectrum.n_picks == 0:
             scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window, room))
         pick = scan.near_top(step.surplus)
         if pick is None:
             ceiling = step.surplus.lowered(scan.ceiling)
             if ceiling is None:
                 # The features that were ruled out may have become admissible.
-                if spectrum.n_updates < window // 2:
+                if spectrum.n_picks < window // 2:
                     room = min(_MORE_ROOM * room, _MOST_ROOM)
                 spectrum = spectrum.renewed(barriers)
                 step = barriers.step(spectrum)
