@@ -70,8 +70,8 @@ class BSSSelector(BaseSelector):
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
-        and 2 GiB (cut to
-        fit where there are no fewer directions than picks), and a sketch beyond.
+        and 2**28 values of V (cut to fit where there are no fewer directions than picks), and a
+        sketch beyond.
     n_components : int, default=None
         Number of directions of a truncated or sketched basis; None takes 256
         for a sketch, and half the number of picks where there would be no fewer directions.

@@ -41,7 +41,7 @@ class RandomSelector(BaseSelector):
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
-        and 2 GiB, and a sketch beyond.
+        and 2**28 values of V, and a sketch beyond.
     n_components : int, default=None
         Number of directions of a truncated or sketched basis; None takes 256 for
         a sketch.
