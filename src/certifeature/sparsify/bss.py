@@ -22,10 +22,12 @@ _NEGLIGIBLE_NORM = 1e-6
 _SHORTEST_WINDOW = 32
 _WINDOW_PER_REACH = 0.045
 # Room under the ceiling that rules features out: at first, the part that is left of it after a
-# whole window, how it grows when it did not last for half of one, and where it rules out nothing.
+# whole window, how it grows when it did not last for half of one, what rounding needs, and where it
+# rules out nothing any more.
 _FIRST_ROOM = 0.01
 _LESS_ROOM = 0.9
 _MORE_ROOM = 3.0
+_LEAST_ROOM = 1e-3
 _MOST_ROOM = 100.0
 
 
@@ -113,7 +115,7 @@ def _picks(
     for _ in range(n_select):
         if spectrum.is_stale(barriers):
             spectrum = spectrum.renewed(barriers)
-            room *= _LESS_ROOM
+            room = max(_LESS_ROOM * room, _LEAST_ROOM)
         step = barriers.step(spectrum)
         if spectrum.n_picks == 0:
             scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window, room))
