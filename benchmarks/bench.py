@@ -3,7 +3,7 @@
 Usage: ``python benchmarks/bench.py [--data FOLDER] [--out FOLDER] [CASE …]``. Every case runs in a
 process of its own and compares its contenders with the first of them. Writes ``bench.json`` and
 ``bench.md`` and prints the table; cases that need the data in FOLDER are left out without it, and
-the table says so.
+the table says so. Cases named are measured again, the others stay as they were.
 """
 
 import argparse
@@ -35,25 +35,42 @@ def main():
     if arguments.child:
         print(json.dumps(run(arguments.cases[0], arguments.data)))
         return
-    results, left_out = [], []
-    for name in arguments.cases or CASES:
-        if name in NEED_DATA and arguments.data is None:
-            left_out.append(name)
-            continue
-        print(f"{name} …", file=sys.stderr, flush=True)
-        results.append(run_apart(name, arguments.data))
+    chosen = arguments.cases or list(CASES)
+    left_out = [name for name in chosen if name in NEED_DATA and arguments.data is None]
+    results = earlier_results(arguments.out) if arguments.cases else {}
+    for name in chosen:
+        if name not in left_out:
+            print(f"{name} …", file=sys.stderr, flush=True)
+            results[name] = run_apart(name, arguments.data)
+            write(arguments.out, results, left_out)
+    print((arguments.out / "bench.md").read_text())
+
+
+def earlier_results(folder):
+    """Return the cases of the last run, of which some are measured again."""
+    file = folder / "bench.json"
+    if not file.exists():
+        return {}
+    return {case["key"]: case for case in json.loads(file.read_text())["cases"]}
+
+
+def write(folder, results, left_out):
+    """Write all that is known so far, in the order of the cases."""
     record = {
         "versions": {package: version(package) for package in PACKAGES},
         "python": platform.python_version(),
         "cores": os.cpu_count(),
         "left_out": left_out,
-        "cases": results,
+        "cases": [results[name] for name in CASES if name in results],
     }
-    table = as_table(record)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "bench.json").write_text(json.dumps(record, indent=1) + "\n")
-    (arguments.out / "bench.md").write_text(table)
-    print(table)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in (
+        ("bench.json", json.dumps(record, indent=1) + "\n"),
+        ("bench.md", as_table(record)),
+    ):
+        unfinished = folder / f"{name}.new"
+        unfinished.write_text(text)
+        unfinished.replace(folder / name)
 
 
 def run_apart(name, folder):

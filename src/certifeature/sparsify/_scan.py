@@ -25,7 +25,7 @@ _FIRST_LOOK = 8
 _FIRST_BLOCK = 256
 _LARGEST_BLOCK = 2**20
 _MANY_BLOCKS = 16
-# Values of V kept in single precision, and coordinates kept on a list.
+# Values of V kept in single precision, and coordinates kept on a list (or as many as V has itself).
 _MOST_KEPT = 2**28
 _MOST_LISTED = 2**25
 _EPS = float(np.finfo(np.float32).eps)
@@ -136,6 +136,7 @@ class Shortlist:
         self._ceiling = ceiling
         self._n_kept = 0
         self._n_values = 0
+        self._most_values = max(_MOST_LISTED, rough.n_values_in_memory)
         self._blocks: list[Block] = []
 
     def blocks(self) -> Iterator[Block]:
@@ -145,7 +146,7 @@ class Shortlist:
         yield from self._blocks
         for number in range(self._n_kept, len(self._rough)):
             block = self._rough.screened(number, self._axes, self._ceiling)
-            if self._n_kept == number and self._n_values + block.vectors.size <= _MOST_LISTED:
+            if self._n_kept == number and self._n_values + block.vectors.size <= self._most_values:
                 self._blocks.append(block)
                 self._n_kept += 1
                 self._n_values += block.vectors.size
@@ -164,6 +165,11 @@ class RoughVectors:
             self._bounds.append(min(self._bounds[-1] + stride, len(ranking)))
             stride = min(2 * stride, longest)
         self._kept: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
+
+    @property
+    def n_values_in_memory(self) -> int:
+        """Size of V, where it is held as a whole."""
+        return self._vectors.size if isinstance(self._vectors, np.ndarray) else 0
 
     def __len__(self) -> int:
         """Return the number of blocks."""
