@@ -11,7 +11,20 @@ import matplotlib.pyplot as plt
 
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).parent.parent / "docs" / "benchmark"
-OURS, THEIRS = "#0072b2", "#999999"
+# Okabe and Ito's, which colour-blind readers can tell apart, and two more.
+COLORS = [
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#000000",
+    "#999999",
+    "#7f3c8d",
+    "#6b4c11",
+]
+OURS, THEIRS = COLORS[0], "#999999"
 
 
 def main():
@@ -30,26 +43,23 @@ def main():
 
 def error_against_time(case):
     """Plot the selectors of a case: down and to the left is better."""
-    figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
     full, *selectors = case["results"]
-    ax.axhline(full["test_error"], color="black", linewidth=0.8, linestyle="--")
-    ax.annotate(
-        f"all features: {full['contender']}",
-        (1, full["test_error"]),
-        xycoords=("axes fraction", "data"),
-        xytext=(-2, 3),
-        textcoords="offset points",
-        ha="right",
-    )
-    for result in selectors:
+    for result, color in zip(selectors, COLORS, strict=False):
         ours = result["contender"].startswith(("BSS", "leverage"))
-        point = result["median_s"], result["test_error"]
-        times = [[point[0] - min(result["seconds"])], [max(result["seconds"]) - point[0]]]
-        ax.errorbar(*point, xerr=times, fmt="o" if ours else "s", color=OURS if ours else THEIRS)
-        ax.annotate(result["contender"], point, xytext=(5, 4), textcoords="offset points")
+        time, seconds = result["median_s"], result["seconds"]
+        ax.errorbar(
+            time,
+            result["test_error"],
+            xerr=[[time - min(seconds)], [max(seconds) - time]],
+            fmt="o" if ours else "s",
+            color=color,
+            label=result["contender"],
+        )
+    ax.axhline(full["test_error"], color="black", linestyle="--", label="all features")
     ax.set(xscale="log", xlabel="time of the selection, seconds", ylabel="test error")
-    ax.margins(x=0.25, y=0.12)
     ax.set_title(case["name"])
+    figure.legend(loc="outside right center", frameon=False)
     return figure
 
 
