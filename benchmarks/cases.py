@@ -90,8 +90,13 @@ def web_pairs(folder):
         "SelectKBest(chi2)": SelectKBest(chi2, k=r),
         **others(r),
     }
+
+    def span(axis):
+        sizes = [task.X.shape[axis] for task in tasks]
+        return f"{min(sizes):,}–{max(sizes):,}"
+
     return Case(
-        f"{len(tasks)} web pairs, 110–200 × 6,000–11,000, r = 300",
+        f"{len(tasks)} web pairs, {span(0)} × {span(1)}, r = 300",
         {"full data": in_turn([task.fit_full for task in tasks])}
         | {n: in_turn([task.select(s) for task in tasks]) for n, s in selectors.items()},
         once=("fastcan", "abess, at most 60"),
