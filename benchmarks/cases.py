@@ -1,4 +1,4 @@
-"""What the benchmark measures: functions that return a `Case`, or None without its data."""
+"""What the benchmark measures: functions that return a `Case`."""
 
 import subprocess
 import sys

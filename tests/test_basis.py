@@ -13,9 +13,9 @@ from certifeature.basis import (
     construction,
     exact_basis,
     sketched_basis,
-    squared_norms,
     truncated_basis,
 )
+from certifeature.basis.vectors import squared_norms
 
 
 def projector(vectors):

@@ -11,22 +11,6 @@ itself would be large, its rows are made when they are asked for.
 
 from certifeature.basis.construction import exact_basis, sketched_basis, truncated_basis
 from certifeature.basis.model import Basis
-from certifeature.basis.vectors import (
-    ImplicitVectors,
-    Vectors,
-    orthonormality_defect,
-    row_blocks,
-    squared_norms,
-)
+from certifeature.basis.vectors import ImplicitVectors
 
-__all__ = [
-    "Basis",
-    "ImplicitVectors",
-    "Vectors",
-    "exact_basis",
-    "orthonormality_defect",
-    "row_blocks",
-    "sketched_basis",
-    "squared_norms",
-    "truncated_basis",
-]
+__all__ = ["Basis", "ImplicitVectors", "exact_basis", "sketched_basis", "truncated_basis"]

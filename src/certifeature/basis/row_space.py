@@ -73,11 +73,10 @@ def implicit_row_space(
     columns = rows.tocsc().T if sparse.issparse(rows) else rows.T
     if combinations is None:
         gram = rows @ rows.T
-        gram, rest = gram.toarray() if sparse.issparse(gram) else gram, None
+        singular_values, rest = _spectrum(gram.toarray() if sparse.issparse(gram) else gram)
     else:
-        gram, rest = _gram(ImplicitVectors(columns, combinations)), combinations
-    singular_values, rotation = _spectrum(gram)
-    rest = rotation if rest is None else rest @ rotation
+        singular_values, rotation = _spectrum(_gram(ImplicitVectors(columns, combinations)))
+        rest = combinations @ rotation
     floor = _rank_tolerance(rows) * singular_values[0]
     coefficients: list[FloatArray] = []
     found: list[FloatArray] = []

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certifeature.basis import Basis, squared_norms
+from certifeature.basis import Basis
+from certifeature.basis.vectors import squared_norms
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import bss_promise
 from certifeature.selectors.base import BaseSelector

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature.basis import Vectors
+from certifeature.basis.vectors import Vectors
 from certifeature.sparsify._barriers import QuadraticForm
 
 __all__ = ["Scan"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certifeature.basis import Vectors, squared_norms
+from certifeature.basis.vectors import Vectors, squared_norms
 from certifeature.sparsify._barriers import Barriers, Spectrum
 from certifeature.sparsify._scan import Scan
 from certifeature.sparsify.sample import Sample
@@ -45,7 +45,7 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
 
     Parameters
     ----------
-    vectors : array-like of shape (n_features, n_components)
+    vectors : array-like or ImplicitVectors of shape (n_features, n_components)
         Orthonormal columns; row i belongs to feature i.
     n_select : int
         Number of steps r, more than ``n_components``. At most so many features are chosen.

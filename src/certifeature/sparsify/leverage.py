@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certifeature.basis import squared_norms
+from certifeature.basis.vectors import squared_norms
 from certifeature.sparsify.sample import Sample
 from certifeature.sparsify.validation import as_vectors, check_orthonormal, check_size
 
@@ -17,7 +17,7 @@ def leverage_scores(vectors: ArrayLike) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    vectors : array-like of shape (n_features, n_components)
+    vectors : array-like or ImplicitVectors of shape (n_features, n_components)
         Orthonormal columns; row i belongs to feature i.
 
     Returns
@@ -47,7 +47,7 @@ def leverage_sample(
 
     Parameters
     ----------
-    vectors : array-like of shape (n_features, n_components)
+    vectors : array-like or ImplicitVectors of shape (n_features, n_components)
         Orthonormal columns; row i belongs to feature i.
     n_select : int
         Number of draws r; with ``replace=False`` a bound on the expected number of features.

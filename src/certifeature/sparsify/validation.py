@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 from numpy.typing import ArrayLike
 
-from certifeature.basis import ImplicitVectors, Vectors, orthonormality_defect
+from certifeature.basis.vectors import ImplicitVectors, Vectors, orthonormality_defect
 
 __all__ = ["as_vectors", "check_orthonormal", "check_size"]
 

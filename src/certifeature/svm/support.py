@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 
-from certifeature.basis import Vectors
+from certifeature.basis.vectors import Vectors
 
 __all__ = ["feature_weights", "share_outside", "support_rows"]
 
