@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Barriers", "QuadraticForm", "Spectrum", "Step"]
+__all__ = ["Barriers", "Ceiling", "QuadraticForm", "Spectrum", "Step"]
 
 FloatArray = NDArray[np.float64]
 
@@ -22,10 +22,12 @@ _SIGNS = np.array([1.0, -1.0])
 _SIGNED = _SIGNS[:, None, None]
 # The lower barrier may come this much nearer to the old spectrum than it was when that was made.
 _NEAREST_APPROACH = 0.1
-# Eigenvalues near to it are taken to be so many steps above it, but not beyond the middle of the
-# barriers. There are few: the sum of the reciprocal distances is less than 1.
-_LIFT = 64.0
+# Eigenvalues that it may pass during a window are taken to be so many windows above it, but not
+# beyond the middle of the barriers. There are few: the sum of the reciprocal distances is below 1.
+_LIFT = 4.0
 _NEAR = 0.25
+# Eigenvalues of the corrections that a sharper ceiling keeps: most are next to nothing.
+_SHARE_KEPT = 0.2
 # Rounding may not turn an inequality of matrices round.
 _ROUNDING = 1e-9
 
@@ -42,7 +44,7 @@ class Spectrum:
         self._matrix = matrix
         # NumPy's, not SciPy's: wheels of the two bring a BLAS each, whose threads fight for cores.
         self.values, self.axes = np.linalg.eigh(matrix)
-        self.lifted = barriers.lifted(self.values)
+        self.lifted = barriers.lifted(self.values, most_picks)
         low = np.flatnonzero(self.lifted > self.values)
         self._n_lifts = len(low)
         self._updates = np.zeros((len(low) + most_picks, len(matrix)))
@@ -92,10 +94,10 @@ class Barriers:
         """Return how far below the spectrum the lower barrier will be."""
         return float(values.min() - self._positions[0] - self._steps[0])
 
-    def lifted(self, values: FloatArray) -> FloatArray:
-        """Return eigenvalues of which none is near to where the lower barrier will be."""
+    def lifted(self, values: FloatArray, n_steps: int) -> FloatArray:
+        """Return eigenvalues of which the lower barrier meets none in so many steps."""
         lower, upper = self._positions + self._steps
-        lift = min(_LIFT, (upper - lower) / 2)
+        lift = min(_LIFT * n_steps, (upper - lower) / 2)
         return np.where(values - lower < _NEAR * lift, lower + lift, values)
 
     def settle(self, values: FloatArray) -> None:
@@ -202,8 +204,8 @@ class QuadraticForm:
         half = inner @ (self.inner / 2) + outer @ self.mixed
         return 2 * np.einsum("ijk,ijk->j", half, inner)
 
-    def lowered(self, ceiling: FloatArray) -> FloatArray | None:
-        """Return a diagonal between form and ceiling; None if the ceiling may not be above."""
+    def lowered(self, ceiling: FloatArray) -> Ceiling | None:
+        """Return a lower ceiling for this form; None if the given diagonal may not be above it."""
         room = ceiling - self.diagonal
         if room.min() <= 0:
             return None
@@ -215,6 +217,46 @@ class QuadraticForm:
         parts = factor.reshape(len(factor), 4, n_updates).transpose(1, 0, 2)
         inner, outer = parts[:2], parts[2:]
         mixed = inner @ self.mixed @ outer.transpose(0, 2, 1)
-        form = inner @ self.inner @ inner.transpose(0, 2, 1) + mixed + mixed.transpose(0, 2, 1)
-        share = np.linalg.eigvalsh(form.sum(axis=0)).max(initial=0.0) + _ROUNDING
-        return None if share > 1 else self.diagonal + share * room
+        forms = inner @ self.inner @ inner.transpose(0, 2, 1) + mixed + mixed.transpose(0, 2, 1)
+        form = forms.sum(axis=0)
+        share = np.linalg.eigvalsh(form).max(initial=0.0) + _ROUNDING
+        return None if share > 1 else Ceiling(self.diagonal, room, share, probes, form)
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """Something simple above the quadratic form of diag(base) + room^½ QTQᵀ room^½.
+
+    The columns of Q are an orthonormal basis of the probes.
+    """
+
+    base: FloatArray
+    room: FloatArray
+    share: float
+    probes: FloatArray
+    form: FloatArray
+
+    @classmethod
+    def flat(cls, diagonal: FloatArray) -> Ceiling:
+        """Return a ceiling that is no more than a diagonal."""
+        nothing = np.empty((0, 0))
+        return cls(diagonal, np.zeros_like(diagonal), 0.0, np.empty((0, len(diagonal))), nothing)
+
+    @cached_property
+    def diagonal(self) -> FloatArray:
+        """A diagonal above the form, since no eigenvalue of T is above the share."""
+        return self.base + self.share * self.room
+
+    @cached_property
+    def sharper(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """A diagonal d, rows U and sizes s such that diag(d) + Uᵀ diag(s) U is above the form.
+
+        The largest eigenvalues of T are kept; the others share an upper bound.
+        """
+        basis = np.linalg.qr(self.probes.T)[0]
+        sizes, vectors = np.linalg.eigh(self.form)
+        kept, rest = np.split(np.argsort(-np.abs(sizes)), [int(_SHARE_KEPT * len(sizes))])
+        rounding = max(_ROUNDING, 100 * np.finfo(float).eps * np.abs(sizes).max(initial=0.0))
+        share = sizes[rest].max(initial=0.0) + rounding
+        directions = (basis @ vectors[:, kept]).T * np.sqrt(self.room)
+        return self.base + share * self.room, directions, sizes[kept]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.basis.vectors import Vectors
-from certifeature.sparsify._barriers import QuadraticForm
+from certifeature.sparsify._barriers import Ceiling, QuadraticForm
 
 __all__ = ["Scan"]
 
@@ -25,6 +25,8 @@ _FIRST_LOOK = 8
 _FIRST_BLOCK = 256
 _LARGEST_BLOCK = 2**20
 _MANY_BLOCKS = 16
+# More features than this are worth a closer look at the ceiling.
+_MANY_KEPT = 1024
 # Values of V kept in single precision, and coordinates kept on a list (or as many as V has itself).
 _MOST_KEPT = 2**28
 _MOST_LISTED = 2**25
@@ -86,15 +88,13 @@ class Scan:
             self._head_vectors = np.vstack([self._head_vectors, vectors])
             self._head_squares = np.vstack([self._head_squares, vectors**2])
 
-    def anywhere(self, surplus: QuadraticForm, ceiling: FloatArray) -> Pick:
+    def anywhere(self, surplus: QuadraticForm, ceiling: Ceiling) -> Pick:
         """Return the first admissible feature of all, for a form below a ceiling."""
         repeat = None
-        diagonals = np.column_stack([surplus.diagonal, ceiling])
         for block in self._shortlist.blocks():
-            values, bounds = (block.squares @ diagonals).T
-            kept = np.flatnonzero(bounds >= 0)
-            vectors = block.vectors if kept.size == bounds.size else block.vectors[kept]
-            hits = np.flatnonzero(values[kept] + surplus.correction(vectors) >= 0)
+            kept = self._not_ruled_out(block, ceiling)
+            vectors, squares = block.vectors[kept], block.squares[kept]
+            hits = np.flatnonzero(squares @ surplus.diagonal + surplus.correction(vectors) >= 0)
             places = block.places[kept[hits]]
             free = np.flatnonzero(self._free[places])
             if free.size:
@@ -108,6 +108,15 @@ class Scan:
                 "Orthonormalise them, for instance with numpy.linalg.qr."
             )
         return self._pick(*repeat)
+
+    def _not_ruled_out(self, block: Block, ceiling: Ceiling) -> IntArray:
+        """Return which features of a block a form below the ceiling may admit."""
+        kept = np.flatnonzero(block.squares @ ceiling.diagonal >= 0)
+        if kept.size > _MANY_KEPT:
+            diagonal, directions, sizes = ceiling.sharper
+            bounds = block.squares @ diagonal + (block.vectors @ directions.T) ** 2 @ sizes
+            kept = kept[bounds[kept] >= 0]
+        return kept
 
     def _pick(self, place: int, vector: FloatArray) -> Pick:
         self._free[place] = False

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certifeature.basis.vectors import Vectors, squared_norms
-from certifeature.sparsify._barriers import Barriers, Spectrum
+from certifeature.sparsify._barriers import Barriers, Ceiling, Spectrum
 from certifeature.sparsify._scan import Scan
 from certifeature.sparsify.sample import Sample
 from certifeature.sparsify.validation import as_vectors, check_orthonormal, check_size
@@ -128,8 +128,8 @@ def _picks(
                     room = min(_MORE_ROOM * room, _MOST_ROOM)
                 spectrum = spectrum.renewed(barriers)
                 step = barriers.step(spectrum)
-                ceiling = barriers.ceiling(spectrum, step, window, room)
-                scan.turn(spectrum.axes, ceiling)
+                scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window, room))
+                ceiling = Ceiling.flat(barriers.ceiling(spectrum, step, 0, _LEAST_ROOM))
             pick = scan.anywhere(step.surplus, ceiling)
         feature, vector = pick
         energy = barriers.accept(step, vector)
