@@ -1,0 +1,97 @@
+"""The bytes of a file, unpacked, and a name for it in messages."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import lzma
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["check_text", "decoding", "read_bytes", "unpacked"]
+
+# By content, not by name: a stream has no name, and downloads lose or keep a suffix at will.
+_UNPACKERS = {
+    b"\x1f\x8b": gzip.decompress,
+    b"BZh": bz2.decompress,
+    b"\xfd7zXZ\x00": lzma.decompress,
+}
+_ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+def read_bytes(path: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:
+    """Return the unpacked content of a file or stream, and its name."""
+    if isinstance(path, str | os.PathLike):
+        source = os.fspath(path)
+        if not os.path.exists(source):
+            raise FileNotFoundError(f"{source}: no such file or folder. Check the path.")
+        content = Path(source).read_bytes()
+    else:
+        name = getattr(path, "name", None)
+        source = name if isinstance(name, str) else "<stream>"
+        content = path.read()
+        if not isinstance(content, bytes):
+            raise ValueError(
+                f"{source}: the stream gives {type(content).__name__}, and bytes are needed. "
+                'Open the file with mode "rb", or give sys.stdin.buffer.'
+            )
+    return unpacked(content, source), source
+
+
+def unpacked(content: bytes, source: str) -> bytes:
+    """Undo gzip, bzip2, xz or Zstandard compression, if there is any."""
+    for signature, unpack in _UNPACKERS.items():
+        if content.startswith(signature):
+            with decoding(source, "compressed data"):
+                return unpack(content)
+    if content.startswith(_ZSTD):
+        try:
+            zstd = importlib.import_module("compression.zstd")
+        except ImportError:
+            raise ValueError(
+                f"{source}: Zstandard compression needs Python 3.14 or newer. Unpack the file "
+                "first, with: zstd -d"
+            ) from None
+        with decoding(source, "compressed data"):
+            return bytes(zstd.decompress(content))
+    return content
+
+
+@contextmanager
+def decoding(source: str, kind: str) -> Iterator[None]:
+    """Turn whatever a decoder of untrusted bytes raises into a ValueError with the file's name."""
+    try:
+        with warnings.catch_warnings():
+            # What decoders warn of, odd types mostly, is checked on the result.
+            warnings.simplefilter("ignore")
+            yield
+    except Exception as error:
+        raise ValueError(
+            f"{source}: not {kind} that can be read ({type(error).__name__}: {error}). The file "
+            "may be damaged, cut short or of another format: get it again, or name its format."
+        ) from error
+
+
+def check_text(content: bytes, source: str) -> None:
+    """Make sure that a text file is in UTF-8 and has no NUL characters."""
+    place = content.find(b"\0")
+    if place >= 0:
+        line = content.count(b"\n", 0, place) + 1
+        raise ValueError(
+            f"{source}, line {line}: byte 0x00 at offset {place}, "
+            "which is not in UTF-8 text. Convert the file, for example with: "
+            "iconv -f utf-16 -t utf-8"
+        )
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{source}, line {line}: byte {content[error.start]:#04x} at offset {error.start} is "
+            "not UTF-8. Convert the file, for example with: iconv -f latin1 -t utf-8"
+        ) from None

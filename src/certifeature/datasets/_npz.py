@@ -1,0 +1,116 @@
+"""NumPy and SciPy archives, and folders of them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from certifeature.datasets._bytes import check_text, decoding, read_bytes
+from certifeature.datasets._checks import beginning, checked_data, find_label
+from certifeature.datasets._sparse import verified
+from certifeature.datasets.data import Data
+
+__all__ = ["read_folder", "read_npz"]
+
+_END_OF_ARCHIVE = b"PK\x05\x06"
+_TOO_MANY_TO_COUNT = 0xFFFF
+_SPARSE_KEYS = frozenset({"format", "shape", "data"})
+
+
+def read_npz(content: bytes, source: str, target: str | int | None) -> Data:
+    """Read an archive with X and y, or a matrix that ``scipy.sparse.save_npz`` wrote."""
+    _check_is_name(target, source)
+    with decoding(source, "an NPZ file"):
+        if not content.startswith(b"PK"):
+            raise ValueError("no archive")
+        archive = np.load(io.BytesIO(content), allow_pickle=False)
+        _check_members(content, archive.zip)
+        names = list(archive.files)
+    if set(names) >= _SPARSE_KEYS:
+        return checked_data(_sparse_matrix(content, source, target), None, None, source)
+    if "X" not in names:
+        raise ValueError(
+            f"{source}: there is no array X. There is {beginning(names)}. Save the data as X and "
+            "the labels as y: numpy.savez(file, X=X, y=y)."
+        )
+    position = find_label(names, target, source)
+    with decoding(source, "an NPZ file"):
+        X = archive["X"]
+        y = None if position is None else archive[names[position]]
+        feature_names = archive["feature_names"] if "feature_names" in names else None
+    return checked_data(X, y, feature_names, source)
+
+
+def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
+    """Make sure that no member is damaged or hidden by damage, wanted or not.
+
+    Labels whose name is not legible would otherwise be taken for no labels.
+    """
+    end = content.rfind(_END_OF_ARCHIVE)
+    n_members = int.from_bytes(content[end + 10 : end + 12], "little")
+    if n_members not in (len(archive.infolist()), _TOO_MANY_TO_COUNT):
+        raise ValueError(f"{n_members} members are announced, {len(archive.infolist())} found")
+    if archive.testzip() is not None:
+        raise ValueError("a member is damaged")
+
+
+def _check_is_name(target: str | int | None, source: str) -> None:
+    if isinstance(target, int):
+        raise ValueError(
+            f"{source}: target={target} is a position; the labels are an array. Give its name as "
+            "target."
+        )
+
+
+def _sparse_matrix(content: bytes, source: str, target: str | int | None) -> Any:
+    if target is not None:
+        raise ValueError(
+            f"{source}: target={target!r} was given, but a sparse matrix has no labels beside it. "
+            "Put them in y.npy, the matrix in X.npz, and give their folder."
+        )
+    with decoding(source, "a sparse matrix"):
+        return verified(sparse.load_npz(io.BytesIO(content)))
+
+
+def read_folder(folder: Path, target: str | int | None) -> Data:
+    """Read ``X.npz``, ``y.npy`` and ``features.txt`` (or ``features.txt.gz``)."""
+    source = str(folder)
+    _check_is_name(target, source)
+    if not (folder / "X.npz").is_file():
+        found = sorted(path.name for path in folder.iterdir())
+        raise FileNotFoundError(
+            f"{source}: there is no X.npz in this folder. There is {beginning(found)}. Give a "
+            "file, or a folder with X.npz and y.npy."
+        )
+    content, name = read_bytes(folder / "X.npz")
+    data = read_npz(content, name, None)
+    names = sorted(path.stem for path in folder.glob("*.npy"))
+    position = find_label(names, target, source)
+    y = data.y if position is None else _array(folder / f"{names[position]}.npy")
+    feature_names = _feature_names(folder)
+    if feature_names is None:
+        feature_names = data.feature_names
+    return checked_data(data.X, y, feature_names, source)
+
+
+def _array(path: Path) -> NDArray[Any]:
+    content, source = read_bytes(path)
+    with decoding(source, "an NPY file"):
+        return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+
+
+def _feature_names(folder: Path) -> NDArray[np.str_] | None:
+    for name in ("features.txt", "features.txt.gz"):
+        if (folder / name).is_file():
+            content, source = read_bytes(folder / name)
+            check_text(content, source)
+            # Only newlines end a name: splitlines() would cut at rarer separators too.
+            lines = content.decode("utf-8").removesuffix("\n").split("\n")
+            return np.array([line.removesuffix("\r") for line in lines], dtype=np.str_)
+    return None

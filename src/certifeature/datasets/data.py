@@ -1,0 +1,34 @@
+"""What a reader of data files returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Data"]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Samples, their labels, and where they come from.
+
+    Attributes
+    ----------
+    X : ndarray or CSR array of shape (n_samples, n_features), dtype float64
+        The samples: finite numbers only.
+    y : ndarray of shape (n_samples,) or None
+        The labels: int64 where all are whole numbers, else float64 or str. None where the
+        source has none.
+    feature_names : ndarray of str, shape (n_features,), or None
+        The names of the columns of `X`, where the source has them.
+    source : str
+        The file, folder or member of an archive that was read.
+    """
+
+    X: Any
+    y: NDArray[Any] | None
+    feature_names: NDArray[np.str_] | None
+    source: str

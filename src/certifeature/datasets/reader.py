@@ -1,0 +1,135 @@
+"""Any file of samples and labels, by its format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+from certifeature.datasets._bytes import read_bytes
+from certifeature.datasets._delimited import read_csv, read_tsv
+from certifeature.datasets._mat import read_mat
+from certifeature.datasets._npz import read_folder, read_npz
+from certifeature.datasets._parquet import read_parquet
+from certifeature.datasets._svmlight import read_svmlight
+from certifeature.datasets.data import Data
+
+__all__ = ["read_data"]
+
+_READERS: dict[str, Callable[[bytes, str, str | int | None], Data]] = {
+    "csv": read_csv,
+    "mat": read_mat,
+    "npz": read_npz,
+    "parquet": read_parquet,
+    "svmlight": read_svmlight,
+    "tsv": read_tsv,
+}
+_FORMATS = {
+    ".csv": "csv",
+    ".dat": "svmlight",
+    ".libsvm": "svmlight",
+    ".mat": "mat",
+    ".npz": "npz",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".tsv": "tsv",
+}
+_COMPRESSED = frozenset({".bz2", ".gz", ".xz", ".zst"})
+
+
+def read_data(
+    path: str | os.PathLike[str] | BinaryIO,
+    *,
+    target: str | int | None = None,
+    format: str | None = None,  # noqa: A002
+) -> Data:
+    r"""Read samples and their labels from a file, whatever its format.
+
+    Parameters
+    ----------
+    path : str, path or binary file
+        The file; or a file object open for reading bytes, such as ``sys.stdin.buffer``; or a
+        folder that holds ``X.npz`` and, where there are any, labels in ``y.npy`` and one
+        feature name a line in ``features.txt`` or ``features.txt.gz``. Files compressed with
+        gzip, bzip2 or xz (and Zstandard from Python 3.14 on) are unpacked.
+    target : str, int or None, default=None
+        Where the labels are: the name of a column of a CSV, TSV or Parquet file, or its
+        position counted from 0 (-1 is the last); the name of an array of an NPZ file or of a
+        variable of a MATLAB file; the name, without ``.npy``, of a file of a folder. By
+        default, the only one named y, label, labels, target or class in lower or upper case.
+    format : {"svmlight", "csv", "tsv", "parquet", "npz", "mat"} or None, default=None
+        The format of the file; by default, what the ending of its name says: ``.svm``,
+        ``.svmlight``, ``.libsvm`` or ``.dat``; ``.csv``; ``.tsv``; ``.parquet`` or ``.pq``;
+        ``.npz``; ``.mat``.
+
+    Returns
+    -------
+    data : Data
+        The samples, labels and names. `X` is a CSR array for SVMlight and for sparse
+        matrices, an ndarray otherwise. Labels are required in CSV, TSV, Parquet and SVMlight;
+        elsewhere `y` is None where there are none.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file does not exist.
+    ValueError
+        If the format is not known or the content is not as it should be; the message has the
+        name of the file, the line where there are lines, and what to do.
+
+    See Also
+    --------
+    load_techtc : A task of the TechTC-300 collection.
+    load_rcv1_ccat : The RCV1 collection, one topic against the rest.
+
+    Notes
+    -----
+    CSV and TSV files are in UTF-8 and start with a header. Every field but the label is a
+    finite number; blank lines are skipped. Labels are numbers if all of them can be.
+
+    SVMlight indices increase within a line, and start at 0 if one of them is 0, else at 1.
+    Comments and ``qid`` fields are left out.
+
+    NPZ files hold arrays X and y and optionally feature_names, or what
+    :func:`scipy.sparse.save_npz` writes. MATLAB files hold variables X and y, in version 5 of
+    the format. Nothing is ever unpickled. The content of a file is held in memory while it is
+    read.
+
+    Examples
+    --------
+    >>> import io
+    >>> from certifeature.datasets import read_data
+    >>> data = read_data(io.BytesIO(b"height,width,class\n1,2,no\n3,4,yes\n"), format="csv")
+    >>> data.X
+    array([[1., 2.],
+           [3., 4.]])
+    >>> data.y.tolist(), data.feature_names.tolist()
+    (['no', 'yes'], ['height', 'width'])
+    >>> data = read_data(io.BytesIO(b"+1 1:0.5 3:2\n-1 2:1\n"), format="svmlight")
+    >>> data.X.toarray()
+    array([[0.5, 0. , 2. ],
+           [0. , 1. , 0. ]])
+    """
+    if format is not None and format not in _READERS:
+        raise ValueError(
+            f"format={format!r} is not one of {sorted(_READERS)!r}. Give one of these names."
+        )
+    if isinstance(path, str | os.PathLike) and Path(path).is_dir():
+        return read_folder(Path(path), target)
+    content, source = read_bytes(path)
+    return _READERS[format or _format_of(source)](content, source, target)
+
+
+def _format_of(source: str) -> str:
+    endings = [ending.lower() for ending in PurePath(source).suffixes]
+    if endings and endings[-1] in _COMPRESSED:
+        endings.pop()
+    if not endings or endings[-1] not in _FORMATS:
+        raise ValueError(
+            f"{source}: the name does not tell the format; the endings known are "
+            f"{', '.join(_FORMATS)}. Give format, one of {sorted(_READERS)!r}."
+        )
+    return _FORMATS[endings[-1]]

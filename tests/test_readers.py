@@ -1,0 +1,948 @@
+"""Readers of data files: what is written comes back, and what is damaged is refused by name."""
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+from types import SimpleNamespace
+from urllib.error import URLError
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as st_numpy
+from scipy import sparse
+from scipy.io import savemat
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.svm import LinearSVC
+
+from certifeature.datasets import (
+    Data,
+    list_techtc_tasks,
+    load_rcv1_ccat,
+    load_techtc,
+    rcv1,
+    read_data,
+    techtc,
+)
+
+FORMATS = [
+    "csv",
+    "tsv",
+    "svmlight",
+    "npz",
+    "sparse npz",
+    "mat",
+    "sparse mat",
+    "packed mat",
+    "parquet",
+]
+SITE = "http://techtc.cs.technion.ac.il/techtc300/techtc300.html"
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+class Stream(io.BytesIO):
+    """Bytes with the name of a file."""
+
+    def __init__(self, content, name="the_file"):
+        super().__init__(content)
+        self.name = name
+
+
+def read(content, kind, **options):
+    return read_data(Stream(content), format=kind.split()[-1], **options)
+
+
+def written(kind, X, y):
+    """Return the file with X and y in a kind."""
+    buffer = io.BytesIO()
+    if kind in ("csv", "tsv"):
+        separator = {"csv": ",", "tsv": "\t"}[kind]
+        names = [f"f{j}" for j in range(X.shape[1])] + ["y"]
+        lines = [[*map(repr, row), str(label)] for row, label in zip(X.tolist(), y, strict=True)]
+        return "".join(separator.join(line) + "\n" for line in [names, *lines]).encode()
+    if kind == "svmlight":
+        # scikit-learn's writer rounds to 16 digits, which takes the largest numbers to infinity.
+        for row, label in zip(X.tolist(), y, strict=True):
+            pairs = [f"{j}:{value!r}" for j, value in enumerate(row, start=1) if value]
+            buffer.write(" ".join([f"{label:+}", *pairs]).encode() + b"\n")
+    elif kind == "npz":
+        np.savez_compressed(buffer, X=X, y=y)
+    elif kind == "sparse npz":
+        sparse.save_npz(buffer, sparse.csr_array(X))
+    elif kind == "mat":
+        savemat(buffer, {"X": X, "y": y})
+    elif kind == "sparse mat":
+        savemat(buffer, {"X": sparse.csc_array(X), "y": y})
+    elif kind == "packed mat":
+        savemat(buffer, {"other": {"a": 1}, "X": X, "y": y}, do_compression=True)
+    elif kind == "parquet":
+        frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+        frame.assign(y=y).to_parquet(buffer)
+    return buffer.getvalue()
+
+
+def dense(X):
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def assert_sound(data):
+    """What holds for any result, whatever the file was."""
+    assert isinstance(data, Data)
+    assert data.X.dtype == np.float64
+    assert data.X.ndim == 2
+    assert min(data.X.shape) > 0
+    assert np.isfinite(data.X.data if sparse.issparse(data.X) else data.X).all()
+    if sparse.issparse(data.X):
+        assert data.X.format == "csr"
+        assert data.X.has_canonical_format
+        data.X.check_format(full_check=True)
+    assert data.y is None or data.y.shape == data.X.shape[:1]
+    assert data.y is None or data.y.dtype in (np.int64, np.float64) or data.y.dtype.kind == "U"
+    assert data.feature_names is None or data.feature_names.shape == data.X.shape[1:]
+
+
+def attempt(call, name):
+    """Return what a call gives, or None if it refuses the file of this name as it should."""
+    try:
+        return call()
+    except (ValueError, OSError) as error:
+        message = str(error)
+    assert name in message
+    return None
+
+
+def outcome(content, kind):
+    """Return the data of a file, or None if they were refused."""
+    data = attempt(lambda: read(content, kind), "the_file")
+    if data is not None:
+        assert_sound(data)
+    return data
+
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def tables(draw):
+    shape = draw(st_numpy.array_shapes(min_dims=2, max_dims=2, max_side=6))
+    X = draw(st_numpy.arrays(np.float64, shape, elements=numbers))
+    # SVMlight does not say how many columns there are.
+    X[0, -1] = 1.0
+    y = draw(st_numpy.arrays(np.int64, shape[0], elements=st.integers(-5, 5)))
+    return X, y
+
+
+@st.composite
+def damaged(draw, content):
+    content = bytearray(content)
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(0, len(content) - 1))
+        # Bytes that mean something in the formats are likelier to get through.
+        byte = draw(st.sampled_from(b"0123456789.,:-+e\n\r\t \"#\x00\xff_q'") | st.integers(0, 255))
+        how = draw(st.sampled_from(["change", "insert", "delete"]))
+        content[place : place + (how != "insert")] = b"" if how == "delete" else bytes([byte])
+    return bytes(content)
+
+
+SMALL = (np.array([[1.5, 0.0, -2.0], [0.0, 3.0, 0.25], [4.0, 1.0, 1e-3]]), np.array([1, -1, 1]))
+
+
+class TestRoundTrips:
+    @pytest.mark.parametrize("kind", FORMATS)
+    @settings(max_examples=30)
+    @given(table=tables())
+    def test_what_is_written_comes_back(self, kind, table):
+        X, y = table
+        data = read(written(kind, X, y), kind)
+        assert_sound(data)
+        assert np.array_equal(dense(data.X), X)
+        if kind == "sparse npz":
+            assert data.y is None
+        else:
+            assert np.array_equal(data.y, y)
+            assert data.y.dtype == np.int64
+        assert data.source == "the_file"
+
+    @pytest.mark.parametrize("zero_based", [False, True])
+    def test_svmlight_as_scikit_learn_writes_it(self, rng, zero_based):
+        X = rng.poisson(0.3, size=(30, 40)) * rng.standard_normal((30, 40))
+        X[0, 0] = 1.0
+        y = rng.standard_normal(30)
+        buffer = io.BytesIO()
+        dump_svmlight_file(X, y, buffer, zero_based=zero_based, comment="one\ntwo")
+        data = read(buffer.getvalue(), "svmlight")
+        X_expected, y_expected = load_svmlight_file(io.BytesIO(buffer.getvalue()))
+        assert np.array_equal(data.X.toarray(), X_expected.toarray())
+        assert np.array_equal(data.y, y_expected)
+
+    @settings(max_examples=50)
+    @given(
+        names=st.lists(
+            st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1).map(
+                lambda name: f"n {name} n"
+            ),
+            min_size=1,
+            max_size=4,
+            unique=True,
+        ),
+        labels=st.lists(st.sampled_from(["a", "b c", 'say "x"', "d,e", "é"]), min_size=1),
+    )
+    def test_csv_names_and_text_labels_may_need_quotes(self, names, labels):
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(["class", *names])
+        writer.writerows([label, *range(len(names))] for label in labels)
+        data = read(text.getvalue().encode(), "csv")
+        assert data.feature_names.tolist() == names
+        assert data.y.tolist() == labels
+        assert data.X.tolist() == [list(range(len(names)))] * len(labels)
+
+    @pytest.mark.parametrize("packer", PACKERS)
+    @pytest.mark.parametrize("kind", ["csv", "tsv", "svm"])
+    def test_compressed_files(self, tmp_path, kind, packer):
+        X, y = SMALL
+        path = tmp_path / f"data.{kind}.{packer}"
+        path.write_bytes(PACKERS[packer](written(kind.replace("svm", "svmlight"), X, y)))
+        before = path.read_bytes()
+        data = read_data(path)
+        assert np.array_equal(dense(data.X), X)
+        assert np.array_equal(data.y, y)
+        assert data.source == str(path)
+        assert path.read_bytes() == before
+
+    @pytest.mark.parametrize(
+        "name", ["a.SVM", "a.libsvm", "a.svmlight", "a.dat", "b.c.csv", "a.tsv", "a.npz", "a.mat"]
+    )
+    def test_the_ending_tells_the_format(self, tmp_path, name):
+        kind = {"csv": "csv", "tsv": "tsv", "npz": "npz", "mat": "mat"}.get(name[-3:], "svmlight")
+        (tmp_path / name).write_bytes(written(kind, *SMALL))
+        assert np.array_equal(dense(read_data(str(tmp_path / name)).X), SMALL[0])
+
+    def test_standard_input(self, monkeypatch):
+        buffer = Stream(written("csv", *SMALL), "<stdin>")
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=buffer))
+        data = read_data(sys.stdin.buffer, format="csv")
+        assert np.array_equal(data.X, SMALL[0])
+        assert data.source == "<stdin>"
+
+    @pytest.mark.parametrize("kind", FORMATS)
+    def test_an_svm_takes_the_data(self, kind):
+        data = read(written(kind, *SMALL), kind)
+        LinearSVC().fit(data.X, SMALL[1] if data.y is None else data.y)
+
+
+class TestFuzz:
+    @pytest.mark.parametrize("kind", FORMATS)
+    @settings(max_examples=40)
+    @given(content=st.binary(max_size=300))
+    @example(b"")
+    @example(b"\n")
+    @example(b"PK\x05\x06" + bytes(18))
+    @example(b"PAR1PAR1")
+    @example(b"MATLAB 5.0 MAT-file" + bytes(200))
+    @example(b"\x1f\x8b")
+    def test_random_bytes(self, kind, content):
+        outcome(content, kind)
+
+    @pytest.mark.parametrize("kind", FORMATS)
+    @settings(max_examples=100)
+    @given(data=st.data())
+    def test_damage_is_refused_or_harmless(self, kind, data):
+        X, y = SMALL
+        content = data.draw(damaged(written(kind, X, y)))
+        found = outcome(content, kind)
+        if found is None:
+            return
+        if kind == "svmlight":
+            X, y = load_svmlight_file(io.BytesIO(content))
+        elif kind in ("csv", "tsv"):
+            X, y = independent_csv(content, {"csv": ",", "tsv": "\t"}[kind])
+        elif "npz" not in kind:
+            # These have no checksum over their numbers.
+            return
+        assert np.array_equal(dense(found.X), dense(X))
+        if kind == "sparse npz":
+            assert found.y is None
+        elif kind in ("csv", "tsv"):
+            assert found.y.astype(str).tolist() == y or np.array_equal(found.y, np.float64(y))
+        else:
+            assert np.array_equal(found.y, y)
+
+    @pytest.mark.parametrize("kind", FORMATS)
+    def test_every_truncation(self, kind):
+        X, y = SMALL
+        content = written(kind, X, y)
+        step = max(1, len(content) // 150)
+        for length in range(0, len(content), step):
+            found = outcome(content[:length], kind)
+            if found is None:
+                continue
+            if kind in ("csv", "tsv", "svmlight"):
+                # The cut may run through the last number; all else is as it was.
+                n_whole = content[:length].count(b"\n") - (kind != "svmlight")
+                n_columns = min(X.shape[1], found.X.shape[1])
+                assert np.array_equal(dense(found.X)[:n_whole, :n_columns], X[:n_whole, :n_columns])
+                assert np.array_equal(found.y[:n_whole], y[:n_whole])
+                assert found.X.shape[0] <= n_whole + 1
+            else:
+                assert "mat" in kind
+                assert np.array_equal(dense(found.X), X)
+
+    @pytest.mark.parametrize("packer", PACKERS)
+    def test_every_truncation_of_a_compressed_file(self, packer):
+        content = PACKERS[packer](written("csv", *SMALL))
+        for length in range(len(content)):
+            assert outcome(content[:length], "csv") is None or packer == "gz"
+
+    @pytest.mark.parametrize("packer", PACKERS)
+    @given(data=st.data())
+    def test_damage_to_a_compressed_file(self, packer, data):
+        content = data.draw(damaged(PACKERS[packer](written("csv", *SMALL))))
+        found = outcome(content, "csv")
+        if found is not None:
+            assert np.array_equal(found.X, SMALL[0])
+            assert np.array_equal(found.y, SMALL[1])
+
+
+def independent_csv(content, separator):
+    """Read a file that is well-formed, by another way."""
+    text = content.decode("utf-8-sig")
+    header, *rows = [
+        row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row
+    ]
+    names = [name.strip().lower() for name in header]
+    [label] = [j for j, name in enumerate(names) if name in ("y", "label", "target", "class")]
+    X = [[float(field) for j, field in enumerate(row) if j != label] for row in rows]
+    return np.array(X), [row[label].strip() for row in rows]
+
+
+CSV = b"a,b,y\n1,2,0\n3,4,1\n"
+
+
+class TestBadText:
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (b"", r"the file is empty"),
+            (b"\n\n", r"the file is empty"),
+            (b"a,b,y\n", r"header and no line of data"),
+            (b"a;b;y\n1;2;0\n", r"'a;b;y' is one column.*separated by ','"),
+            (b"a,b,c\n1,2,0\n", r"no column is named y.*'a', 'b', 'c'.*as target"),
+            (b"a,y,Class\n1,2,0\n", r"could be 'y', 'Class'.*as target"),
+            (b"a,a,y\n1,2,0\n", r"'a' occurs twice"),
+            (b",a,y\n0,2,0\n", r"no name.*index=False"),
+            (b"1.5,2.5,y\n0,2,0\n", r"header is needed.*'1.5', '2.5'"),
+            (b"a,b,y\n1,2,0\n\n3,red,1\n", r"line 4, column 'b': 'red' is not a finite number"),
+            (b"a,b,y\n1,2,0\n3,1_0,1\n", r"line 3, column 'b': '1_0' is not"),
+            ("a,b,y\n1,٣,0\n".encode(), r"line 2, column 'b': '٣' is not"),
+            (b"a,b,y\n1,inf,0\n", r"line 2, column 'b': 'inf' is not"),
+            (b"a,b,y\n1,1e999,0\n", r"line 2, column 'b': 'inf' is not"),
+            (b"a,b,y\n1,2,0\n3,,1\n", r"line 3, column 'b': .*missing.*Impute"),
+            (b"a,b,y\n1,2,0\nNA,4,1\n", r"line 3, column 'a': .*missing.*Impute"),
+            (b"a,b,y\n1,2,0\n3,nan,1\n", r"line 3, column 'b': .*missing.*Impute"),
+            (b"a,b,y\n1,2,0\n3,4\n", r"line 3: there are 2 fields, and the header has 3"),
+            (b"a,b,y\n1,2,0\n3,4,1,5\n", r"line 3: there are 4 fields"),
+            (b"a,b,y\n1,2,0\n3,4,\n", r"line 3: the label is missing"),
+            (b"a,b,y\n1,2,0\n3,4,nan\n", r"line 3: the label is missing"),
+            (b"a,b,y\n1,2,0\n3,4,x\n", r"line 3: the label 'x' is not a number, and others are"),
+            (b"a,b,y\n1,2,0\n3,4,1e999\n", r"label of row 1 .* is inf"),
+            (b'a,b,y\n1,2,"0\n3,4,1\n', r"line 2: unexpected end.*quotation"),
+            (b'a,b,y\n"1\n",2,0\n3,x,1\n', r"line 4, column 'b'"),
+            (b"a,b,y\n1,2,caf\xe9\n", r"line 2: byte 0xe9 at offset 13 .*UTF-8.*iconv"),
+            ("a,b,y\n1,2,0\n".encode("utf-16"), r"line 1: byte 0x00 at offset 3, .*utf-16"),
+            (b"a,y\n1," + b"x" * 200_000, r"line 2: field larger than field limit"),
+        ],
+    )
+    def test_csv(self, content, message):
+        with pytest.raises(ValueError, match=rf"(?s)^the_file.*{message}"):
+            read(content, "csv")
+
+    @pytest.mark.parametrize(
+        ("target", "names", "y"),
+        [
+            ("a", ["b", "y"], [1, 3]),
+            (0, ["b", "y"], [1, 3]),
+            (-1, ["a", "b"], [0, 1]),
+            (None, ["a", "b"], [0, 1]),
+        ],
+    )
+    def test_target_is_a_name_or_a_position(self, target, names, y):
+        data = read(CSV, "csv", target=target)
+        assert data.feature_names.tolist() == names
+        assert data.y.tolist() == y
+
+    @pytest.mark.parametrize("target", ["z", "A", 3, -4])
+    def test_target_that_is_not_there(self, target):
+        with pytest.raises(ValueError, match=rf"^the_file: target={target!r}.*Give"):
+            read(CSV, "csv", target=target)
+
+    def test_many_columns_are_not_all_listed(self):
+        header = ",".join(f"f{j}" for j in range(500)).encode()
+        with pytest.raises(ValueError, match="'f7' and 492 more") as caught:
+            read(header + b"\n", "csv")
+        assert len(str(caught.value)) < 300
+
+    def test_byte_order_mark_and_windows_newlines(self):
+        data = read(b"\xef\xbb\xbf" + CSV.replace(b"\n", b"\r\n"), "csv")
+        assert data.feature_names.tolist() == ["a", "b"]
+        assert data.y.tolist() == [0, 1]
+
+    @pytest.mark.parametrize(
+        ("line", "message"),
+        [
+            (b"1 1:", r"'1:' is not a pair"),
+            (b"1 :2", r"':2' is not a pair"),
+            (b"1 3", r"'3' is not a pair"),
+            (b"1 a:2", r"in 'a:2', the index is not a whole number"),
+            (b"1 -1:2", r"in '-1:2', the index is not a whole number"),
+            (b"1 1_1:2", r"the index is not a whole number"),
+            (b"1 1:2:3", r"in '1:2:3', the value is not a finite number"),
+            (b"1 1:x", r"in '1:x', the value is not a finite number"),
+            (b"1 1:1_0", r"the value is not a finite number"),
+            (b"1 1:nan", r"the value is not a finite number.*Impute"),
+            (b"1 1:-inf", r"the value is not a finite number.*Impute"),
+            (b"1 1:1e999", r"index 1: its value is too large"),
+            (b"1 2:1 1:1", r"index 1: it is not above the index before it"),
+            (b"1 2:1 2:1", r"index 2: it is not above the index before it"),
+            (b"1 2147483648:1", r"index 2147483648: the largest index possible is 2147483647"),
+            (b"1 1000000000000000:1", r"the index is above 2147483647"),
+            (b"1:2 2:3", r"starts with '1:2', so the label is missing"),
+            (b"1,2 1:1", r"'1,2' gives several labels"),
+            (b"nan 1:1", r"label 'nan' is not a finite number"),
+            (b"1e999 1:1", r"label is too large"),
+            (b"yes 1:1", r"label 'yes' is not a finite number"),
+            (b"1_0 1:1", r"label '1_0' is not a finite number"),
+            (b"1 qidx:3 2:1", r"in 'qidx:3', the index"),
+            (b"1 1:2\x0b2:3", r"other than spaces"),
+            (b"1 1:2\r1 2:3", r"'1' is not a pair"),
+            (b"\xff\xfe1", r"label '\\\\xff\\\\xfe1' is not a finite number"),
+        ],
+    )
+    def test_svmlight(self, line, message):
+        content = b"# a comment\n-1 1:1 5:2 # good\n\n+1 2:1\n" + line + b"\n-1 1:1\n"
+        with pytest.raises(ValueError, match=rf"^the_file, line 5: .*{message}"):
+            read(content, "svmlight")
+
+    @pytest.mark.parametrize("content", [b"", b"\n\n", b"# nothing\n"])
+    def test_svmlight_without_data(self, content):
+        with pytest.raises(ValueError, match="the_file: there is no line with data"):
+            read(content, "svmlight")
+
+    def test_svmlight_without_features(self):
+        with pytest.raises(ValueError, match="the_file: the data have 2 rows and 0 features"):
+            read(b"1\n-1\n", "svmlight")
+
+    def test_svmlight_without_a_label_column_to_choose(self):
+        with pytest.raises(ValueError, match=r"the_file: target='y' .*Leave target out"):
+            read(b"1 1:1\n", "svmlight", target="y")
+
+    def test_svmlight_details(self):
+        data = read(b"\t+1 qid:7 0:1e0 2:.5\t3:2. #x 9:9\r\n2.5\r\n-1 2147483647:1", "svmlight")
+        assert data.X.shape == (3, 2**31)
+        assert data.X.indices.tolist() == [0, 2, 3, 2**31 - 1]
+        assert data.X.data.tolist() == [1.0, 0.5, 2.0, 1.0]
+        assert data.y.tolist() == [1.0, 2.5, -1.0]
+
+
+def npz(**arrays):
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def sparse_npz(X):
+    buffer = io.BytesIO()
+    sparse.save_npz(buffer, X)
+    return buffer.getvalue()
+
+
+def mat(**variables):
+    buffer = io.BytesIO()
+    savemat(buffer, variables)
+    return buffer.getvalue()
+
+
+def parquet(index=False, **columns):
+    buffer = io.BytesIO()
+    pd.DataFrame(columns).to_parquet(buffer, index=index)
+    return buffer.getvalue()
+
+
+OUT_OF_RANGE = {"indptr": [0, 1], "indices": [7], "data": [1.0], "shape": [1, 3], "format": b"csr"}
+EYE = np.eye(3)
+
+
+class TestBinary:
+    @pytest.mark.parametrize(
+        ("content", "options", "message"),
+        [
+            (npz(Z=EYE), {}, r"no array X. There is 'Z'"),
+            (npz(X=np.array([[{}]])), {}, r"not an NPZ file.*[Pp]ickle|allow_pickle"),
+            (npz(X=EYE, y=np.arange(2)), {}, r"3 rows and 2 labels"),
+            (npz(X=EYE, y=EYE), {}, r"labels have shape \(3, 3\).*indicator"),
+            (npz(X=EYE, y=np.array([1, np.nan, 0])), {}, r"label of row 1 .* is nan"),
+            (npz(X=EYE, y=np.arange(3), labels=np.arange(3)), {}, r"could be 'y', 'labels'"),
+            (npz(X=np.ones(3)), {}, r"X has 1 dimensions"),
+            (npz(X=EYE * 1j), {}, r"type complex128"),
+            (npz(X=np.array([["a"]])), {}, r"type <U1"),
+            (npz(X=np.zeros((0, 3))), {}, r"0 rows and 3 features"),
+            (npz(X=np.array([[1.0, np.inf]])), {}, r"row 0, column 1 .* is inf"),
+            (npz(X=EYE, feature_names=np.array(["a"])), {}, r"names are an array of shape \(1,\)"),
+            (npz(X=EYE), {"target": "z"}, r"target='z' is not there"),
+            (npz(X=EYE), {"target": 0}, r"target=0 is a position"),
+            (npz(**OUT_OF_RANGE), {}, r"not a sparse matrix that can be read"),
+            (sparse_npz(sparse.bsr_array(np.ones((4, 4)))), {}, r"'bsr' is none of"),
+            (sparse_npz(sparse.csr_array(EYE)), {"target": "y"}, r"y.npy.*folder"),
+            (b"PK\x03\x04 and so on", {}, r"not an NPZ file that can be read"),
+            (b"no archive", {}, r"not an NPZ file that can be read"),
+        ],
+    )
+    def test_bad_npz(self, content, options, message):
+        with pytest.raises(ValueError, match=message) as caught:
+            read(content, "npz", **options)
+        assert str(caught.value).startswith("the_file")
+
+    def test_infinity_in_a_sparse_matrix_is_located(self):
+        X = sparse.csr_array(([1.0, np.inf], ([0, 2], [1, 0])), shape=(4, 3))
+        with pytest.raises(ValueError, match=r"row 2, column 0 .* is inf"):
+            read(sparse_npz(X), "npz")
+
+    @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+    def test_sparse_formats(self, rng, kind):
+        X = sparse.random_array((5, 7), density=0.4, rng=rng, format=kind)
+        data = read(sparse_npz(X), "npz")
+        assert np.array_equal(data.X.toarray(), X.toarray())
+        assert data.X.indices.dtype == np.int32
+
+    def test_npz_names_and_label_types(self):
+        names = np.array(["a", "b", "c"])
+        data = read(npz(X=np.eye(3, dtype=np.int8), Y=np.array([0.0, 1.0, 0.0])), "npz")
+        assert data.y.dtype == np.int64
+        data = read(npz(X=EYE, y=names[[0, 0, 1]], feature_names=names), "npz")
+        assert data.y.tolist() == ["a", "a", "b"]
+        assert data.feature_names.tolist() == ["a", "b", "c"]
+        data = read(npz(X=EYE, y=np.arange(3), z=np.array([0.5, 1, 2])), "npz", target="z")
+        assert data.y.tolist() == [0.5, 1.0, 2.0]
+        assert read(npz(X=EYE, y=np.array([True, False, True])), "npz").y.tolist() == [1, 0, 1]
+
+    @pytest.mark.parametrize(
+        ("content", "options", "message"),
+        [
+            (b"\x89HDF\r\n\x1a\n and so on", {}, r"version 7.3 .*-v7"),
+            (b"MATLAB 7.3 MAT-file and so on", {}, r"version 7.3 .*-v7"),
+            (b"something else", {}, r"not a MATLAB file of version 5"),
+            (mat(Z=EYE), {}, r"no variable X. There is 'Z'"),
+            (mat(X=EYE * 1j), {}, r"complex"),
+            (mat(X={"a": 1}), {}, r"no variable X"),
+            (mat(X=EYE, y=EYE), {}, r"labels have shape"),
+            (mat(X=EYE), {"target": "y"}, r"target='y' is not there"),
+            (mat(X=EYE), {"target": 1}, r"target=1 is a position"),
+            (mat(X=EYE, y=1.0)[:-8], {}, r"the end is missing"),
+        ],
+    )
+    def test_bad_mat(self, content, options, message):
+        with pytest.raises(ValueError, match=message) as caught:
+            read(content, "mat", **options)
+        assert str(caught.value).startswith("the_file")
+
+    @pytest.mark.parametrize("code", [0, 8, 10, 11, 14, 15, 19, 20, 52, 255])
+    def test_mat_element_of_a_type_that_is_not_known(self, code):
+        content = bytearray(mat(X=EYE, y=[1, 2, 3]))
+        # The tag of the numbers follows the name; SciPy itself may crash on such a code.
+        content[content.index(b"X\0\0\0") + 4] = code
+        with pytest.raises(ValueError, match=r"the_file: .*complex or damaged"):
+            read(bytes(content), "mat")
+
+    def test_mat_labels_of_text_in_a_cell_array(self):
+        labels = np.array(["yes", "no", "é"], dtype=object)
+        assert read(mat(X=EYE, y=labels), "mat").y.tolist() == labels.tolist()
+
+    def test_mat_labels_by_name_and_in_a_column(self):
+        data = read(mat(X=EYE, y=np.arange(3), gnd=[[4], [5], [4]]), "mat", target="gnd")
+        assert data.y.tolist() == [4, 5, 4]
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (parquet(a=[1.0, 2.0], b=["u", "v"], y=[0, 1]), r"column 'b': .*such as 'u'"),
+            (parquet(a=[1.0, None], y=[0, 1]), r"column 'a': .*row 1 .*(missing|nan)"),
+            (parquet(a=pd.array([1, None]), y=[0, 1]), r"column 'a': .*row 1 .*missing"),
+            (parquet(a=[1.0, np.inf], y=[0, 1]), r"column 'a': .*row 1 .*inf"),
+            (parquet(a=[1.0, 2.0], y=["u", None]), r"column 'y': .*row 1 .*missing"),
+            (parquet(a=[1.0], y=pd.to_datetime(["2020-01-01"])), r"labels of type timestamp"),
+            (parquet(a=[1.0], b=[1.0]), r"no column is named y.*'a', 'b'"),
+            (parquet(y=[1.0]), r"1 rows and 0 features"),
+            (b"PAR1 and so on", r"not a Parquet file"),
+        ],
+    )
+    def test_bad_parquet(self, content, message):
+        with pytest.raises(ValueError, match=rf"^the_file.*{message}"):
+            read(content, "parquet")
+
+    def test_parquet_labels_names_and_row_names(self):
+        content = parquet(
+            index=pd.Index([5, 6], name="row"), a=[1, 2], b=[True, False], c=["u", "v"]
+        )
+        frame = pd.DataFrame({"a": [1, 2], "b": [True, False], "c": ["u", "v"]}, index=[5, 6])
+        buffer = io.BytesIO()
+        frame.astype({"c": "category"}).to_parquet(buffer)
+        for file in (content, buffer.getvalue()):
+            data = read(file, "parquet", target="c")
+            assert data.feature_names.tolist() == ["a", "b"]
+            assert data.X.tolist() == [[1.0, 1.0], [2.0, 0.0]]
+            assert data.y.tolist() == ["u", "v"]
+
+    def test_parquet_without_pyarrow(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+        with pytest.raises(ValueError, match=r'the_file.*pip install "certifeature\[parquet\]"'):
+            read(b"PAR1", "parquet")
+
+
+class TestFilesAndFolders:
+    def test_no_such_file(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match=r"none\.csv: no such file"):
+            read_data(tmp_path / "none.csv")
+
+    @pytest.mark.parametrize("name", ["a9a", "data.xyz", "data.gz"])
+    def test_the_name_does_not_tell_the_format(self, tmp_path, name):
+        (tmp_path / name).write_bytes(b"1 1:1\n")
+        with pytest.raises(ValueError, match=rf"{name}: the name does not tell.*Give format"):
+            read_data(tmp_path / name)
+        assert read_data(tmp_path / name, format="svmlight").y.tolist() == [1]
+
+    def test_format_that_is_not_known(self):
+        with pytest.raises(ValueError, match=r"format='xls' is not one of.*'csv'.*Give"):
+            read(b"", "xls")
+
+    def test_stream_of_text(self):
+        with pytest.raises(ValueError, match=r"<stream>: the stream gives str.*\"rb\""):
+            read_data(io.StringIO("a,y\n1,2\n"), format="csv")
+
+    @pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python has Zstandard from 3.14 on")
+    def test_zstandard(self):
+        with pytest.raises(ValueError, match=r"the_file: Zstandard .*zstd -d"):
+            read(b"\x28\xb5\x2f\xfd....", "csv")
+
+    @pytest.mark.parametrize("names", ["features.txt", "features.txt.gz", None])
+    def test_folder(self, tmp_path, names):
+        X = sparse.csr_array(SMALL[0])
+        sparse.save_npz(tmp_path / "X.npz", X)
+        np.save(tmp_path / "y.npy", SMALL[1].astype(np.int8))
+        np.save(tmp_path / "y_multi.npy", np.arange(3))
+        if names is not None:
+            pack = gzip.compress if names.endswith("gz") else bytes
+            (tmp_path / names).write_bytes(pack("un\ndeux\u2028\ntrois\n".encode()))
+        data = read_data(tmp_path)
+        assert_sound(data)
+        assert np.array_equal(data.X.toarray(), SMALL[0])
+        assert data.y.tolist() == SMALL[1].tolist()
+        if names is None:
+            assert data.feature_names is None
+        else:
+            assert data.feature_names.tolist() == ["un", "deux\u2028", "trois"]
+        assert data.source == str(tmp_path)
+        assert read_data(tmp_path, target="y_multi").y.tolist() == [0, 1, 2]
+        assert read_data(tmp_path / "X.npz").y is None
+
+    def test_bad_folders(self, tmp_path):
+        (tmp_path / "readme").touch()
+        with pytest.raises(FileNotFoundError, match=r"no X.npz in this folder. There is 'readme'"):
+            read_data(tmp_path)
+        np.savez(tmp_path / "X.npz", X=EYE)
+        with pytest.raises(ValueError, match="target='y' is not there"):
+            read_data(tmp_path, target="y")
+        (tmp_path / "features.txt").write_text("a\nb\n")
+        with pytest.raises(ValueError, match=r"3 features, and their names .*shape \(2,\)"):
+            read_data(tmp_path)
+        (tmp_path / "features.txt").unlink()
+        np.save(tmp_path / "y.npy", np.arange(4))
+        with pytest.raises(ValueError, match="3 rows and 4 labels"):
+            read_data(tmp_path)
+        np.save(tmp_path / "y.npy", np.array([{}, {}, {}]), allow_pickle=True)
+        with pytest.raises(ValueError, match=r"y.npy: not an NPY file"):
+            read_data(tmp_path)
+        (tmp_path / "y.npy").write_bytes(b"\x93NUMPY")
+        with pytest.raises(ValueError, match=r"y.npy: not an NPY file"):
+            read_data(tmp_path)
+
+
+VECTORS = b"# page 1\n1 1:2 3:1 4:7\n# page 2\n-1 2:4 4:1\n# page 3\n1 3:5\n"
+WORDS = b"# index word\n#\n1 guitar\n2 engine\n3 the\n4 caf\xc3\xa9s\n"
+
+
+def write_task(folder, vectors=VECTORS, words=WORDS):
+    folder.mkdir(parents=True)
+    (folder / "vectors.dat").write_bytes(vectors)
+    (folder / "features.idx").write_bytes(words)
+    return folder
+
+
+def zip_tasks(path, names, compression=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name in names:
+            archive.writestr(f"{name}vectors.dat", VECTORS)
+            archive.writestr(f"{name}features.idx", WORDS)
+    return path
+
+
+def assert_is_the_task(data):
+    assert_sound(data)
+    assert data.X.toarray().tolist() == [[2, 0, 7], [0, 4, 1], [0, 0, 0]]
+    assert data.y.tolist() == [1, -1, 1]
+    assert data.feature_names.tolist() == ["guitar", "engine", "cafés"]
+
+
+class TestTechTC:
+    def test_folder(self, tmp_path):
+        data = load_techtc(write_task(tmp_path / "Exp_1_2"))
+        assert_is_the_task(data)
+        assert data.source.endswith("vectors.dat")
+
+    @pytest.mark.parametrize(
+        ("min_letters", "words"),
+        [
+            (0, ["guitar", "engine", "the", "cafés"]),
+            (3, ["guitar", "engine", "the", "cafés"]),
+            (4, ["guitar", "engine", "cafés"]),
+            (6, ["guitar", "engine"]),
+        ],
+    )
+    def test_short_words_are_left_out(self, tmp_path, min_letters, words):
+        data = load_techtc(write_task(tmp_path / "Exp_1_2"), min_letters=min_letters)
+        assert data.feature_names.tolist() == words
+        assert data.X.shape == (3, len(words))
+
+    def test_words_in_another_order_and_with_gaps(self, tmp_path):
+        task = write_task(tmp_path / "a", b"1 7:1 900:2\n-1 7:3\n", b"900 nine\n7 seven\n")
+        data = load_techtc(task, min_letters=1)
+        assert data.feature_names.tolist() == ["seven", "nine"]
+        assert data.X.toarray().tolist() == [[1, 2], [3, 0]]
+
+    def test_one_of_many(self, tmp_path):
+        write_task(tmp_path / "all" / "Exp_1_2")
+        write_task(tmp_path / "all" / "Exp_1_3", b"1 1:1\n2 2:1\n")
+        path = zip_tasks(tmp_path / "techtc300.zip", ["top/Exp_1_2/", "top/Exp_1_3/"])
+        for place in (tmp_path / "all", path):
+            assert list_techtc_tasks(place) == ["Exp_1_2", "Exp_1_3"]
+            assert_is_the_task(load_techtc(place, task="Exp_1_2"))
+            with pytest.raises(ValueError, match=r"no task was given.*'Exp_1_2', 'Exp_1_3'.*Give"):
+                load_techtc(place)
+            with pytest.raises(ValueError, match="task='Exp_9_9' is not there"):
+                load_techtc(place, task="Exp_9_9")
+        assert load_techtc(tmp_path / "all", task="Exp_1_3").y.tolist() == [1, 2]
+
+    @pytest.mark.parametrize("folder", ["", "Exp_1_2/", "a/b/Exp_1_2/"])
+    def test_archive_of_one_task(self, tmp_path, folder):
+        path = zip_tasks(tmp_path / "Exp_1_2.zip", [folder])
+        assert list_techtc_tasks(path) == ["Exp_1_2"]
+        assert_is_the_task(load_techtc(path))
+
+    @pytest.mark.parametrize(
+        ("vectors", "words", "message"),
+        [
+            (b"1 1:1\n# x\n-1 1:1 9:1\n", WORDS, r"vectors.dat, line 3: index 9: it is not in"),
+            (b"1 0:1\n-1 1:1\n", WORDS, r"vectors.dat, line 1: index 0: it is not in"),
+            (b"1 1:1\n1 2:1\n", WORDS, r"vectors.dat: there are 1 classes, '1'"),
+            (b"1 1:1\n2 2:1\n3 2:1\n", WORDS, r"vectors.dat: there are 3 classes"),
+            (b"1 1:1\n-1 2\n", WORDS, r"vectors.dat, line 2: '2' is not a pair"),
+            (b"", WORDS, r"vectors.dat: there is no line with data"),
+            (VECTORS, b"# x\n1 guitar\n1 engine\n", r"features.idx, line 3: .* index once more"),
+            (VECTORS, b"# x\n1\n", r"features.idx, line 2: '1' is not an index and a word"),
+            (VECTORS, b"guitar 1\n", r"features.idx, line 1: 'guitar 1' is not"),
+            (VECTORS, b"1 caf\xe9\n", r"features.idx, line 1: byte 0xe9 .*UTF-8"),
+            (VECTORS, b"", r"vectors.dat, line 2: index 1"),
+            (b"1 1:1\n-1 1:2\n", b"1 the\n", r"2 rows and 0 features"),
+        ],
+    )
+    def test_bad_files(self, tmp_path, vectors, words, message):
+        task = write_task(tmp_path / "Exp_1_2", vectors, words)
+        with pytest.raises(ValueError, match=rf"Exp_1_2.*{message}"):
+            load_techtc(task)
+
+    def test_missing_files(self, tmp_path):
+        for call in (load_techtc, list_techtc_tasks):
+            with pytest.raises(FileNotFoundError, match=rf"none: no such.*{SITE}"):
+                call(tmp_path / "none")
+        with pytest.raises(ValueError, match=rf"no vectors.dat.*{SITE}"):
+            load_techtc(tmp_path)
+        task = write_task(tmp_path / "Exp_1_2")
+        (task / "features.idx").unlink()
+        with pytest.raises(FileNotFoundError, match=rf"features.idx: no such file.*{SITE}"):
+            load_techtc(task)
+        with zipfile.ZipFile(tmp_path / "half.zip", "w") as archive:
+            archive.writestr("Exp_1_2/vectors.dat", VECTORS)
+        with pytest.raises(FileNotFoundError, match=r"half.zip, Exp_1_2/features.idx: no such"):
+            load_techtc(tmp_path / "half.zip")
+
+    def test_two_tasks_of_one_name(self, tmp_path):
+        path = zip_tasks(tmp_path / "twice.zip", ["a/Exp_1_2/", "b/Exp_1_2/"])
+        with pytest.raises(ValueError, match=r"twice.zip: 2 folders hold tasks of 1 names"):
+            list_techtc_tasks(path)
+
+    @pytest.mark.parametrize("min_letters", [-1, 2.5, "five", None])
+    def test_bad_min_letters(self, tmp_path, min_letters):
+        with pytest.raises(ValueError, match=r"min_letters=.*Give"):
+            load_techtc(tmp_path, min_letters=min_letters)
+
+    def test_member_that_unpacks_to_too_much(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(techtc, "_LARGEST_MEMBER", 10)
+        path = zip_tasks(tmp_path / "large.zip", [""])
+        with pytest.raises(ValueError, match=r"large.zip.*it unpacks to"):
+            load_techtc(path)
+
+    @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+    def test_every_truncation_of_an_archive(self, tmp_path, compression):
+        content = zip_tasks(tmp_path / "whole.zip", ["Exp_1_2/"], compression).read_bytes()
+        path = tmp_path / "broken.zip"
+        for length in range(len(content)):
+            path.write_bytes(content[:length])
+            with pytest.raises(ValueError, match=r"broken\.zip"):
+                load_techtc(path)
+
+    @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+    def test_damage_to_an_archive(self, tmp_path_factory, compression):
+        folder = tmp_path_factory.mktemp("damage")
+        content = zip_tasks(folder / "whole.zip", ["Exp_1_2/"], compression).read_bytes()
+        path = folder / "broken.zip"
+
+        @settings(max_examples=150)
+        @given(damaged(content))
+        def check(damaged_content):
+            path.write_bytes(damaged_content)
+            data = attempt(lambda: load_techtc(path), "broken.zip")
+            if data is not None:
+                assert_is_the_task(data)
+
+        check()
+
+
+def fake_fetch(n_train, n_test, calls):
+    rng = np.random.default_rng(0)
+    n = n_train + n_test
+    target = sparse.csr_matrix(rng.integers(0, 2, size=(n, 3)))
+
+    def fetch(**options):
+        calls.append(options)
+        return SimpleNamespace(
+            data=sparse.random_array((n, 20), density=0.5, rng=rng, format="csr"),
+            target=target,
+            target_names=np.array(["C11", "CCAT", "GCAT"], dtype=object),
+        )
+
+    return fetch, target.toarray()[:, 1]
+
+
+class TestRCV1:
+    def test_fetched(self, monkeypatch):
+        calls = []
+        fetch, in_topic = fake_fetch(23_149, 5, calls)
+        monkeypatch.setattr(rcv1, "fetch_rcv1", fetch)
+        train, test = load_rcv1_ccat(data_home="somewhere")
+        assert calls == [{"data_home": "somewhere"}]
+        assert_sound(train)
+        assert_sound(test)
+        assert train.X.shape == (23_149, 20)
+        assert test.X.shape == (5, 20)
+        assert np.array_equal(np.r_[train.y, test.y], 2 * in_topic - 1)
+
+    @pytest.mark.parametrize("error", [URLError("no network"), OSError("bad hash"), TimeoutError()])
+    def test_no_network(self, monkeypatch, error):
+        def fetch(**_):
+            raise error
+
+        monkeypatch.setattr(rcv1, "fetch_rcv1", fetch)
+        with pytest.raises(FileNotFoundError, match=r"RCV1 could not.*by hand.*as path"):
+            load_rcv1_ccat()
+
+    def test_pair_of_files(self, tmp_path):
+        train, test = tmp_path / "train.svm", tmp_path / "test.svm.gz"
+        train.write_bytes(b"1 1:1\n-1 2:1\n0 3:1\n")
+        test.write_bytes(gzip.compress(b"-1 47236:1\n"))
+        train, test = load_rcv1_ccat((train, test))
+        assert train.X.shape == (3, 47_236)
+        assert train.y.tolist() == [1, -1, -1]
+        assert test.X[0, 47_235] == 1
+        assert test.y.tolist() == [-1]
+
+    @pytest.mark.parametrize("index", [0, 47_237])
+    def test_index_that_is_no_word(self, tmp_path, index):
+        path = tmp_path / "train.svm"
+        path.write_bytes(f"1 1:1\n-1 {index}:1\n".encode())
+        with pytest.raises(ValueError, match=rf"train.svm, line 2: index {index}: .*1 to 47236"):
+            load_rcv1_ccat((path, path))
+
+    @pytest.fixture
+    def distributed(self, tmp_path, monkeypatch):
+        """A folder with the names of the distributed files."""
+        monkeypatch.setattr(rcv1, "_N_TRAIN", 2)
+        (tmp_path / "lyrl2004_vectors_train.dat").write_bytes(b"2286  1:.5 2:1\n2287  3:1\n")
+        for part in range(4):
+            file = tmp_path / f"lyrl2004_vectors_test_pt{part}.dat.gz"
+            file.write_bytes(gzip.compress(f"{3000 + part} {part + 1}:1\n".encode()))
+        qrels = b"CCAT 2286 1\nGCAT 2287 1\nCCAT 3001 1\nC11 3002 1\nCCAT 3003 1\n"
+        (tmp_path / "rcv1-v2.topics.qrels.gz").write_bytes(gzip.compress(qrels))
+        return tmp_path
+
+    def test_folder(self, distributed):
+        train, test = load_rcv1_ccat(distributed)
+        assert_sound(train)
+        assert_sound(test)
+        assert train.y.tolist() == [1, -1]
+        assert test.y.tolist() == [-1, 1, -1, 1]
+        assert test.X.shape == (4, 47_236)
+        assert test.X.indices.tolist() == [0, 1, 2, 3]
+
+    def test_bad_folders(self, distributed):
+        (distributed / "lyrl2004_vectors_test_pt2.dat.gz").rename(distributed / "away")
+        with pytest.raises(FileNotFoundError, match=r"neither lyrl2004_vectors_test_pt2.dat nor"):
+            load_rcv1_ccat(distributed)
+        (distributed / "away").rename(distributed / "lyrl2004_vectors_test_pt2.dat.gz")
+        (distributed / "lyrl2004_vectors_train.dat").write_bytes(b"2286  1:.5 2:1\n")
+        with pytest.raises(ValueError, match=r"train.dat: there are 1 stories .* instead of 2"):
+            load_rcv1_ccat(distributed)
+        topics = distributed / "rcv1-v2.topics.qrels"
+        topics.write_bytes(b"CCAT 1 1\nCCAT x 1\n")
+        with pytest.raises(ValueError, match=r"qrels, line 2: .* is not a topic"):
+            load_rcv1_ccat(distributed)
+        topics.write_bytes(b"GCAT 1 1\n")
+        with pytest.raises(ValueError, match=r"qrels: no story has the topic CCAT"):
+            load_rcv1_ccat(distributed)
+        with pytest.raises(FileNotFoundError, match=r"none: there is neither"):
+            load_rcv1_ccat(distributed / "none")
+
+
+class TestRealData:
+    def test_folders(self, real_data):
+        for folder in ("PCMAC", "movie_reviews", "microarray_alon"):
+            data = read_data(real_data / folder)
+            assert_sound(data)
+            assert np.array_equal(data.y, np.load(real_data / folder / "y.npy"))
+            assert (sparse.load_npz(real_data / folder / "X.npz") != data.X).nnz == 0
+        assert data.feature_names.size == data.X.shape[1]
+
+    def test_labels_of_another_name(self, real_data):
+        data = read_data(real_data / "microarray_khan", target="y_multi")
+        assert np.unique(data.y).size == 4
+
+    def test_techtc_fragment_as_a_task(self, real_data, tmp_path):
+        fragment = read_data(real_data / "techtc300" / "Exp_1622_42350_top1000")
+        assert fragment.X.shape == (163, 1000)
+        task = tmp_path / "Exp_1622_42350"
+        task.mkdir()
+        dump_svmlight_file(fragment.X, fragment.y, str(task / "vectors.dat"), zero_based=False)
+        words = [f"{j} {'w' * (j % 9 + 1)}" for j in range(1, 1001)]
+        (task / "features.idx").write_text("# words\n" + "\n".join(words))
+        data = load_techtc(task)
+        long_enough = np.arange(1, 1001) % 9 >= 4
+        assert np.array_equal(data.y, fragment.y)
+        assert np.array_equal(data.X.toarray(), fragment.X.toarray()[:, long_enough])
+
+    def test_table_of_categories(self, real_data):
+        with pytest.raises(ValueError, match=r"line 2, column 'odp_category1': 'Arts/Music"):
+            read_data(real_data / "techtc300" / "techtc100_table.csv", target="svm_100pct")
