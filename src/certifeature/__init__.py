@@ -7,6 +7,7 @@ from certifeature.certificate import Certificate, certify
 from certifeature.selectors import (
     BSSSelector,
     LeverageScoreSelector,
+    LPSVMSelector,
     RandomSelector,
     RRQRSelector,
 )
@@ -16,6 +17,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BSSSelector",
     "Certificate",
+    "LPSVMSelector",
     "LeverageScoreSelector",
     "RRQRSelector",
     "RandomSelector",

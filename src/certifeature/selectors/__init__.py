@@ -2,8 +2,16 @@
 
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.leverage import LeverageScoreSelector
+from certifeature.selectors.lpsvm import LPSVMSelector
 from certifeature.selectors.random import RandomSelector
 from certifeature.selectors.rrqr import RRQRSelector
 from certifeature.selectors.subspace import BasisFacts
 
-__all__ = ["BSSSelector", "BasisFacts", "LeverageScoreSelector", "RRQRSelector", "RandomSelector"]
+__all__ = [
+    "BSSSelector",
+    "BasisFacts",
+    "LPSVMSelector",
+    "LeverageScoreSelector",
+    "RRQRSelector",
+    "RandomSelector",
+]

@@ -8,16 +8,19 @@ from certifeature.svm.bounds import (
 )
 from certifeature.svm.elimination import elimination_order
 from certifeature.svm.fitting import default_svm, fit_svm, row_costs
+from certifeature.svm.lpsvm import LPSVMSolution, lpsvm
 from certifeature.svm.support import feature_weights, share_outside, support_rows
 
 __all__ = [
     "Enclosure",
+    "LPSVMSolution",
     "default_svm",
     "elimination_order",
     "feature_weights",
     "fit_svm",
     "hard_margin",
     "hinge_objective",
+    "lpsvm",
     "row_costs",
     "share_outside",
     "squared_hinge_objective",

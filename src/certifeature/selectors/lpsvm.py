@@ -1,0 +1,137 @@
+"""Selection by the sparse weights of a 1-norm SVM."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifeature._matrix import canonical_csr
+from certifeature.svm import feature_weights, lpsvm
+
+__all__ = ["LPSVMSelector"]
+
+
+class LPSVMSelector(SelectorMixin, BaseEstimator):
+    r"""Choose the features to which a 1-norm SVM gives weight.
+
+    The weights minimise ‖w‖₁ + C Σ max(0, 1 − yᵢ(xᵢ·w + b)), which leaves most of them at zero;
+    how many are not is for C and the data to say. More than two classes make one problem for each
+    class against the rest, and a feature is chosen if it has weight in any of them.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of slack; the larger, the more features.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights, in one row for two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    indices_ : ndarray of shape (n_chosen,)
+        Chosen features, those of largest weight first; over several classes the norm counts.
+    duality_gap_ : float
+        Share of its objective that the worst solved problem can be above the optimum.
+    n_iter_ : int
+        Number of Newton steps, of all problems together.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where X has string column names.
+
+    See Also
+    --------
+    certifeature.svm.lpsvm : The solver, for one problem.
+    certifeature.certify : What this selection can cost; it promises nothing by itself.
+
+    Notes
+    -----
+    Columns are not scaled first, and a column of large values needs less weight for the same
+    effect, so the choice depends on the scale of each. Of equal columns one is chosen.
+
+    References
+    ----------
+    .. [1] G. Fung and O. Mangasarian, *A Feature Selection Newton Method for Support Vector
+           Machine Classification*, Computational Optimization and Applications, 2004.
+
+    Examples
+    --------
+    >>> from certifeature import LPSVMSelector
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(200, 1000, 40, random_state=0)
+    >>> selector = LPSVMSelector(C=0.1).fit(X, y)
+    >>> selector.transform(X).shape[1] < 200
+    True
+    """
+
+    def __init__(self, C: float = 1.0) -> None:
+        self.C = C
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose features.
+
+        Parameters
+        ----------
+        X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : object
+            Fitted selector.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
+        check_classification_targets(y)
+        if sparse.issparse(X):
+            X = canonical_csr(X)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has one class only, {self.classes_[0]!r}; an SVM needs at least two. "
+                "Pass rows of both classes."
+            )
+        positive = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        solutions = [lpsvm(X, np.where(y == label, 1.0, -1.0), self.C) for label in positive]
+        self.coef_ = np.array([solution.coef for solution in solutions])
+        self.intercept_ = np.array([solution.intercept for solution in solutions])
+        self.duality_gap_ = max(solution.gap for solution in solutions)
+        self.n_iter_ = sum(solution.n_iterations for solution in solutions)
+        self.indices_ = self._ranked()
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def _ranked(self) -> NDArray[np.intp]:
+        """Return the features with weight; of equal ones, the lower index first."""
+        chosen = np.flatnonzero(self.coef_.any(axis=0))
+        if not chosen.size:
+            warnings.warn(
+                f"C={self.C} is so small that no feature has weight, and none is chosen. "
+                "Raise C, or give the columns of X larger values.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return chosen[np.argsort(-feature_weights(self)[chosen], kind="stable")]
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.indices_] = True
+        return mask
