@@ -25,6 +25,7 @@ _FIRST_LOOK = 8
 _FIRST_BLOCK = 256
 _LARGEST_BLOCK = 2**20
 _MANY_BLOCKS = 16
+_LARGEST_JOINED = 4096
 # More features than this are worth a closer look at the ceiling.
 _MANY_KEPT = 1024
 # Values of V kept in single precision, and coordinates kept on a list (or as many as V has itself).
@@ -151,7 +152,7 @@ class Shortlist:
     def blocks(self) -> Iterator[Block]:
         """Yield what is on the list, best first, and go on until all features are through."""
         if len(self._blocks) >= _MANY_BLOCKS:
-            self._blocks = [_joined(self._blocks)]
+            self._blocks = _joined(self._blocks)
         yield from self._blocks
         for number in range(self._n_kept, len(self._rough)):
             block = self._rough.screened(number, self._axes, self._ceiling)
@@ -206,9 +207,21 @@ class RoughVectors:
         return rows
 
 
-def _joined(blocks: list[Block]) -> Block:
-    return Block(
-        np.concatenate([block.places for block in blocks]),
-        np.concatenate([block.vectors for block in blocks]),
-        np.concatenate([block.squares for block in blocks]),
-    )
+def _joined(blocks: list[Block]) -> list[Block]:
+    """Return fewer blocks with the same features, small ones together."""
+    groups: list[list[Block]] = []
+    for block in blocks:
+        if groups and sum(len(b.places) for b in [*groups[-1], block]) <= _LARGEST_JOINED:
+            groups[-1].append(block)
+        else:
+            groups.append([block])
+    return [
+        Block(
+            np.concatenate([block.places for block in group]),
+            np.concatenate([block.vectors for block in group]),
+            np.concatenate([block.squares for block in group]),
+        )
+        if len(group) > 1
+        else group[0]
+        for group in groups
+    ]
