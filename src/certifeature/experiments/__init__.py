@@ -1,0 +1,11 @@
+"""The experiments of the paper and comparisons of methods, resumable and reproducible."""
+
+from certifeature.experiments.ccat import table4
+from certifeature.experiments.methods import Method
+from certifeature.experiments.runner import run
+from certifeature.experiments.study import Study
+from certifeature.experiments.table1 import table1
+from certifeature.experiments.tasks import Task
+from certifeature.experiments.techtc import figures, table2_3
+
+__all__ = ["Method", "Study", "Task", "figures", "run", "table1", "table2_3", "table4"]

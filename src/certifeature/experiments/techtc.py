@@ -1,0 +1,265 @@
+"""The figures and Tables 2 and 3: 49 tasks of TechTC-300, or what stands in for them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.svm import SVC
+
+from certifeature.experiments.methods import FULL_DATA, Method, paper_methods, today_methods
+from certifeature.experiments.output import csv_text, markdown_table, write_text
+from certifeature.experiments.runner import run
+from certifeature.experiments.study import Study
+from certifeature.experiments.summary import by_task, group, mean_and_deviation, rivalry
+from certifeature.experiments.tasks import Task, web_tasks
+
+__all__ = ["figures", "table2_3"]
+
+Record = dict[str, Any]
+
+_ROWS = {
+    "support": "Supervised: features chosen for the support vectors",
+    "all": "Unsupervised: features chosen for all training rows",
+}
+_REFERENCE = ("BSS", "support")
+_WORD_METHODS = ("BSS, paper", "leverage sampling", "BSS")
+_N_WORDS = 8
+
+
+def figures(
+    data: Path,
+    out: Path,
+    *,
+    sizes: Sequence[int] = (300, 400, 500),
+    n_repeats: int = 10,
+    n_folds: int = 10,
+    weighting: Literal["none", "tfidf"] = "none",
+    n_jobs: int = -1,
+    seed: int = 0,
+) -> list[Path]:
+    """Measure test errors of all methods on all tasks; return the files of tables and figures.
+
+    Parameters
+    ----------
+    data : Path
+        TechTC-300, or a folder with what stands in for it.
+    out : Path
+        Folder for records, tables and figures.
+    sizes, n_repeats, n_folds
+        As in the paper by default.
+    weighting : {"none", "tfidf"}
+        Word counts as they are, or tf-idf vectors of length 1.
+    n_jobs, seed
+        Of the runner.
+    """
+    tasks = web_tasks(data)
+    study = _study(tasks, sizes, n_repeats, n_folds, weighting, seed)
+    records = _at_all_sizes(run(study, out / "figures.jsonl", n_jobs=n_jobs), sizes)
+    about = _about(tasks, study)
+    texts = {
+        "errors.md": about + _error_tables(records, sizes),
+        "ranking.md": about + _ranking_tables(records, sizes),
+        "times.md": about + _time_table(records, sizes),
+        "errors.csv": _csv(records),
+    }
+    for name, text in texts.items():
+        write_text(out / name, text)
+    from certifeature.experiments.panels import error_panels
+
+    return [out / name for name in texts] + error_panels(records, sizes, out)
+
+
+def table2_3(
+    data: Path,
+    out: Path,
+    *,
+    size: int = 300,
+    n_repeats: int = 10,
+    n_folds: int = 10,
+    weighting: Literal["none", "tfidf"] = "none",
+    n_jobs: int = -1,
+    seed: int = 0,
+) -> list[Path]:
+    """List the words that are chosen in every fold; return the files of the tables.
+
+    Parameters are those of :func:`figures`, whose records serve here too.
+    """
+    tasks = [task for task in web_tasks(data) if task.feature_names is not None]
+    study = _study(tasks, [size], n_repeats, n_folds, weighting, seed, _WORD_METHODS)
+    records = run(study, out / "figures.jsonl", n_jobs=n_jobs)
+    grouped = group(records, "task", "method")
+    rows, shown = [], []
+    for number, task in enumerate(tasks, 1):
+        words = [_words_in_every_fold(grouped[task.name, m], task) for m in _WORD_METHODS]
+        rows.append((number, task.name, *(" ".join(found) for found in words)))
+        cells = (f"{', '.join(found[:_N_WORDS])} ({len(found)})" for found in words)
+        shown.append((number, task.name, *cells))
+    header = ("", "task", *_WORD_METHODS)
+    text = (
+        f"{_about(tasks, study)}Words chosen in every one of the {n_repeats * n_folds} training "
+        f"sets, for r = {size} and the support vectors: the first {_N_WORDS}, in the order in "
+        "which the method chose them, and how many there are.\n\n" + markdown_table(header, shown)
+    )
+    write_text(out / "words.md", text)
+    write_text(out / "words.csv", csv_text(header, rows))
+    return [out / "words.md", out / "words.csv"]
+
+
+def _study(
+    tasks: Sequence[Task],
+    sizes: Sequence[int],
+    n_repeats: int,
+    n_folds: int,
+    weighting: Literal["none", "tfidf"],
+    seed: int,
+    names: Sequence[str] | None = None,
+) -> Study:
+    methods = [
+        Method(FULL_DATA, "support", None),
+        *today_methods("support", counts=True),
+        *paper_methods("support"),
+        *today_methods("all", counts=True),
+        *paper_methods("all"),
+    ]
+    if names is not None:
+        methods = [m for m in methods if m.name in names and m.rows == "support"]
+    return Study(
+        tasks,
+        methods,
+        sizes,
+        SVC(kernel="linear", C=1.0),
+        weighting,
+        n_repeats,
+        n_folds,
+        seed,
+        features_at=(min(sizes),),
+    )
+
+
+def _about(tasks: Sequence[Task], study: Study) -> str:
+    sources = Counter(task.source for task in tasks)
+    data = "; ".join(f"{count} {source}" for source, count in sources.items())
+    weighting = {"none": "word counts", "tfidf": "tf-idf vectors"}[study.weighting]
+    return (
+        f"Data: {data}. {weighting.capitalize()}, LIBSVM with C = 1, {study.n_repeats} × "
+        f"{study.n_folds}-fold cross-validation, seed {study.seed}.\n\n"
+    )
+
+
+def _at_all_sizes(records: list[Record], sizes: Sequence[int]) -> list[Record]:
+    """Return records in which methods without a size of their own stand at every size."""
+    return [
+        record | {"size": size}
+        for record in records
+        for size in (sizes if record["size"] is None else [record["size"]])
+    ]
+
+
+def _error_tables(records: list[Record], sizes: Sequence[int]) -> str:
+    """Return mean errors and deviations over all tasks."""
+    text = ""
+    for rows, title in _ROWS.items():
+        grouped = group((r for r in records if r["rows"] == rows), "method", "size")
+        names = list(dict.fromkeys(method for method, _ in grouped))
+        kinds = {"support": ("error_on_support", "error"), "all": ("error",)}[rows]
+        trained = {"error_on_support": "trained on them", "error": "trained on all rows"}
+        header = ["method", *(f"r = {s}, {trained[kind]}" for s in sizes for kind in kinds)]
+        lines = []
+        for name in names:
+            cells = (mean_and_deviation(grouped[name, s], k) for s in sizes for k in kinds)
+            lines.append([name, *(f"{100 * mean:.2f} ({100 * sd:.2f})" for mean, sd in cells)])
+        text += f"### {title}\n\n{markdown_table(header, lines)}\n"
+    return (
+        "Test error in percent: mean over tasks, folds and draws (deviation of the means of the "
+        "repeats).\n\n" + text
+    )
+
+
+def _ranking_tables(records: list[Record], sizes: Sequence[int]) -> str:
+    """Return all methods beside each other, for models trained on all rows."""
+    text = (
+        "All methods, by mean rank over the tasks; models trained on all rows. Wins, ties, losses "
+        f"and Wilcoxon's signed-rank test (two-sided, not corrected for the number of methods) "
+        f"against {_REFERENCE[0]}, our default. λ and κ = Λ/λ: medians over tasks, folds and draws "
+        "of the measured certificate for the rows that the features were chosen for; λ = 0 proves "
+        "nothing.\n\n"
+    )
+    for size in sizes:
+        grouped = group((r for r in records if r["size"] == size), "method", "rows")
+        errors = {_label(*key): by_task(part) for key, part in grouped.items()}
+        rivals = rivalry(errors, _label(*_REFERENCE))
+        parts = {_label(*key): part for key, part in grouped.items()}
+        lines = []
+        for name, rival in sorted(rivals.items(), key=lambda item: item[1].mean_rank):
+            lowest = np.median([r["lambda_min"] for r in parts[name]])
+            spread = np.median([_condition(r) for r in parts[name]])
+            lines.append(
+                (
+                    name,
+                    f"{np.mean([r['n_features'] for r in parts[name]]):.0f}",
+                    f"{100 * rival.mean_error:.2f}",
+                    f"{rival.mean_rank:.2f}",
+                    "" if rival.p_value is None else f"{rival.wins}/{rival.ties}/{rival.losses}",
+                    "" if rival.p_value is None else f"{rival.p_value:.2g}",
+                    f"{lowest:.2g}",
+                    f"{spread:.2g}",
+                )
+            )
+        header = ("method", "features", "error, %", "rank", "w/t/l", "p", "λ", "κ")
+        text += f"### r = {size}\n\n{markdown_table(header, lines)}\n"
+    return text
+
+
+def _time_table(records: list[Record], sizes: Sequence[int]) -> str:
+    grouped = group(records, "method", "rows", "size")
+    names = list(dict.fromkeys((method, rows) for method, rows, _ in grouped))
+    lines = []
+    for name in names:
+        if name[0] == FULL_DATA:
+            continue
+        seconds = (np.median([r["seconds"] for r in grouped[(*name, size)]]) for size in sizes)
+        warned = sum(bool(r["warnings"]) for size in sizes for r in grouped[(*name, size)])
+        lines.append((_label(*name), *(f"{value:.3f}" for value in seconds), warned))
+    header = ("method", *(f"r = {size}" for size in sizes), "warnings")
+    return (
+        "Median seconds of one selection with one thread, all workers busy; the SVM for the "
+        "support vectors included where the method trains it. The last column counts the "
+        "selections during which a solver warned, mostly that it had not converged.\n\n"
+        + markdown_table(header, lines)
+    )
+
+
+def _csv(records: list[Record]) -> str:
+    header = ("task", "rows", "method", "size", "error", "deviation", "error_on_support")
+    lines = []
+    for (task, rows, method, size), part in group(
+        records, "task", "rows", "method", "size"
+    ).items():
+        error, deviation = mean_and_deviation(part)
+        on_support = mean_and_deviation(part, "error_on_support")[0] if rows == "support" else None
+        lines.append((task, rows, method, size, error, deviation, on_support))
+    return csv_text(header, lines)
+
+
+def _words_in_every_fold(records: list[Record], task: Task) -> list[str]:
+    """Return the words that all records chose, in the mean order of their choice."""
+    places: dict[int, list[int]] = defaultdict(list)
+    for record in records:
+        for place, feature in enumerate(record["features"]):
+            places[feature].append(place)
+    always = [feature for feature, found in places.items() if len(found) == len(records)]
+    always.sort(key=lambda feature: (np.mean(places[feature]), feature))
+    assert task.feature_names is not None
+    return [str(task.feature_names[feature]) for feature in always]
+
+
+def _condition(record: Record) -> float:
+    return record["lambda_max"] / record["lambda_min"] if record["lambda_min"] > 0 else np.inf
+
+
+def _label(method: str, rows: str) -> str:
+    return method if rows == "support" else f"{method}, all rows"
