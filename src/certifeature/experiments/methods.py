@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +21,15 @@ from certifeature.selectors import (
 )
 from certifeature.sparsify import Sample
 
-__all__ = ["FULL_DATA", "Method", "ccat_methods", "choice", "paper_methods", "today_methods"]
+__all__ = [
+    "FULL_DATA",
+    "METHODS",
+    "Method",
+    "ccat_methods",
+    "choice",
+    "paper_methods",
+    "today_methods",
+]
 
 # (number of features, SVM, seed) → selector
 Maker = Callable[[int, Any, int], Any]
@@ -209,3 +217,28 @@ def _sketched_bss(order: str, n_projections: int) -> Maker:
 def _weights(model: Any) -> Any:
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     return np.abs(coef).max(axis=0)
+
+
+def _by_short_names() -> dict[str, Method]:
+    """Return the methods that users choose from by name, as they would use them."""
+    paper = {method.name: method for method in paper_methods("support", n_draws=1)}
+    support = {method.name: method for method in today_methods("support", counts=False)}
+    everything = {
+        method.name: method
+        for method in (*paper_methods("all", n_draws=1), *today_methods("all", counts=False))
+    }
+    named = {
+        "bss": support["BSS"],
+        "leverage": paper["leverage sampling"],
+        "rrqr": paper["RRQR"],
+        "rfe": everything["RFE"],
+        "lpsvm": everything["LPSVM"],
+        "l1": everything["L1 SVM"],
+        "univariate": everything["univariate"],
+        "random": everything["random"],
+        FULL_DATA: Method(FULL_DATA, "support", None),
+    }
+    return {name: replace(method, name=name) for name, method in named.items()}
+
+
+METHODS = _by_short_names()

@@ -50,6 +50,9 @@ class Study:
         Number of cross-validations, and of their folds. A task with a fixed split has one fold.
     seed : int
         Of folds and random methods.
+    certify_support : bool
+        Whether every choice is certified for the support vectors, or each for the rows that the
+        method looked at.
     features_at : collection of int and None
         Sizes at which the chosen features themselves are written down; None stands for methods
         that find their own.
@@ -63,6 +66,7 @@ class Study:
     n_repeats: int = 1
     n_folds: int = 10
     seed: int = 0
+    certify_support: bool = False
     features_at: Collection[int | None] = ()
 
     def __post_init__(self) -> None:

@@ -107,8 +107,8 @@ class _FoldData:
         return float(np.mean(predicted != self._y_test))
 
     def _eigenvalues(self, cell: Cell, sample: Sample) -> tuple[float, float]:
-        """Return λ and Λ of the choice, for the rows that it was made for."""
-        rows = cell.method.rows
+        """Return λ and Λ of the choice."""
+        rows = "support" if self._study.certify_support else cell.method.rows
         if rows not in self._bases:
             X = self._X[self._support] if rows == "support" else self._X
             self._bases[rows], _ = row_space(X, "auto", None, self._study.seed)
