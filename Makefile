@@ -6,7 +6,7 @@ EXTRAS := $(VENV)/.extra-
 
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test lint format bench docs clean
+.PHONY: demo test lint format bench paper docs clean
 
 demo: $(EXTRAS)test
 	$(BIN)/python examples/quickstart.py
@@ -27,6 +27,16 @@ format: $(EXTRAS)lint
 # The data that some cases need are named with DATA=folder.
 bench: $(EXTRAS)bench
 	$(BIN)/python benchmarks/bench.py $(if $(DATA),--data $(DATA))
+
+# The paper's experiments, hours of work; stopped and started again it goes on where it was.
+REPEATS ?= 10
+EXPERIMENT := $(BIN)/python -m certifeature.experiments
+paper: $(EXTRAS)experiments
+	$(EXPERIMENT) table1 --out results/paper
+	$(EXPERIMENT) table4 --out results/paper $(if $(DATA),--data $(DATA))
+	$(EXPERIMENT) figures --out results/paper --data $(DATA) --repeats $(REPEATS)
+	$(EXPERIMENT) table2-3 --out results/paper --data $(DATA) --repeats $(REPEATS)
+	cp results/paper/*.md results/paper/*.svg docs/paper
 
 docs: $(EXTRAS)docs
 	rm -rf docs/api/generated

@@ -1,26 +1,15 @@
 """Data sets on disk, as the README here describes them."""
 
-import csv
-
 import numpy as np
 from scipy import sparse
+
+from certifeature.experiments import tasks as experiments
 
 
 def directory_pairs(folder):
     """Yield pairs of web directory categories: 150 to 280 pages each."""
-    with open(folder / "yahoo_pairs.csv", newline="") as file:
-        pairs = list(csv.DictReader(file))
-    for pair in pairs:
-        source = folder / f"yahoo_{pair['set']}"
-        labels = (
-            np.load(source / "y_multi.npy")
-            if (source / "y_multi.npy").exists()
-            else np.load(source / "y_multi.npz")["labels"]
-        )
-        first, second = (labels[:, int(pair[key])] == 1 for key in ("label_a", "label_b"))
-        rows = np.flatnonzero((labels.sum(axis=1) == 1) & (first | second))
-        X = sparse.load_npz(source / "X.npz").tocsr()[rows].astype(float)
-        yield used_columns(X), np.where(first[rows], 1, -1)
+    for task in experiments.directory_pairs(folder):
+        yield task.X, task.y
 
 
 def data_set(folder, name):

@@ -94,7 +94,8 @@ class TestTable1:
 class TestTechTC:
     def test_figures_write_tables_and_pictures(self, techtc, tmp_path):
         out = tmp_path / "out"
-        paths = figures(techtc, out, sizes=[6, 8], n_repeats=2, n_folds=2, n_jobs=1)
+        settings = {"sizes": [6, 8], "n_repeats": 2, "n_folds": 2, "weighting": "none"}
+        paths = figures(techtc, out, n_jobs=1, **settings)
         assert all(path.stat().st_size > 0 for path in paths)
         assert {path.name for path in paths} >= {
             "errors.md",
@@ -109,11 +110,11 @@ class TestTechTC:
         for name in ("BSS, paper", "leverage sampling", "RFE", "LPSVM", "RRQR", "random", "L1 SVM"):
             assert text.count(f"| {name} |") == 2
         again = tmp_path / "again"
-        figures(techtc, again, sizes=[6, 8], n_repeats=2, n_folds=2, n_jobs=2)
+        figures(techtc, again, n_jobs=2, **settings)
         assert contents(again) == contents(out)
 
     def test_words_of_every_fold_use_the_records_of_the_figures(self, techtc, tmp_path):
-        settings = {"n_repeats": 1, "n_folds": 2, "n_jobs": 1, "weighting": "tfidf"}
+        settings = {"n_repeats": 1, "n_folds": 2, "n_jobs": 1}
         figures(techtc, tmp_path / "out", sizes=[6, 8], **settings)
         size = (tmp_path / "out" / "figures.jsonl").stat().st_size
         paths = table2_3(techtc, tmp_path / "out", size=6, **settings)

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ):
         command = _command(commands, name, text, repeats=10)
         command.add_argument("--data", type=Path, required=True, help="TechTC-300, folder or zip")
-        command.add_argument("--weighting", choices=["none", "tfidf"], default="none")
+        command.add_argument("--weighting", choices=["none", "tfidf"], default="tfidf")
         if name == "figures":
             command.add_argument("--sizes", type=int, nargs="+", default=[300, 400, 500])
         else:
