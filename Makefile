@@ -8,8 +8,8 @@ DATA ?= $(wildcard ../shared/data)
 
 .PHONY: demo test lint format bench paper docs clean
 
-demo: $(EXTRAS)test
-	$(BIN)/python examples/quickstart.py
+demo: $(EXTRAS)cli
+	$(BIN)/certifeature demo
 
 test: $(EXTRAS)test
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term
@@ -30,8 +30,8 @@ bench: $(EXTRAS)bench
 
 # The paper's experiments, hours of work; stopped and started again it goes on where it was.
 REPEATS ?= 10
-EXPERIMENT := $(BIN)/python -m certifeature.experiments
-paper: $(EXTRAS)experiments
+EXPERIMENT := $(BIN)/certifeature paper
+paper: $(EXTRAS)cli
 	$(EXPERIMENT) table1 --out results/paper
 	$(EXPERIMENT) table4 --out results/paper $(if $(DATA),--data $(DATA))
 	$(EXPERIMENT) figures --out results/paper --data $(DATA) --repeats $(REPEATS)

@@ -14,10 +14,10 @@ from sklearn.feature_selection import RFE, SelectKBest, f_classif
 from sklearn.svm import SVC
 
 from certifeature import BSSSelector
+from certifeature._files import write_text
 from certifeature.experiments import Method, Study, Task, figures, run, table1, table2_3, table4
-from certifeature.experiments.__main__ import main
 from certifeature.experiments.methods import choice, paper_methods, today_methods
-from certifeature.experiments.output import csv_text, markdown_table, write_text
+from certifeature.experiments.output import csv_text, markdown_table
 from certifeature.experiments.store import Store
 from certifeature.experiments.summary import mean_and_deviation, rivalry
 
@@ -145,8 +145,8 @@ class TestTable4:
 
 class TestResume:
     def test_killed_at_any_moment_it_goes_on_with_nothing_lost_or_doubled(self, techtc, tmp_path):
-        command = [sys.executable, "-m", "certifeature.experiments", "figures", "--data", techtc]
-        command += ["--sizes", "6", "--repeats", "2", "--folds", "3", "--jobs", "1", "--out"]
+        command = [sys.executable, "-m", "certifeature", "paper", "figures", "--data", techtc]
+        command += ["-k", "6", "--repeats", "2", "--folds", "3", "--jobs", "1", "--out"]
         subprocess.run([*command, tmp_path / "whole"], check=True)
         records = tmp_path / "killed" / "figures.jsonl"
         process = subprocess.Popen([*command, tmp_path / "killed"], start_new_session=True)
@@ -297,30 +297,3 @@ class TestOutput:
             write_text(path, "\ud800")
         assert path.read_text() == "old"
         assert list(tmp_path.iterdir()) == [path]
-
-
-class TestCommand:
-    def test_table1(self, tmp_path, capsys):
-        sizes = "--sets 1 --repeats 1 --folds 2 --samples 30 --features 40 --relevant 6 --sizes 8"
-        main(["table1", "--out", str(tmp_path), "--jobs", "1", *sizes.split()])
-        assert capsys.readouterr().out == f"{tmp_path / 'table1.md'}\n"
-
-    def test_table2_3(self, techtc, tmp_path, capsys):
-        options = "--size 6 --repeats 1 --folds 2 --jobs 1"
-        main(["table2-3", "--data", str(techtc), "--out", str(tmp_path / "o"), *options.split()])
-        assert capsys.readouterr().out.split() == [
-            str(tmp_path / "o" / name) for name in ("words.md", "words.csv")
-        ]
-
-    def test_table4(self, ccat, tmp_path, capsys):
-        options = "--sizes 10 --projections 4 --draws 1 --jobs 1"
-        main(["table4", "--data", str(ccat), "--out", str(tmp_path / "o"), *options.split()])
-        assert "table4.md" in capsys.readouterr().out
-
-    def test_missing_data_say_where_to_get_them(self, tmp_path, capsys):
-        with pytest.raises(SystemExit) as stop:
-            main(["figures", "--data", str(tmp_path / "nowhere"), "--out", str(tmp_path / "o")])
-        assert stop.value.code == 2
-        message = capsys.readouterr().err
-        assert "techtc.cs.technion.ac.il" in message
-        assert not (tmp_path / "o").exists()

@@ -128,8 +128,14 @@ def paper_methods(rows: Rows, n_draws: int = 5) -> list[Method]:
         Method(
             "random",
             rows,
-            lambda size, svm, seed: RandomSelector(
-                size, supervised=False, rescale=False, random_state=seed
+            # It looks at no row, so a basis of one direction will do.
+            lambda size, _svm, seed: RandomSelector(
+                size,
+                supervised=False,
+                basis="sketch",
+                n_components=1,
+                rescale=False,
+                random_state=seed,
             ),
             n_draws,
         ),

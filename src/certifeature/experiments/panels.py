@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from certifeature._files import replacing
 from certifeature.experiments.methods import FULL_DATA
 from certifeature.experiments.summary import group, mean_and_deviation
 
@@ -62,8 +63,8 @@ def error_panels(records: list[dict[str, Any]], sizes: Sequence[int], out: Path)
             path = out / f"errors-{kind}-{size}.svg"
             path.parent.mkdir(parents=True, exist_ok=True)
             # No date and fixed ids, so that the same records give the same file.
-            with _fixed_ids():
-                figure.savefig(path, metadata={"Date": None})
+            with _fixed_ids(), replacing(path) as unfinished:
+                figure.savefig(unfinished, metadata={"Date": None})
             paths.append(path)
     return paths
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
+from certifeature._files import write_text
 from certifeature.experiments.methods import FULL_DATA, Method, paper_methods, today_methods
-from certifeature.experiments.output import markdown_table, write_text
+from certifeature.experiments.output import markdown_table
 from certifeature.experiments.runner import run
 from certifeature.experiments.study import Study
 from certifeature.experiments.summary import group

@@ -1,0 +1,86 @@
+"""The command itself: its subcommands, and what happens when something goes wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from certifeature import __version__
+from certifeature.cli.certify import certify_command
+from certifeature.cli.compare import compare_command
+from certifeature.cli.demo import demo_command
+from certifeature.cli.paper import paper_app
+from certifeature.cli.select import select_command
+
+__all__ = ["app", "run"]
+
+_BAD_INPUT, _STOPPED = 2, 130
+
+app = typer.Typer(
+    name="certifeature",
+    help="Choose a few hundred original features of wide data for a linear SVM, with a proof of "
+    "what the choice can cost.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("select")(select_command)
+app.command("certify")(certify_command)
+app.command("compare")(compare_command)
+app.command("demo")(demo_command)
+app.add_typer(paper_app, name="paper")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"certifeature {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", help="Show the version.", callback=_print_version, is_eager=True
+    ),
+) -> None:
+    pass
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = _warn
+            result: Any = app(arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except typer.TyperException as error:
+        return _failed(error.format_message())
+    except (typer.Abort, KeyboardInterrupt):
+        result = _STOPPED
+    except BrokenPipeError:
+        # The reader of our output has seen enough; nothing more can be said to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _failed("memory is short; take fewer rows or columns, or a machine with more.")
+    except (ValueError, OSError, ImportError) as error:
+        return _failed(str(error))
+    if result == _STOPPED:
+        sys.stderr.write("certifeature: stopped.\n")
+    return result if isinstance(result, int) else 0
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    sys.stderr.write(f"certifeature: warning: {' '.join(str(message).split())}\n")
+
+
+def _failed(message: str) -> int:
+    sys.stderr.write(f"certifeature: {' '.join(message.split())}\n")
+    return _BAD_INPUT

@@ -1,0 +1,90 @@
+"""``certifeature certify``: a certificate for a selection made by anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from certifeature.certificate import certify
+from certifeature.cli.data import Scaling, load
+from certifeature.cli.features import describe, read_features
+from certifeature.cli.options import (
+    CostOption,
+    DataArgument,
+    FormatOption,
+    JSONOption,
+    ReportOption,
+    ScaleOption,
+    SeedOption,
+    TargetOption,
+    linear_svm,
+)
+from certifeature.cli.output import check_writable, print_json, reproduction, working
+from certifeature.report import Report, write_report
+
+__all__ = ["certify_command"]
+
+
+def certify_command(
+    data: DataArgument,
+    features: Annotated[
+        Path,
+        typer.Option(
+            "--features", "-f", help="Names of the features, one a line; a scale after a tab."
+        ),
+    ],
+    target: TargetOption = None,
+    unsupervised: Annotated[
+        bool, typer.Option("--unsupervised", help="Certify for all rows, without labels.")
+    ] = False,
+    report: ReportOption = None,
+    scale: ScaleOption = Scaling.none,
+    cost: CostOption = 1.0,
+    seed: SeedOption = 0,
+    format: FormatOption = None,
+    as_json: JSONOption = False,
+) -> None:
+    """Say what a selection of features can cost, whoever made it.
+
+    \b
+    Columns without a name go by their number, from 1.
+
+    Examples
+    --------
+      certifeature certify genes.csv -t tumour -f chosen.txt --scale standard
+      certifeature certify pages.svm -f chosen.txt --json
+    """
+    check_writable(report)
+    with working("reading"):
+        loaded = load(
+            data, target=target, format=format, scaling=scale, needs_labels=not unsupervised
+        )
+        sample = read_features(features, loaded.names)
+    svm = linear_svm(loaded.X.shape[0], cost, seed)
+    with working("certifying"):
+        certificate = certify(
+            loaded.X,
+            loaded.y,
+            sample.indices,
+            weights=sample.weights,
+            estimator=None if loaded.y is None else svm,
+            rows="all" if unsupervised else "support",
+        )
+    if report is not None:
+        fitted = None if unsupervised else svm.fit(loaded.X, loaded.y)
+        asked = {
+            "Data": f"{loaded.source}: {loaded.X.shape[0]:,} rows, {loaded.X.shape[1]:,} features",
+            "Features": str(features),
+            "Scaling": scale.value,
+            "SVM": str(svm),
+        }
+        chosen = describe(sample, loaded.names, fitted)
+        title = f"Certificate for {len(chosen)} features of {Path(loaded.source).name}"
+        page = Report(title, asked, certificate, chosen, None, reproduction(loaded, seed))
+        write_report(page, report)
+    if as_json:
+        print_json(certificate.to_dict())
+    else:
+        typer.echo(str(certificate))

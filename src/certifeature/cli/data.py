@@ -1,0 +1,109 @@
+"""Reading the data that a command works on."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import StandardScaler
+
+from certifeature._matrix import fingerprint
+from certifeature.datasets import read_data
+
+__all__ = ["Loaded", "Scaling", "load"]
+
+# A file in memory, its numbers, and what is computed from them.
+_MEMORY_PER_BYTE = 2.0
+
+
+class Scaling(StrEnum):
+    """What is done to the columns first."""
+
+    none = "none"
+    standard = "standard"
+    tfidf = "tfidf"
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """Data with labels (if any), a name for every column, and a fingerprint."""
+
+    X: Any
+    y: NDArray[Any] | None
+    names: NDArray[np.str_]
+    source: str
+    fingerprint: str
+
+
+def load(
+    path: str, *, target: str | None, format: str | None, scaling: Scaling, needs_labels: bool
+) -> Loaded:
+    """Read a file, or standard input for ``-``, and scale its columns.
+
+    Columns without a name are called by their number, from 1.
+    """
+    if path == "-":
+        if format is None:
+            raise ValueError("standard input needs --format, such as --format svmlight.")
+        data = read_data(sys.stdin.buffer, target=target, format=format)
+    else:
+        _check_memory(Path(path))
+        data = read_data(path, target=target, format=format)
+    if needs_labels:
+        if data.y is None:
+            raise ValueError(
+                f"{data.source}: there are no labels; name them with --target, or choose for all "
+                "rows with --unsupervised."
+            )
+        if len(np.unique(data.y)) < 2:
+            raise ValueError(
+                f"{data.source}: all labels are {data.y[0]!r}; two classes are needed."
+            )
+    names = data.feature_names
+    if names is None:
+        names = np.array([str(j) for j in range(1, data.X.shape[1] + 1)])
+    y_digest = "" if data.y is None else fingerprint(np.unique(data.y, return_inverse=True)[1])
+    digest = fingerprint(data.X)[:16] + y_digest[:16]
+    return Loaded(_scaled(data.X, scaling), data.y, names, data.source, digest)
+
+
+def _scaled(X: Any, scaling: Scaling) -> Any:
+    if scaling is Scaling.standard:
+        # Means of sparse columns stay where they are: without them the zeros would be filled.
+        return StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(X)
+    if scaling is Scaling.tfidf:
+        lowest = X.data.min(initial=0.0) if sparse.issparse(X) else X.min(initial=0.0)
+        if lowest < 0:
+            raise ValueError("--scale tfidf is for counts, but the data have negative values.")
+        return TfidfTransformer().fit_transform(sparse.csr_array(X))
+    return X
+
+
+def _check_memory(path: Path) -> None:
+    """Raise if a file is too large for the memory that is free."""
+    if not path.is_file():
+        return
+    size, free = path.stat().st_size, _free_memory()
+    if free is not None and size * _MEMORY_PER_BYTE > free:
+        raise ValueError(
+            f"{path}: the file has {size / 2**30:.1f} GiB and needs about "
+            f"{size * _MEMORY_PER_BYTE / 2**30:.1f} GiB of memory, but {free / 2**30:.1f} GiB are "
+            "free. Take fewer rows or columns, a sparse format, or a machine with more memory."
+        )
+
+
+def _free_memory() -> int | None:
+    """Return the bytes that a program can take without swapping, where Linux tells."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    sizes = dict(line.split(":") for line in lines)
+    return int(sizes["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in sizes else None

@@ -1,0 +1,69 @@
+"""``certifeature demo``: from data to report without a file of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from certifeature._matrix import fingerprint
+from certifeature.certificate import certify
+from certifeature.cli.compare import print_comparison
+from certifeature.cli.data import Loaded
+from certifeature.cli.features import describe
+from certifeature.cli.options import linear_svm
+from certifeature.cli.output import check_writable, reproduction, working
+from certifeature.datasets import load_docstrings
+from certifeature.experiments import compare
+from certifeature.experiments.methods import choice
+from certifeature.report import Report, write_report
+from certifeature.selectors import BSSSelector
+
+__all__ = ["demo_command"]
+
+_SIZE = 300
+_PACKAGES = ("numpy", "scipy")
+_METHODS = ("bss", "rfe", "l1", "random")
+
+
+def demo_command(
+    report: Annotated[Path, typer.Option("--report", "-r", help="HTML file of the report.")] = Path(
+        "certifeature-demo.html"
+    ),
+) -> None:
+    """Choose 300 words that tell NumPy's docstrings from SciPy's, and write a report.
+
+    \b
+    Example:
+      certifeature demo
+    """
+    check_writable(report)
+    with working("collecting docstrings"):
+        docs: Any = load_docstrings(packages=_PACKAGES)
+    source = f"docstrings of {' and '.join(_PACKAGES)}"
+    n_rows, n_words = docs.data.shape
+    typer.echo(f"{source}: {n_rows:,} texts, {n_words:,} words")
+    svm = linear_svm(n_rows, 1.0, 0)
+    with working(f"choosing {_SIZE} words"):
+        selector = BSSSelector(_SIZE, estimator=svm, random_state=0).fit(docs.data, docs.target)
+    with working("certifying"):
+        certificate = certify(docs.data, docs.target, selector)
+    features = describe(choice(selector), docs.feature_names, selector.estimator_)
+    typer.echo(f"first choices: {' '.join(feature.name for feature in features[:12])}")
+    typer.echo(f"\n{certificate}\n")
+    comparison = compare(
+        docs.data, docs.target, [_SIZE], methods=_METHODS, estimator=svm, n_folds=3
+    )
+    print_comparison(comparison)
+    data = Loaded(docs.data, docs.target, docs.feature_names, source, fingerprint(docs.data))
+    asked = {
+        "Data": f"{source}: {n_rows:,} texts, {n_words:,} words",
+        "Method": "bss, support vectors",
+        "Number of features": str(_SIZE),
+        "SVM": str(svm),
+    }
+    title = f"{len(features)} of {n_words:,} words"
+    page = Report(title, asked, certificate, features, comparison, reproduction(data, 0))
+    write_report(page, report)
+    typer.echo(f"\nreport: {report}")

@@ -1,0 +1,89 @@
+"""Lists of chosen features: what a user reads, and what another command reads again."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from certifeature.report import Feature
+from certifeature.sparsify import Sample
+
+__all__ = ["describe", "feature_list", "read_features"]
+
+
+def describe(sample: Sample, names: NDArray[np.str_], svm: Any) -> list[Feature]:
+    """Return the chosen features with their weights in an SVM on all features, if there is one."""
+    weights, labels = _weights_and_labels(svm, sample)
+    return [
+        Feature(
+            rank=rank,
+            name=str(names[index]),
+            scale=float(scale),
+            weight=None if weights is None else float(weights[rank - 1]),
+            label=None if labels is None else str(labels[rank - 1]),
+        )
+        for rank, (index, scale) in enumerate(zip(sample.indices, sample.weights, strict=True), 1)
+    ]
+
+
+def _weights_and_labels(svm: Any, sample: Sample) -> tuple[Any, Any]:
+    """Return size of each weight, and the class that it speaks for."""
+    if svm is None:
+        return None, None
+    coef = svm.coef_.toarray() if sparse.issparse(svm.coef_) else svm.coef_
+    coef = coef[:, sample.indices]
+    if len(coef) == 1:
+        return np.abs(coef[0]), svm.classes_[(coef[0] > 0).astype(int)]
+    sizes = np.abs(coef).max(axis=0)
+    if len(coef) == len(svm.classes_) and hasattr(svm, "loss"):
+        return sizes, svm.classes_[coef.argmax(axis=0)]
+    # One against one, where a weight speaks for one of two classes only.
+    return sizes, None
+
+
+def feature_list(features: list[Feature]) -> str:
+    """Return a line for each feature: name, tab, scale."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    writer.writerows((feature.name, repr(feature.scale)) for feature in features)
+    return text.getvalue()
+
+
+def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
+    """Read such a list, or any list of names, one a line; scales may be left out."""
+    places = {str(name): index for index, name in enumerate(names)}
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: this is not UTF-8 text (byte {error.start}).") from error
+    scales: dict[int, float] = {}
+    for row in (lines := csv.reader(io.StringIO(text, newline=""), delimiter="\t")):
+        where = f"{path}, line {lines.line_num}"
+        if not row:
+            continue
+        if row[0] not in places:
+            raise ValueError(f"{where}: the data have no feature {row[0]!r}.")
+        if places[row[0]] in scales:
+            raise ValueError(f"{where}: feature {row[0]!r} is listed twice.")
+        scales[places[row[0]]] = _scale(row, where)
+    if not scales:
+        raise ValueError(f"{path}: there are no features; list their names, one a line.")
+    return Sample(np.array(list(scales)), np.array(list(scales.values())))
+
+
+def _scale(row: list[str], where: str) -> float:
+    if len(row) == 1:
+        return 1.0
+    try:
+        scale = float(row[1])
+    except ValueError:
+        scale = np.nan
+    if not (np.isfinite(scale) and scale > 0):
+        raise ValueError(f"{where}: the scale {row[1]!r} is not a positive number.")
+    return scale

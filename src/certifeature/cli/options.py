@@ -1,0 +1,63 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from sklearn.svm import SVC, LinearSVC
+
+from certifeature.cli.data import Scaling
+
+__all__ = [
+    "CostOption",
+    "DataArgument",
+    "FormatOption",
+    "JSONOption",
+    "ReportOption",
+    "ScaleOption",
+    "SeedOption",
+    "TargetOption",
+    "linear_svm",
+]
+
+DataArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="SVMlight, CSV, TSV, Parquet, NPZ or MAT file, compressed or not; a folder with X.npz "
+        "and y.npy; - for standard input.",
+    ),
+]
+TargetOption = Annotated[
+    str | None, typer.Option("--target", "-t", help="Column or variable that holds the labels.")
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(help="Format of the data where the name of the file does not tell."),
+]
+ScaleOption = Annotated[
+    Scaling,
+    typer.Option(
+        "--scale",
+        help="What is done to the columns first: nothing; mean 0 and variance 1, for measurements "
+        "such as gene expression; tf-idf, for counts of words.",
+    ),
+]
+CostOption = Annotated[float, typer.Option("--C", "-C", help="C of the SVM.", min=1e-12)]
+SeedOption = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
+JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", "-r", help="Write a report to this HTML file.")
+]
+
+# As the selectors choose it: LIBSVM for few rows, LIBLINEAR for many.
+_LARGEST_LIBSVM = 1000
+
+
+def linear_svm(n_rows: int, cost: float, seed: int) -> SVC | LinearSVC:
+    """Return the SVM that features are chosen for."""
+    if n_rows <= _LARGEST_LIBSVM:
+        return SVC(kernel="linear", C=cost)
+    return LinearSVC(C=cost, dual=True, random_state=seed)

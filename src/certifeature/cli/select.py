@@ -1,0 +1,252 @@
+"""``certifeature select``: choose features."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+from sklearn.base import clone
+
+from certifeature._files import write_text
+from certifeature._matrix import scaled_columns
+from certifeature.certificate import Certificate, certify
+from certifeature.cli.data import Loaded, Scaling, load
+from certifeature.cli.features import describe, feature_list
+from certifeature.cli.options import (
+    CostOption,
+    DataArgument,
+    FormatOption,
+    JSONOption,
+    ReportOption,
+    ScaleOption,
+    SeedOption,
+    TargetOption,
+    linear_svm,
+)
+from certifeature.cli.output import (
+    check_writable,
+    print_json,
+    print_table,
+    reproduction,
+    working,
+    write_data,
+)
+from certifeature.experiments.methods import METHODS, choice
+from certifeature.report import Feature, Report, write_report
+from certifeature.selectors import (
+    BSSSelector,
+    LeverageScoreSelector,
+    RandomSelector,
+    RRQRSelector,
+)
+
+__all__ = ["Method", "select_command"]
+
+_OURS = {
+    "bss": BSSSelector,
+    "leverage": LeverageScoreSelector,
+    "rrqr": RRQRSelector,
+    "random": RandomSelector,
+}
+_N_SHOWN = 20
+# Beyond so many rows the SVMs and balls of the realised layer take longer than the selection.
+_MOST_ROWS_REALISED = 5000
+
+
+class Method(StrEnum):
+    """Ways to choose features."""
+
+    bss = "bss"
+    leverage = "leverage"
+    rrqr = "rrqr"
+    rfe = "rfe"
+    lpsvm = "lpsvm"
+    l1 = "l1"
+    univariate = "univariate"
+    random = "random"
+
+
+def select_command(
+    data: DataArgument,
+    size: Annotated[
+        str,
+        typer.Option(
+            "-k",
+            metavar="NUMBER",
+            help="Number of features; or auto, the fewest that keep half of the squared margin.",
+        ),
+    ],
+    target: TargetOption = None,
+    unsupervised: Annotated[
+        bool, typer.Option("--unsupervised", help="Choose for all rows, without labels.")
+    ] = False,
+    method: Annotated[Method, typer.Option("--method", "-m", help="How.")] = Method.bss,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Leave the chosen columns at their own scale.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write names and scales to this file (- to print)."),
+    ] = None,
+    write: Annotated[
+        Path | None,
+        typer.Option("--write", "-w", help="Write the chosen columns, scaled: .svm .csv .tsv .npz"),
+    ] = None,
+    report: ReportOption = None,
+    scale: ScaleOption = Scaling.none,
+    cost: CostOption = 1.0,
+    seed: SeedOption = 0,
+    format: FormatOption = None,
+    as_json: JSONOption = False,
+) -> None:
+    """Choose features, and say what the choice can cost.
+
+    \b
+    Examples:
+      certifeature select genes.csv -t tumour -k 100 --scale standard
+      certifeature select pages.svm.gz -k 300 -o chosen.txt --report report.html
+      certifeature select counts.npz -k 500 --unsupervised --write reduced.svm
+      zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
+    """
+    to_stdout = output is not None and str(output) == "-"
+    check_writable(None if to_stdout else output, write, report)
+    with working("reading"):
+        loaded = load(
+            data, target=target, format=format, scaling=scale, needs_labels=not unsupervised
+        )
+    n_select = _checked_size(size, loaded, method)
+    svm = linear_svm(loaded.X.shape[0], cost, seed)
+    selector = _selector(method, n_select, svm, seed, unsupervised=unsupervised, plain=plain)
+    start = perf_counter()
+    with working(f"choosing {size} of {loaded.X.shape[1]:,} features"):
+        selector.fit(loaded.X, None if unsupervised else loaded.y)
+    seconds = perf_counter() - start
+    sample = choice(selector)
+    if not sample.indices.size:
+        raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
+    with working("certifying"):
+        certificate = _certificate(loaded, selector, svm, unsupervised)
+        fitted = getattr(selector, "estimator_", None) if method in _OURS else None
+        if fitted is None and not unsupervised:
+            fitted = clone(svm).fit(loaded.X, loaded.y)
+    features = describe(sample, loaded.names, fitted)
+    asked = {
+        "Data": f"{loaded.source}: {loaded.X.shape[0]:,} rows, {loaded.X.shape[1]:,} features",
+        "Method": f"{method.value}, {'all rows' if unsupervised else 'support vectors'}",
+        "Number of features": size,
+        "Scaling": scale.value,
+        "SVM": str(svm),
+    }
+    if output is not None:
+        text = feature_list(features)
+        sys.stdout.write(text) if to_stdout else write_text(output, text)
+    if write is not None:
+        reduced = scaled_columns(loaded.X[:, sample.indices], sample.weights)
+        write_data(write, reduced, loaded.y, loaded.names[sample.indices])
+    if report is not None:
+        title = f"{len(features)} of {loaded.X.shape[1]:,} features of {Path(loaded.source).name}"
+        page = Report(title, asked, certificate, features, None, reproduction(loaded, seed))
+        write_report(page, report)
+    if as_json:
+        _print_json(features, sample, certificate, loaded, method, seconds, seed)
+    elif not to_stdout:
+        _print(features, certificate, seconds)
+
+
+def _checked_size(size: str, loaded: Loaded, method: Method) -> int | str:
+    """Return the number of features, which must be fewer than there are."""
+    n_features = loaded.X.shape[1]
+    if size == "auto":
+        if method not in _OURS:
+            raise ValueError(
+                f"-k auto works with {', '.join(_OURS)}; {method.value} needs a number."
+            )
+        return size
+    if not size.isdecimal() or int(size) < 1:
+        raise ValueError(f"-k must be a positive whole number or auto; got {size!r}.")
+    if int(size) > n_features:
+        raise ValueError(f"-k {size} is more than the {n_features} columns of {loaded.source}.")
+    return int(size)
+
+
+def _selector(
+    method: Method, size: int | str, svm: Any, seed: int, *, unsupervised: bool, plain: bool
+) -> Any:
+    if method in _OURS:
+        return _OURS[method](
+            size,
+            supervised=not unsupervised,
+            estimator=None if unsupervised else svm,
+            rescale=not plain,
+            random_state=seed,
+        )
+    if unsupervised:
+        raise ValueError(
+            f"{method.value} needs labels; --unsupervised works with {', '.join(_OURS)}."
+        )
+    make = METHODS[method].make
+    assert make is not None  # Only full data have none.
+    return make(int(size), svm, seed)
+
+
+def _certificate(loaded: Loaded, selector: Any, svm: Any, unsupervised: bool) -> Certificate:
+    return certify(
+        loaded.X,
+        loaded.y,
+        selector,
+        estimator=None if loaded.y is None else svm,
+        rows="all" if unsupervised else "support",
+        realised=loaded.X.shape[0] <= _MOST_ROWS_REALISED,
+    )
+
+
+def _print(features: list[Feature], certificate: Certificate, seconds: float) -> None:
+    rows = (
+        (
+            f.name,
+            str(f.rank),
+            f"{f.scale:.3g}",
+            "" if f.weight is None else f"{f.weight:.3g}",
+            f.label or "",
+        )
+        for f in features[:_N_SHOWN]
+    )
+    title = f"{len(features)} features chosen in {seconds:.1f} s"
+    if len(features) > _N_SHOWN:
+        title += f"; the first {_N_SHOWN}"
+    print_table(("feature", "rank", "scale", "|w|", "class"), rows, title=title)
+    typer.echo(f"\n{certificate}")
+
+
+def _print_json(
+    features: list[Feature],
+    sample: Any,
+    certificate: Certificate,
+    loaded: Loaded,
+    method: Method,
+    seconds: float,
+    seed: int,
+) -> None:
+    print_json(
+        {
+            "data": {
+                "source": loaded.source,
+                "n_rows": int(loaded.X.shape[0]),
+                "n_features": int(loaded.X.shape[1]),
+                "fingerprint": loaded.fingerprint,
+            },
+            "method": method.value,
+            "seed": seed,
+            "seconds": seconds,
+            "features": [
+                asdict(feature) | {"index": int(index)}
+                for feature, index in zip(features, sample.indices, strict=True)
+            ],
+            "certificate": certificate.to_dict(),
+        }
+    )

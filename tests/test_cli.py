@@ -1,0 +1,432 @@
+"""The command line, from files to chosen features, certificates, reports and errors."""
+
+import bz2
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+from sklearn.datasets import dump_svmlight_file
+
+from certifeature import __version__
+from certifeature._files import replacing
+from certifeature.cli.app import run
+from certifeature.cli.data import _free_memory
+from certifeature.datasets import make_relevant_features, read_data
+
+COMMAND = Path(sys.executable).with_name("certifeature")
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_relevant_features(50, 60, 8, random_state=0)
+    names = [f"gene {j}" for j in range(60)]
+    return X, y, names
+
+
+@pytest.fixture
+def csv(data, tmp_path):
+    X, y, names = data
+    path = tmp_path / "genes.csv"
+    pd.DataFrame(X, columns=names).assign(tumour=np.where(y > 0, "yes", "no")).to_csv(
+        path, index=False
+    )
+    return path
+
+
+def write(kind, data, folder):
+    """Write the data in a format; return the path, and the name of the first column."""
+    X, y, names = data
+    frame = pd.DataFrame(X, columns=names).assign(y=y)
+    path = folder / f"data.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "csv.gz":
+        path.write_bytes(gzip.compress(frame.to_csv(index=False).encode()))
+    elif kind == "tsv":
+        frame.to_csv(path, index=False, sep="\t")
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    elif kind == "npz":
+        np.savez(path, X=X, y=y, feature_names=names)
+    elif kind == "mat":
+        savemat(path, {"X": X, "y": y})
+        return path, "1"
+    elif kind == "folder":
+        path.mkdir()
+        sparse.save_npz(path / "X.npz", sparse.csr_array(X))
+        np.save(path / "y.npy", y)
+        (path / "features.txt").write_text("\n".join(names))
+    else:
+        plain = folder / "data.svm"
+        dump_svmlight_file(X, y, str(plain), zero_based=False)
+        if kind == "svm.bz2":
+            path.write_bytes(bz2.compress(plain.read_bytes()))
+        return path, "1"
+    return path, names[0]
+
+
+def run_json(capsys, *arguments):
+    assert run([*map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+KINDS = ["csv", "csv.gz", "tsv", "parquet", "npz", "mat", "folder", "svm", "svm.bz2"]
+
+
+class TestSelect:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_every_format_gives_the_same_choice(self, kind, data, tmp_path, capsys):
+        path, first = write(kind, data, tmp_path)
+        result = run_json(capsys, "select", path, "-k", 12)
+        expected = run_json(capsys, "select", write("npz", data, tmp_path)[0], "-k", 12)
+        indices = [feature["index"] for feature in result["features"]]
+        assert indices == [feature["index"] for feature in expected["features"]]
+        names = {feature["index"]: feature["name"] for feature in result["features"]}
+        offset = int(first == "1")
+        assert all(name.split()[-1] == str(index + offset) for index, name in names.items())
+        assert result["certificate"]["n_selected"] == len(indices) == 12
+        assert result["data"]["n_rows"] == 50
+
+    def test_installed_command_reads_standard_input(self, data, tmp_path):
+        path, _ = write("svm.bz2", data, tmp_path)
+        arguments = [COMMAND, "select", "-", "--format", "svmlight", "-k", "9", "-o", "-"]
+        done = subprocess.run(arguments, input=path.read_bytes(), capture_output=True, check=True)
+        lines = done.stdout.decode().splitlines()
+        assert len(lines) == 9
+        assert all(float(line.split("\t")[1]) > 0 for line in lines)
+        assert done.stderr == b""
+
+    @pytest.mark.parametrize(
+        "method", ["bss", "leverage", "rrqr", "rfe", "lpsvm", "l1", "univariate", "random"]
+    )
+    def test_every_method(self, method, csv, capsys):
+        result = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12, "-m", method)
+        chosen = result["features"]
+        assert 1 <= len(chosen) <= 12
+        assert [feature["rank"] for feature in chosen] == list(range(1, len(chosen) + 1))
+        assert {feature["label"] for feature in chosen} <= {"yes", "no"}
+
+    @pytest.mark.parametrize("method", ["bss", "leverage", "rrqr", "random"])
+    def test_unsupervised_needs_no_labels(self, method, data, tmp_path, capsys):
+        X, _, names = data
+        path = tmp_path / "rows.npz"
+        np.savez(path, X=X[:20], feature_names=names)
+        arguments = ("select", path, "-k", 30, "--unsupervised", "-m", method)
+        result = run_json(capsys, *arguments)
+        assert result["certificate"]["rows"] == "all"
+        assert all(feature["weight"] is None for feature in result["features"])
+
+    def test_auto_keeps_half_of_the_margin(self, csv, capsys):
+        result = run_json(capsys, "select", csv, "-t", "tumour", "-k", "auto")
+        assert result["certificate"]["lambda_min"] >= 0.5
+
+    def test_people_get_a_table_and_sentences(self, csv, capsys):
+        assert run(["select", str(csv), "-t", "tumour", "-k", "25"]) == 0
+        text = capsys.readouterr().out
+        assert "25 features chosen" in text
+        assert "the first 20" in text
+        assert "Certificate for 25 of 60 features" in text
+
+    def test_scaling_changes_the_choice(self, data, tmp_path, capsys):
+        X, y, names = data
+        path = tmp_path / "scaled.npz"
+        np.savez(path, X=X * np.geomspace(1, 1e4, 60), y=y, feature_names=names)
+        plain = run_json(capsys, "select", path, "-k", 10)
+        standard = run_json(capsys, "select", path, "-k", 10, "--scale", "standard")
+        assert plain["features"] != standard["features"]
+
+    @pytest.mark.parametrize("suffix", ["svm", "csv", "tsv", "npz"])
+    def test_reduced_data_can_be_read_again(self, suffix, data, tmp_path, capsys):
+        path, _ = write("npz", data, tmp_path)
+        reduced = tmp_path / f"reduced.{suffix}"
+        result = run_json(capsys, "select", path, "-k", 12, "--plain", "--write", reduced)
+        again = read_data(reduced)
+        indices = [feature["index"] for feature in result["features"]]
+        X = again.X.toarray() if sparse.issparse(again.X) else again.X
+        np.testing.assert_allclose(X, data[0][:, indices], rtol=1e-12)
+        np.testing.assert_array_equal(again.y, data[1])
+        if suffix != "svm":
+            assert again.feature_names.tolist() == [f["name"] for f in result["features"]]
+
+    def test_report_shows_names_as_text(self, data, tmp_path, capsys):
+        X, y, names = data
+        path = tmp_path / "evil.npz"
+        evil = ["<script>alert(1)</script>", *names[1:]]
+        np.savez(path, X=X * np.r_[100, np.ones(59)], y=y, feature_names=evil)
+        report = tmp_path / "report.html"
+        assert run(["select", str(path), "-k", "10", "--report", str(report)]) == 0
+        text = report.read_text(encoding="utf-8")
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+        assert "<script>alert" not in text
+        assert "of 60 features, on" in text
+
+
+class TestCertify:
+    def test_a_list_of_select_gets_the_same_certificate(self, csv, tmp_path, capsys):
+        chosen = tmp_path / "chosen.txt"
+        first = run_json(capsys, "select", csv, "-t", "tumour", "-k", 15, "-o", chosen)
+        second = run_json(capsys, "certify", csv, "-t", "tumour", "-f", chosen)
+        for name in ("lambda_min", "lambda_max", "n_selected", "rank"):
+            assert second[name] == pytest.approx(first["certificate"][name])
+
+    def test_names_alone_are_plain_columns(self, csv, tmp_path, capsys):
+        chosen = tmp_path / "chosen.txt"
+        chosen.write_text("gene 3\ngene 5\n\ngene 7")
+        report = tmp_path / "report.html"
+        arguments = ["certify", str(csv), "-t", "tumour", "-f", str(chosen), "-r", str(report)]
+        assert run(arguments) == 0
+        assert "Certificate for 3 of 60 features" in capsys.readouterr().out
+        assert "gene 5" in report.read_text()
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("gene 3\ngene 99\n", "line 2: the data have no feature 'gene 99'"),
+            ("gene 3\ngene 3\n", "line 2: feature 'gene 3' is listed twice"),
+            ("gene 3\tnan\n", "line 1: the scale 'nan' is not a positive number"),
+            ("gene 3\t-1\n", "line 1: the scale '-1' is not a positive number"),
+            ("\n", "there are no features"),
+        ],
+    )
+    def test_bad_lists_are_named(self, text, message, csv, tmp_path, capsys):
+        chosen = tmp_path / "chosen.txt"
+        chosen.write_text(text)
+        assert run(["certify", str(csv), "-t", "tumour", "-f", str(chosen)]) == 2
+        assert message in capsys.readouterr().err
+
+
+class TestCompare:
+    def test_json_csv_and_report(self, csv, tmp_path, capsys):
+        table, report = tmp_path / "table.csv", tmp_path / "report.html"
+        methods = ["-m", "bss", "-m", "rfe", "-m", "lpsvm"]
+        arguments = ("compare", csv, "-t", "tumour", "-k", 10, "-k", 20, "--jobs", 1, *methods)
+        result = run_json(capsys, *arguments, "-o", table, "-r", report, "--folds", 3)
+        rows = [(c["method"], c["size"]) for c in result["contenders"]]
+        assert rows == [
+            ("full data", None),
+            ("bss", 10),
+            ("bss", 20),
+            ("rfe", 10),
+            ("rfe", 20),
+            ("lpsvm", None),
+        ]
+        frame = pd.read_csv(table)
+        assert frame["method"].tolist() == [method for method, _ in rows]
+        means = [np.mean(c["errors"]) for c in result["contenders"]]
+        np.testing.assert_allclose(frame["error"], means)
+        assert "lpsvm" in report.read_text()
+
+    def test_a_table_for_people(self, csv, capsys):
+        arguments = ["compare", str(csv), "-t", "tumour", "-k", "10", "-m", "bss", "--jobs", "1"]
+        assert run(arguments) == 0
+        text = capsys.readouterr().out
+        assert "1 × 5-fold cross-validation" in text
+        assert "full data" in text
+
+
+class TestPaper:
+    def test_table1(self, tmp_path, capsys):
+        sizes = "--sets 1 --repeats 1 --folds 2 --samples 30 --features 40 --relevant 6 -k 8"
+        assert run(["paper", "table1", "--out", str(tmp_path), "--jobs", "1", *sizes.split()]) == 0
+        assert capsys.readouterr().out == f"{tmp_path / 'table1.md'}\n"
+
+    @pytest.mark.parametrize("command", ["figures", "table2-3"])
+    def test_missing_data_say_where_to_get_them(self, command, tmp_path, capsys):
+        out = tmp_path / "out"
+        arguments = ["paper", command, "--data", str(tmp_path / "nowhere"), "--out", str(out)]
+        assert run(arguments) == 2
+        assert "techtc.cs.technion.ac.il" in capsys.readouterr().err
+        assert not out.exists()
+
+
+class TestHelp:
+    def test_every_command_shows_examples(self, capsys):
+        for command in ("select", "certify", "compare", "demo", "paper table1", "paper figures"):
+            assert run([*command.split(), "--help"]) == 0
+            assert f"certifeature {command}" in capsys.readouterr().out
+
+    def test_version(self, capsys):
+        assert run(["--version"]) == 0
+        assert capsys.readouterr().out == f"certifeature {__version__}\n"
+
+    def test_completion_knows_the_commands(self):
+        settings = {"_CERTIFEATURE_COMPLETE": "complete_bash", "COMP_WORDS": "certifeature s"}
+        environment = os.environ | settings | {"COMP_CWORD": "1"}
+        done = subprocess.run([COMMAND], env=environment, capture_output=True, text=True)
+        assert done.stdout.split() == ["select"]
+
+
+def cases(folder):
+    """Return bad input by what is bad, and what the message must say."""
+    csv = folder / "genes.csv"
+    files = {
+        "ragged.csv": b"a,b,y\n1,2,0\n1,2\n",
+        "empty.csv": b"",
+        "latin.csv": "größe,y\n1,0\n2,1\n".encode("latin-1"),
+        "text.csv": b"a,b,y\n1,red,0\n2,blue,1\n",
+        "missing.csv": b"a,b,y\n1,,0\n2,3,1\n",
+        "one.csv": b"a,b,y\n1,2,0\n2,3,0\n",
+        "bad.svm": b"1 1:2\n-1 2:x\n",
+        "broken.npz": b"PK\x03\x04 something",
+        "unknown.xyz": b"1",
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    select = ["select", csv, "-t", "tumour", "-k", "5"]
+    return {
+        "no file": (["select", folder / "no.csv", "-k", "5"], "no.csv"),
+        "target": (["select", csv, "-t", "cancer", "-k", "5"], "cancer"),
+        "text column": (["select", folder / "text.csv", "-k", "1"], "red"),
+        "ragged": (["select", folder / "ragged.csv", "-k", "1"], "line 3"),
+        "empty": (["select", folder / "empty.csv", "-k", "1"], "empty.csv"),
+        "not UTF-8": (["select", folder / "latin.csv", "-k", "1"], "UTF-8"),
+        "missing value": (["select", folder / "missing.csv", "-k", "1"], "line 2"),
+        "one class": (["select", folder / "one.csv", "-k", "1"], "two classes"),
+        "svmlight": (["select", folder / "bad.svm", "-k", "1"], "line 2"),
+        "damaged": (["select", folder / "broken.npz", "-k", "1"], "broken.npz"),
+        "format": (["select", folder / "unknown.xyz", "-k", "1"], "unknown.xyz"),
+        "too many": (["select", csv, "-t", "tumour", "-k", "61"], "60 columns"),
+        "no number": (["select", csv, "-t", "tumour", "-k", "many"], "many"),
+        "negative": (["select", csv, "-t", "tumour", "-k", "-3"], "-3"),
+        "zero": (["select", csv, "-t", "tumour", "-k", "0"], "0"),
+        "no -k": (["select", csv], "-k"),
+        "method": ([*select, "-m", "magic"], "magic"),
+        "option": ([*select, "--fast"], "--fast"),
+        "command": (["choose"], "choose"),
+        "labels needed": ([*select, "-m", "rfe", "--unsupervised"], "labels"),
+        "no folder": ([*select, "-o", folder / "no" / "chosen.txt"], "no folder"),
+        "a folder": ([*select, "--report", folder], "folder"),
+        "kind of output": ([*select, "--write", folder / "reduced.doc"], ".csv"),
+        "text labels": ([*select, "--write", folder / "reduced.svm"], "labels are numbers"),
+        "tfidf": ([*select, "--scale", "tfidf"], "negative"),
+        "stdin": (["select", "-", "-k", "3"], "--format"),
+        "no list": (["certify", csv, "-t", "tumour", "-f", folder / "no.txt"], "no.txt"),
+        "compare k": (["compare", csv, "-t", "tumour", "-k", "60"], "60"),
+        "compare folds": (["compare", csv, "-t", "tumour", "-k", "5", "--folds", "40"], "--folds"),
+        "compare output": (["compare", csv, "-k", "5", "-o", folder / "t.txt"], ".json"),
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "no file",
+        "target",
+        "text column",
+        "ragged",
+        "empty",
+        "not UTF-8",
+        "missing value",
+        "one class",
+        "svmlight",
+        "damaged",
+        "format",
+        "too many",
+        "no number",
+        "negative",
+        "zero",
+        "no -k",
+        "method",
+        "option",
+        "command",
+        "labels needed",
+        "no folder",
+        "a folder",
+        "kind of output",
+        "text labels",
+        "tfidf",
+        "stdin",
+        "no list",
+        "compare k",
+        "compare folds",
+        "compare output",
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(name, csv, tmp_path, capsys):
+    arguments, message = cases(tmp_path)[name]
+    before = sorted(tmp_path.rglob("*"))
+    assert run([str(argument) for argument in arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("certifeature: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+class TestFiles:
+    def test_a_file_larger_than_memory_is_not_read(self, tmp_path, capsys):
+        path = tmp_path / "huge.csv"
+        with open(path, "wb") as file:
+            file.truncate((_free_memory() or 2**40) + 2**30)
+        start = time.perf_counter()
+        assert run(["select", str(path), "-k", "5"]) == 2
+        assert time.perf_counter() - start < 5
+        assert "memory" in capsys.readouterr().err
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
+    def test_an_output_that_may_not_be_written(self, csv, tmp_path, capsys):
+        locked = tmp_path / "locked"
+        locked.mkdir(mode=0o500)
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "5", "-o", str(locked / "a.txt")]
+        assert run(arguments) == 2
+        assert "may not be written" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+    def test_stopped_while_writing_the_old_file_stays_whole(self, how, csv, tmp_path):
+        target = tmp_path / "out" / "reduced.csv"
+        target.parent.mkdir()
+        target.write_text("old")
+        script = (
+            "import sys, time, csv\n"
+            "import certifeature.cli.output as output\n"
+            "class Slow:\n"
+            "    def __init__(self, file, **_): self.file = file\n"
+            "    def writerow(self, row):\n"
+            "        self.file.write('half'); self.file.flush()\n"
+            "        print('writing', flush=True); time.sleep(60)\n"
+            "output.csv.writer = Slow\n"
+            "from certifeature.cli import main\n"
+            "main()\n"
+        )
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "5", "--write", str(target)]
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout.readline() == "writing\n"
+        process.send_signal(how)
+        _, err = process.communicate(timeout=30)
+        assert target.read_text() == "old"
+        if how == signal.SIGINT:
+            assert process.returncode == 130
+            assert err == "certifeature: stopped.\n"
+            assert list(target.parent.iterdir()) == [target]
+
+    def test_replacing_keeps_the_usual_mode(self, tmp_path):
+        path = tmp_path / "a.txt"
+        with replacing(path) as unfinished:
+            unfinished.write_text("new")
+        plain = tmp_path / "b.txt"
+        plain.write_text("new")
+        assert path.stat().st_mode == plain.stat().st_mode
+
+    def test_a_reader_that_stops_reading_is_no_error(self, csv):
+        shell = (
+            f"'{COMMAND}' select '{csv}' -t tumour -k 30 -o - | head -1; exit ${{PIPESTATUS[0]}}"
+        )
+        done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
+        assert done.returncode == 0
+        assert done.stderr == ""
