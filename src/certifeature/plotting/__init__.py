@@ -1,0 +1,15 @@
+"""Plots as Displays in the manner of scikit-learn; they need matplotlib."""
+
+from certifeature.plotting.certificate import CertificateDisplay
+from certifeature.plotting.error_curve import ErrorCurveDisplay
+from certifeature.plotting.rank import RankDisplay
+from certifeature.plotting.spectrum import SpectrumDisplay
+from certifeature.plotting.stability import StabilityDisplay
+
+__all__ = [
+    "CertificateDisplay",
+    "ErrorCurveDisplay",
+    "RankDisplay",
+    "SpectrumDisplay",
+    "StabilityDisplay",
+]

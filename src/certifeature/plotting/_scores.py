@@ -1,0 +1,38 @@
+"""What the scores of selectors are called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from certifeature.selectors import (
+    BSSSelector,
+    LeverageScoreSelector,
+    LPSVMSelector,
+    RandomSelector,
+    RRQRSelector,
+)
+
+__all__ = ["score_name"]
+
+_WEIGHT, _LEVERAGE = "|weight| in the SVM", "leverage score"
+_OF_ORDERS = {
+    "coef": _WEIGHT,
+    "rfe": "place in elimination",
+    "leverage": _LEVERAGE,
+}
+_OF_SELECTORS = {
+    LeverageScoreSelector: _LEVERAGE,
+    RandomSelector: "chance in one draw",
+    RRQRSelector: "relative column norm",
+    LPSVMSelector: "|weight| in the 1-norm SVM",
+}
+
+
+def score_name(selector: Any) -> str:
+    """Return what the scores of a selector are, as an axis says it."""
+    if not isinstance(selector, BSSSelector):
+        return _OF_SELECTORS.get(type(selector), "score")
+    order = selector.order
+    if isinstance(order, str) and order == "auto":
+        order = "coef" if selector.supervised else "leverage"
+    return _OF_ORDERS[order] if isinstance(order, str) else "score"

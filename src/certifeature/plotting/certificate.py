@@ -1,0 +1,199 @@
+"""The layers of certificates against the number of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from certifeature.certificate import Certificate, certify
+from certifeature.plotting._axes import (
+    COLOURS,
+    GREY,
+    MARKERS,
+    add_legend,
+    axes_for,
+    checked_sizes,
+    label_numbers,
+    log_scale,
+    require_matplotlib,
+)
+from certifeature.plotting._layers import layer_label, layer_values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CertificateDisplay"]
+
+# Where marks of what a log scale cannot show stand, as a share of the height.
+_FOOT = 0.03
+
+
+class CertificateDisplay:
+    """How much of the squared margin a selection keeps: promised, measured and realised.
+
+    Each layer is a lower bound of the next. What does not exist (no promise for so few features, no
+    hard margin for classes that overlap) is left out, and the legend says of how many sizes. On a
+    log scale, zeros are hollow triangles at the foot.
+
+    Parameters
+    ----------
+    certificates : sequence of Certificate
+        By increasing number of features.
+
+    Attributes
+    ----------
+    n_features : ndarray of shape (n_certificates,)
+        Numbers of features chosen.
+    layers : dict of str to ndarray of shape (n_certificates,)
+        "a priori", "measured" and "realised"; NaN where a layer does not exist.
+    ax_ : matplotlib Axes
+        Axes with the curves.
+    figure_ : matplotlib Figure
+        Figure with the axes.
+    lines_ : dict of str to matplotlib Line2D
+        The curve of each layer.
+    zeros_ : dict of str to matplotlib Line2D
+        The triangles of each layer that has any.
+    legend_ : matplotlib Legend
+        The legend.
+
+    See Also
+    --------
+    certifeature.certify : Makes the certificates.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from certifeature import BSSSelector
+    >>> from certifeature.datasets import make_relevant_features
+    >>> from certifeature.plotting import CertificateDisplay
+    >>> X, y = make_relevant_features(60, 300, 20, random_state=0)
+    >>> display = CertificateDisplay.from_estimator(BSSSelector(), X, y, [40, 80])
+    >>> bool((display.layers["a priori"] <= display.layers["measured"]).all())
+    True
+    >>> display.ax_.get_xlabel()
+    'number of features chosen'
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, certificates: Sequence[Certificate]) -> None:
+        if not certificates:
+            raise ValueError("there are no certificates; give at least one.")
+        self.certificates = tuple(certificates)
+        self.n_features = np.array([c.n_selected for c in certificates])
+        self.layers = layer_values(certificates)
+
+    @classmethod
+    def from_certificates(
+        cls, certificates: Sequence[Certificate], *, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
+        """Plot certificates that exist.
+
+        Parameters
+        ----------
+        certificates : sequence of Certificate
+            By increasing number of features.
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        CertificateDisplay
+            The plot.
+        """
+        return cls(certificates).plot(ax, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        sizes: Sequence[int],
+        *,
+        realised: bool = True,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Select as many features as each size says, certify that, and plot it.
+
+        Parameters
+        ----------
+        estimator : selector
+            With the parameter ``n_features_to_select``; copies of it are fitted.
+        X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,) or None
+            Class labels; None for a selector with ``supervised=False`` only.
+        sizes : sequence of int
+            Numbers of features, increasing.
+        realised : bool, default=True
+            Whether to compute margins too, which takes several SVM fits.
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        CertificateDisplay
+            The plot.
+        """
+        require_matplotlib()
+        if "n_features_to_select" not in estimator.get_params(deep=False):
+            raise ValueError(
+                f"{type(estimator).__name__} has no parameter n_features_to_select, so it cannot "
+                "be asked for each size; certify its selections and use from_certificates."
+            )
+        rows = "support" if getattr(estimator, "supervised", True) else "all"
+        certificates = []
+        for size in checked_sizes(sizes):
+            selector = clone(estimator).set_params(n_features_to_select=size).fit(X, y)
+            certificates.append(certify(X, y, selector, rows=rows, realised=realised))
+        return cls(certificates).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, *, log: bool = True, **kwargs: Any) -> Self:
+        """Draw the layers.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        log : bool, default=True
+            Whether the y axis has a log scale.
+        **kwargs : dict
+            Passed to :meth:`matplotlib.axes.Axes.plot` for each layer.
+
+        Returns
+        -------
+        CertificateDisplay
+            The display itself.
+        """
+        self.ax_ = axes_for(ax)
+        self.figure_ = self.ax_.figure
+        self.lines_: dict[str, Any] = {}
+        self.zeros_: dict[str, Any] = {}
+        self.ax_.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
+        for place, (name, values) in enumerate(self.layers.items()):
+            style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKERS[place]}
+            style |= {"markersize": 5, "label": layer_label(name, self.certificates)} | kwargs
+            hidden = (values <= 0) & log
+            (line,) = self.ax_.plot(self.n_features, np.where(hidden, np.nan, values), **style)
+            self.lines_[name] = line
+            if hidden.any():
+                style = {"color": line.get_color(), "linestyle": "none", "fillstyle": "none"}
+                style |= {"marker": "v", "label": f"{name}: zero"}
+                style |= {"transform": self.ax_.get_xaxis_transform()}
+                heights = np.full(hidden.sum(), _FOOT * (1 + place))
+                (self.zeros_[name],) = self.ax_.plot(self.n_features[hidden], heights, **style)
+        self.ax_.set(xlabel="number of features chosen", ylabel="share of squared margin")
+        if log:
+            log_scale(self.ax_)
+        label_numbers(self.ax_, self.n_features)
+        self.legend_ = add_legend(self.ax_, headroom=True)
+        return self

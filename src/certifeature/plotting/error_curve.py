@@ -1,0 +1,198 @@
+"""Test error against the number of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from certifeature.experiments import Comparison, Contender, compare
+from certifeature.experiments.methods import FULL_DATA
+from certifeature.plotting._axes import (
+    BLACK,
+    COLOURS,
+    GREY,
+    MARKERS,
+    add_legend,
+    axes_for,
+    checked_sizes,
+    label_numbers,
+    require_matplotlib,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ErrorCurveDisplay"]
+
+_FLOOR = "random"
+
+
+class ErrorCurveDisplay:
+    """Test error against the number of features, a curve for each method.
+
+    Curves are means over the folds, bands a standard deviation to either side. Random features, the
+    floor under every method, are dashed and grey; full data are a horizontal line. A method that
+    finds its own number of features is a point with a bar.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Methods beside each other, as :func:`certifeature.experiments.compare` returns them.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the curves.
+    figure_ : matplotlib Figure
+        Figure with the axes.
+    lines_ : dict of str to matplotlib Line2D
+        The curve of each method, and the line of "full data".
+    bands_ : dict of str to matplotlib FillBetweenPolyCollection
+        The band of each method whose folds differ.
+    points_ : dict of str to matplotlib ErrorbarContainer
+        The point of each method that finds its own number of features.
+    legend_ : matplotlib Legend
+        The legend.
+
+    See Also
+    --------
+    certifeature.experiments.compare : Cross-validates the methods.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from certifeature.datasets import make_relevant_features
+    >>> from certifeature.experiments import compare
+    >>> from certifeature.plotting import ErrorCurveDisplay
+    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
+    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], n_folds=3, n_jobs=1)
+    >>> display = ErrorCurveDisplay.from_comparison(comparison)
+    >>> display.ax_.get_ylabel(), sorted(display.lines_)
+    ('test error (%)', ['bss', 'full data', 'random'])
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+
+    @classmethod
+    def from_comparison(
+        cls, comparison: Comparison, *, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
+        """Plot a comparison.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            Methods beside each other.
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        ErrorCurveDisplay
+            The plot.
+        """
+        return cls(comparison).plot(ax, **kwargs)
+
+    @classmethod
+    def from_data(
+        cls, X: Any, y: Any, sizes: Sequence[int], *, ax: Axes | None = None, **options: Any
+    ) -> Self:
+        """Compare methods on data, and plot that.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sizes : sequence of int
+            Numbers of features, increasing.
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **options : dict
+            Passed to :func:`certifeature.experiments.compare`: methods, estimator, folds, seed and
+            number of processes.
+
+        Returns
+        -------
+        ErrorCurveDisplay
+            The plot; its ``comparison`` can be plotted again without computing it again.
+        """
+        require_matplotlib()
+        return cls(compare(X, y, checked_sizes(sizes), **options)).plot(ax)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **kwargs : dict
+            Passed to :meth:`matplotlib.axes.Axes.plot` for the curve of each method.
+
+        Returns
+        -------
+        ErrorCurveDisplay
+            The display itself.
+        """
+        methods: dict[str, list[Contender]] = {}
+        for contender in self.comparison.contenders:
+            methods.setdefault(contender.method, []).append(contender)
+        if not methods.keys() - {FULL_DATA}:
+            raise ValueError("the comparison holds no method but full data; compare some.")
+        self.ax_ = axes_for(ax)
+        self.figure_ = self.ax_.figure
+        self.lines_: dict[str, Any] = {}
+        self.bands_: dict[str, Any] = {}
+        self.points_: dict[str, Any] = {}
+        rivals = [name for name in methods if name not in (FULL_DATA, _FLOOR)]
+        for place, name in enumerate(rivals):
+            self._add(methods[name], _style(place), kwargs)
+        if _FLOOR in methods:
+            floor = {"color": GREY, "linestyle": "--", "marker": "x", "label": "random features"}
+            self._add(methods[_FLOOR], floor, kwargs)
+        for contender in methods.get(FULL_DATA, []):
+            label = f"all {contender.n_features:g} features"
+            self.lines_[FULL_DATA] = self.ax_.axhline(
+                100 * contender.mean_error, color=BLACK, linewidth=1, label=label, zorder=1.5
+            )
+        self.ax_.set(xlabel="number of features chosen", ylabel="test error (%)")
+        self.ax_.set_ylim(bottom=max(self.ax_.get_ylim()[0], 0.0))
+        sizes = [c.size for c in self.comparison.contenders if c.size is not None]
+        label_numbers(self.ax_, sizes)
+        n_folds = self.comparison.n_folds * self.comparison.n_repeats
+        self.legend_ = add_legend(self.ax_, f"mean ± s.d., {n_folds} folds", headroom=True)
+        return self
+
+    def _add(self, contenders: list[Contender], style: dict[str, Any], own: dict[str, Any]) -> None:
+        """Draw one method: a curve and its band, or a point."""
+        name = contenders[0].method
+        full: dict[str, Any] = {"label": name, "markersize": 4, "linewidth": 1.5} | style
+        places = np.array([contender.n_features for contender in contenders])
+        means = 100 * np.array([contender.mean_error for contender in contenders])
+        deviations = 100 * np.array([contender.deviation for contender in contenders])
+        if contenders[0].size is None:
+            full |= {"linestyle": "none", "label": f"{name} (own number)"}
+            self.points_[name] = self.ax_.errorbar(places, means, deviations, capsize=3, **full)
+            return
+        (self.lines_[name],) = self.ax_.plot(places, means, **(full | own))
+        if deviations.any():
+            low, high = np.maximum(means - deviations, 0), means + deviations
+            colour = self.lines_[name].get_color()
+            self.bands_[name] = self.ax_.fill_between(
+                places, low, high, color=colour, alpha=0.15, linewidth=0
+            )
+
+
+def _style(place: int) -> dict[str, Any]:
+    """Return what tells the method at this place from the others."""
+    turn, place = divmod(place, len(COLOURS))
+    dashes = ("-", "-.", ":")[turn % 3]
+    return {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": dashes}

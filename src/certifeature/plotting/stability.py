@@ -1,0 +1,199 @@
+"""How stable a selection is over folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+
+from certifeature.certificate.selection import as_sample
+from certifeature.plotting._agreement import (
+    frequency_stairs,
+    jaccard_index,
+    nogueira_index,
+    random_stairs,
+)
+from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["StabilityDisplay"]
+
+
+class StabilityDisplay:
+    r"""How often each feature is chosen when the data change a little.
+
+    Features are in the order of their frequency; a selection that never changes is a rectangle. The
+    dashed floor is what random selections of the same mean size give on average. Two figures sum it
+    up: the mean Jaccard index of two selections (features in both, of those in either), and the
+    stability of Nogueira, Sechidis and Brown, on average 0 for random and 1 for equal selections,
+
+    .. math::
+
+        1 - \frac{\frac{1}{d}\sum_i \frac{m}{m-1} p_i(1-p_i)}
+        {\frac{k}{d}\left(1-\frac{k}{d}\right)},
+
+    for m selections of k of d features on average, that hold feature i with frequency p_i.
+
+    Parameters
+    ----------
+    selections : sequence of array-like
+        Indices or boolean masks of the chosen features, at least two.
+    n_features : int
+        Number of features there are.
+
+    Attributes
+    ----------
+    frequencies : ndarray of shape (n_features,)
+        Share of the selections that hold each feature.
+    jaccard : float
+        Mean Jaccard index of the pairs of selections.
+    nogueira : float
+        Stability, corrected for chance; NaN where all features are chosen.
+    ax_ : matplotlib Axes
+        Axes with the curve.
+    figure_ : matplotlib Figure
+        Figure with the axes.
+    line_ : matplotlib Line2D
+        Frequencies, highest first.
+    floor_ : matplotlib Line2D
+        What random selections give.
+    legend_ : matplotlib Legend
+        The legend.
+
+    References
+    ----------
+    .. [1] S. Nogueira, K. Sechidis and G. Brown, *On the Stability of Feature Selection
+           Algorithms*, Journal of Machine Learning Research 18, 2018.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from certifeature.plotting import StabilityDisplay
+    >>> display = StabilityDisplay.from_selections([[0, 1, 2], [0, 1, 3]], n_features=10)
+    >>> display.jaccard
+    0.5
+    >>> display.ax_.get_ylabel()
+    'share of selections (%)'
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, selections: Sequence[Any], n_features: int) -> None:
+        if len(selections) < 2:
+            raise ValueError(f"stability compares selections; got {len(selections)}, give two.")
+        self.selections = [
+            as_sample(chosen, None, n_features, None).indices for chosen in selections
+        ]
+        self.n_features = n_features
+        masks = np.zeros((len(selections), n_features))
+        for mask, chosen in zip(masks, self.selections, strict=True):
+            mask[chosen] = 1
+        self.frequencies = masks.mean(axis=0)
+        self.jaccard, self.nogueira = jaccard_index(masks), nogueira_index(masks)
+
+    @classmethod
+    def from_selections(
+        cls, selections: Sequence[Any], n_features: int, *, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
+        """Plot selections that exist.
+
+        Parameters
+        ----------
+        selections : sequence of array-like
+            Indices or boolean masks of the chosen features, at least two.
+        n_features : int
+            Number of features there are.
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        StabilityDisplay
+            The plot.
+        """
+        return cls(selections, n_features).plot(ax, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        cv: Any = 5,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Select features on the training rows of each fold, and plot that.
+
+        Parameters
+        ----------
+        estimator : selector
+            Anything with ``fit`` and ``get_support``; copies of it are fitted.
+        X : {array-like, sparse array or matrix, data frame} of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,), default=None
+            Class labels.
+        cv : int, cross-validation generator or iterable, default=5
+            Folds; an int stratifies them by y where it is given.
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        StabilityDisplay
+            The plot.
+        """
+        require_matplotlib()
+        if sparse.issparse(X):
+            X = X.tocsr()
+        elif not hasattr(X, "iloc"):
+            X = np.asarray(X)
+        y = None if y is None else np.asarray(y)
+        selections = []
+        for train, _ in check_cv(cv, y, classifier=y is not None).split(X, y):
+            rows = X.iloc[train] if hasattr(X, "iloc") else X[train]
+            selector = clone(estimator).fit(rows, None if y is None else y[train])
+            selections.append(selector.get_support(indices=True))
+        return cls(selections, X.shape[1]).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw frequencies, highest first.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **kwargs : dict
+            Passed to :meth:`matplotlib.axes.Axes.plot` for the frequencies.
+
+        Returns
+        -------
+        StabilityDisplay
+            The display itself.
+        """
+        self.ax_ = axes_for(ax)
+        self.figure_ = self.ax_.figure
+        n_selections = len(self.selections)
+        label = (
+            f"{n_selections} selections\nJaccard {self.jaccard:.2f}\nNogueira {self.nogueira:.2f}"
+        )
+        stairs: dict[str, Any] = {"drawstyle": "steps-pre"}
+        style: dict[str, Any] = {"color": COLOURS[0], "label": label} | stairs | kwargs
+        (self.line_,) = self.ax_.plot(*frequency_stairs(self.frequencies), **style)
+        style = {"color": GREY, "linestyle": "--", "label": "random selections"} | stairs
+        (self.floor_,) = self.ax_.plot(*random_stairs(self.frequencies, n_selections), **style)
+        self.ax_.set(xlabel="features, most often chosen first", ylabel="share of selections (%)")
+        self.ax_.set_xlim(left=0)
+        self.ax_.set_ylim(0, 105)
+        self.legend_ = add_legend(self.ax_)
+        return self

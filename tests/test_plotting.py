@@ -1,0 +1,547 @@
+"""Displays: their data, axes and labels, and what they refuse."""
+
+import builtins
+from dataclasses import replace
+
+import matplotlib
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, SelectKBest, f_classif
+from sklearn.svm import SVC
+
+from certifeature import (
+    BSSSelector,
+    LeverageScoreSelector,
+    LPSVMSelector,
+    RandomSelector,
+    RRQRSelector,
+    certify,
+)
+from certifeature.datasets import make_relevant_features
+from certifeature.experiments import Comparison, Contender
+from certifeature.plotting import (
+    CertificateDisplay,
+    ErrorCurveDisplay,
+    RankDisplay,
+    SpectrumDisplay,
+    StabilityDisplay,
+)
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+
+@pytest.fixture(autouse=True)
+def _no_traces():
+    """Close what a test opened, and see that settings are as they were."""
+    settings = dict(matplotlib.rcParams)
+    yield
+    plt.close("all")
+    assert dict(matplotlib.rcParams) == settings
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_relevant_features(60, 300, 20, random_state=0)
+
+
+@pytest.fixture
+def ax():
+    """Axes of a user, in a figure that pyplot does not know."""
+    return Figure().subplots()
+
+
+def contender(method, size, n_features, *errors):
+    return Contender(method, size, n_features, errors, 0.1, 0.5, 2.0)
+
+
+COMPARISON = Comparison(
+    (
+        contender("full data", None, 500, 0.02, 0.04),
+        contender("bss", 10, 10, 0.10, 0.20),
+        contender("bss", 100, 98, 0.01, 0.05),
+        contender("lpsvm", None, 37.5, 0.05, 0.15),
+        contender("random", 10, 10, 0.5, 0.5),
+        contender("random", 100, 100, 0.4, 0.5),
+    ),
+    n_repeats=1,
+    n_folds=2,
+    seed=0,
+)
+
+
+def vectors(n_features, n_components, seed=0):
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((n_features, n_components)))[0]
+
+
+def legend_texts(display):
+    return [text.get_text() for text in display.legend_.get_texts()]
+
+
+# Errors
+
+
+def test_error_curves_are_means_over_folds_at_the_numbers_chosen(ax):
+    display = ErrorCurveDisplay.from_comparison(COMPARISON, ax=ax)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    x, y = display.lines_["bss"].get_data()
+    np.testing.assert_allclose(x, [10, 98])
+    np.testing.assert_allclose(y, [15, 3])
+    assert ax.get_xlabel() == "number of features chosen"
+    assert ax.get_ylabel() == "test error (%)"
+
+
+def test_bands_are_a_deviation_wide_and_not_below_zero(ax):
+    display = ErrorCurveDisplay.from_comparison(COMPARISON, ax=ax)
+    (path,) = display.bands_["bss"].get_paths()
+    deviations = 100 * np.array([np.std([0.1, 0.2], ddof=1), np.std([0.01, 0.05], ddof=1)])
+    at_first = path.vertices[path.vertices[:, 0] == 10, 1]
+    np.testing.assert_allclose(
+        [at_first.min(), at_first.max()], [15 - deviations[0], 15 + deviations[0]]
+    )
+    assert path.vertices[:, 1].min() >= 0
+
+
+def test_floor_full_data_and_methods_with_their_own_number(ax):
+    display = ErrorCurveDisplay.from_comparison(COMPARISON, ax=ax)
+    assert display.lines_["random"].get_linestyle() == "--"
+    np.testing.assert_allclose(display.lines_["full data"].get_ydata(), 3)
+    assert list(display.points_) == ["lpsvm"]
+    np.testing.assert_allclose(display.points_["lpsvm"].lines[0].get_data(), [[37.5], [10]])
+    assert {"bss", "random features", "all 500 features", "lpsvm (own number)"} == set(
+        legend_texts(display)
+    )
+
+
+def test_wide_ranges_have_a_log_axis_with_the_sizes_on_it(ax):
+    ErrorCurveDisplay.from_comparison(COMPARISON, ax=ax)
+    assert ax.get_xscale() == "log"
+    ax.figure.draw_without_rendering()
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["10", "100"]
+
+
+def test_one_fold_has_no_bands(ax):
+    one = Comparison((contender("bss", 10, 10, 0.1),), 1, 1, 0)
+    assert ErrorCurveDisplay(one).plot(ax).bands_ == {}
+
+
+def test_many_methods_differ_in_colour_or_dashes(ax):
+    many = Comparison(tuple(contender(f"m{i}", 9, 9, 0.1, 0.2) for i in range(12)), 1, 2, 0)
+    lines = ErrorCurveDisplay(many).plot(ax).lines_.values()
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 12
+
+
+def test_error_curves_from_data(data, ax):
+    X, y = data
+    display = ErrorCurveDisplay.from_data(
+        X, y, [10, 20], ax=ax, methods=["bss", "random"], n_folds=2, n_jobs=1
+    )
+    assert {c.method for c in display.comparison.contenders} == {"full data", "bss", "random"}
+    assert len(display.lines_["bss"].get_xdata()) == 2
+
+
+def test_a_comparison_without_methods_is_refused():
+    with pytest.raises(ValueError, match="no method but full data"):
+        ErrorCurveDisplay.from_comparison(Comparison(COMPARISON.contenders[:1], 1, 2, 0))
+
+
+# Certificates
+
+
+def test_layers_nest_and_are_drawn_as_they_are(data, ax):
+    X, y = data
+    display = CertificateDisplay.from_estimator(BSSSelector(), X, y, [40, 80, 160], ax=ax)
+    layers = display.layers
+    assert (layers["a priori"] <= layers["measured"]).all()
+    assert (layers["measured"] <= layers["realised"]).all()
+    certificate = certify(X, y, BSSSelector(80).fit(X, y))
+    assert layers["measured"][1] == certificate.lambda_min
+    assert layers["realised"][1] == certificate.realised.margin_ratio
+    for name, line in display.lines_.items():
+        np.testing.assert_array_equal(line.get_data(), [display.n_features, layers[name]])
+    assert ax.get_yscale() == "log"
+    assert ax.get_xlabel() == "number of features chosen"
+    assert ax.get_ylabel() == "share of squared margin"
+
+
+def test_what_is_missing_or_zero_is_not_drawn_but_told(data, ax):
+    X, y = data
+    display = CertificateDisplay.from_estimator(BSSSelector(), X, y, [5, 80], ax=ax)
+    assert np.isnan(display.layers["a priori"][0])
+    assert display.layers["measured"][0] == 0
+    assert np.isnan(display.lines_["measured"].get_ydata()).tolist() == [True, False]
+    np.testing.assert_array_equal(display.zeros_["measured"].get_xdata(), [5])
+    texts = legend_texts(display)
+    assert "a priori promise\n(none for 1 of 2)" in texts
+    assert "measured: zero" in texts
+    assert ax.get_ylim()[0] > 0
+
+
+def test_zeros_are_points_like_others_on_a_linear_scale(data, ax):
+    X, y = data
+    display = CertificateDisplay.from_certificates(
+        [certify(X, y, [0, 1], realised=False)], ax=ax, log=False
+    )
+    assert display.zeros_ == {}
+    assert display.lines_["measured"].get_ydata() == [0]
+    assert "a priori promise\n(none)" in legend_texts(display)
+
+
+def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
+    X, y = data
+    CertificateDisplay.from_certificates([certify(X, y, [0, 1], realised=False)], ax=ax)
+    ax.figure.draw_without_rendering()
+
+
+def test_random_promises_say_with_which_probability(ax):
+    X, _ = make_relevant_features(20, 2000, 10, random_state=0)
+    selector = LeverageScoreSelector(supervised=False, random_state=0)
+    display = CertificateDisplay.from_estimator(selector, X, None, [20, 1500], ax=ax)
+    assert display.certificates[0].rows == "all"
+    assert "a priori promise\n(probability 0.99)\n(none for 1 of 2)" in legend_texts(display)
+    assert "realised\n(none)" in legend_texts(display)
+
+
+def test_a_sketch_proves_nothing_and_says_so(data, ax):
+    certificate = certify(*data, np.arange(100), realised=False)
+    display = CertificateDisplay([certificate, replace(certificate, exact=False)]).plot(ax)
+    assert "measured λ\n(no proof for 1 of 2)" in legend_texts(display)
+
+
+def test_selectors_of_scikit_learn_are_certified(data, ax):
+    rfe = RFE(SVC(kernel="linear"), step=0.5)
+    display = CertificateDisplay.from_estimator(rfe, *data, [50, 100], realised=False, ax=ax)
+    assert display.n_features.tolist() == [50, 100]
+    assert np.isnan(display.layers["a priori"]).all()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ([], "empty"),
+        ([20, 10], "increase"),
+        ([10, 10], "increase"),
+        ([0, 5], "positive"),
+        ([2.5], "positive"),
+        ([True], "positive"),
+    ],
+)
+def test_sizes_are_checked_before_anything_is_computed(data, sizes, message):
+    with pytest.raises(ValueError, match=message):
+        CertificateDisplay.from_estimator(BSSSelector(), *data, sizes)
+    with pytest.raises(ValueError, match=message):
+        ErrorCurveDisplay.from_data(*data, sizes)
+    assert plt.get_fignums() == []
+
+
+def test_certificates_need_a_selector_that_can_be_asked_for_a_size(data):
+    with pytest.raises(ValueError, match="LPSVMSelector has no parameter n_features_to_select"):
+        CertificateDisplay.from_estimator(LPSVMSelector(), *data, [10])
+    with pytest.raises(ValueError, match="no certificates"):
+        CertificateDisplay([])
+
+
+# Spectrum
+
+
+@pytest.mark.parametrize(("n_components", "n_select"), [(1, 2), (10, 11), (10, 40), (30, 300)])
+def test_eigenvalues_lie_strictly_between_the_barriers(n_components, n_select, ax):
+    display = SpectrumDisplay.from_vectors(vectors(400, n_components), n_select, ax=ax)
+    assert (display.lower < display.eigenvalues[:, 0]).all()
+    assert (display.eigenvalues[:, -1] < display.upper).all()
+    assert display.steps[0] == 0
+    assert display.steps[-1] == n_select
+    assert len(display.steps) <= 60
+
+
+def test_barriers_end_at_the_bounds_of_the_theorem(ax):
+    display = SpectrumDisplay.from_vectors(vectors(200, 10), 40, ax=ax)
+    scale = (1 - np.sqrt(10 / 40)) / 40
+    np.testing.assert_allclose(scale * display.lower[-1], (1 - np.sqrt(10 / 40)) ** 2)
+    np.testing.assert_allclose(scale * display.upper[-1], (1 + np.sqrt(10 / 40)) ** 2)
+
+
+def test_the_last_spectrum_is_that_of_the_selection(data, ax):
+    X, _ = data
+    selector = BSSSelector(120, supervised=False).fit(X)
+    display = SpectrumDisplay.from_estimator(selector, X, ax=ax, n_shown=5)
+    scale = (1 - np.sqrt(60 / 120)) / 120
+    assert scale * display.eigenvalues[-1, 0] == pytest.approx(selector.certificate_.lambda_min)
+    assert scale * display.eigenvalues[-1, -1] == pytest.approx(selector.certificate_.lambda_max)
+    assert len(display.eigenvalues_.get_segments()) == 60
+    np.testing.assert_array_equal(display.lower_.get_data(), [display.steps, display.lower])
+    np.testing.assert_array_equal(display.upper_.get_data(), [display.steps, display.upper])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("step", "eigenvalue of A")
+    low, high = ax.get_ylim()
+    assert low < display.lower[0]
+    assert high > display.upper[-1]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_features_to_select": "auto"},
+        {"n_features_to_select": 10},
+        {"n_features_to_select": 0.3, "order": "rfe"},
+        {"n_features_to_select": 40, "basis": "truncated", "n_components": 8},
+        {"n_features_to_select": 40, "basis": "sketch", "n_components": 8, "random_state": 3},
+    ],
+)
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array, sparse.coo_array])
+def test_every_kind_of_basis_is_found_again(data, options, convert, ax):
+    X, y = convert(data[0]), data[1]
+    selector = BSSSelector(**options).fit(X, y)
+    display = SpectrumDisplay.from_estimator(selector, X, y, ax=ax)
+    assert display.eigenvalues.shape[1] == selector.basis_.n_components
+    assert (display.lower < display.eigenvalues[:, 0]).all()
+    assert (display.eigenvalues[:, -1] < display.upper).all()
+
+
+def test_priority_decides_which_features_are_picked(ax):
+    V = vectors(100, 5)
+    one = SpectrumDisplay.from_vectors(V, 20, ax=ax)
+    other = SpectrumDisplay.from_vectors(V, 20, priority=np.arange(100), ax=ax)
+    assert not np.allclose(one.eigenvalues, other.eigenvalues)
+
+
+def test_spectra_refuse_what_is_not_bss(data):
+    X, y = data
+    with pytest.raises(NotFittedError):
+        SpectrumDisplay.from_estimator(BSSSelector(30), X)
+    with pytest.raises(TypeError, match="only BSSSelector has barriers"):
+        SpectrumDisplay.from_estimator(RandomSelector(30).fit(X, y), X)
+    with pytest.raises(ValueError, match="without BSS"):
+        SpectrumDisplay.from_estimator(BSSSelector(1).fit(X, y), X)
+    with pytest.raises(ValueError, match="more steps than directions"):
+        SpectrumDisplay.from_vectors(vectors(50, 5), 5)
+    with pytest.raises(ValueError, match="not orthonormal"):
+        SpectrumDisplay.from_vectors(np.ones((50, 5)), 20)
+    with pytest.raises(ValueError, match="n_shown must be"):
+        SpectrumDisplay.from_vectors(vectors(50, 5), 20, n_shown=1)
+    with pytest.raises(ValueError, match="a row for each"):
+        SpectrumDisplay(steps=[0, 1], eigenvalues=[[0.0]], lower=[0, 1], upper=[1, 2])
+
+
+def test_spectra_refuse_other_data(data):
+    X, y = data
+    selector = BSSSelector(40).fit(X, y)
+    with pytest.raises(ValueError, match="other features than the selector"):
+        SpectrumDisplay.from_estimator(selector, X[::-1])
+    with pytest.raises(ValueError, match="is not what the selector was fitted on"):
+        SpectrumDisplay.from_estimator(selector, X[:, :100])
+    sketched = BSSSelector(40, basis="sketch", n_components=8).fit(X, y)
+    with pytest.raises(ValueError, match="random_state is an int"):
+        SpectrumDisplay.from_estimator(sketched, X)
+
+
+# Ranks
+
+
+def test_ranks_follow_the_scores_and_chosen_features_are_marked(data, ax):
+    X, y = data
+    selector = BSSSelector(40, order="leverage").fit(X, y)
+    display = RankDisplay.from_estimator(selector, ax=ax)
+    by_rank = display.scores[np.argsort(display.ranks)]
+    np.testing.assert_array_equal(by_rank, np.sort(display.scores)[::-1])
+    x, heights = display.points_.get_data()
+    np.testing.assert_array_equal(heights, selector.scores_[selector.indices_])
+    np.testing.assert_array_equal(x, display.ranks[selector.indices_])
+    assert (np.diff(display.line_.get_ydata()) <= 0).all()
+    assert ax.get_xlabel() == "rank of the feature"
+    assert ax.get_ylabel() == "leverage score"
+    assert ax.get_xscale() == "log"
+    assert legend_texts(display) == ["all 300 features", f"{len(selector.indices_)} chosen"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "name"),
+    [
+        (BSSSelector(40), "|weight| in the SVM"),
+        (BSSSelector(40, order="rfe"), "place in elimination"),
+        (BSSSelector(100, supervised=False), "leverage score"),
+        (BSSSelector(40, order=f_classif), "score"),
+        (LeverageScoreSelector(40), "leverage score"),
+        (RRQRSelector(40), "relative column norm"),
+        (RandomSelector(40), "chance in one draw"),
+        (LPSVMSelector(), "|weight| in the 1-norm SVM"),
+    ],
+)
+def test_every_selector_has_a_name_for_its_scores(data, selector, name, ax):
+    display = RankDisplay.from_estimator(selector.fit(*data), ax=ax, log=False)
+    assert ax.get_ylabel() == name
+    assert ax.get_xscale() == "linear"
+    assert set(display.chosen) == set(selector.indices_)
+
+
+def test_any_selection_has_ranks(data, ax):
+    best = SelectKBest(k=5).fit(*data)
+    display = RankDisplay.from_scores(best.scores_, best, score_name="F", ax=ax)
+    assert sorted(display.ranks[display.chosen]) == [1, 2, 3, 4, 5]
+    assert ax.get_ylabel() == "F"
+
+
+def test_features_without_a_score_are_counted_not_drawn(ax):
+    display = RankDisplay.from_scores([3.0, -np.inf, 2.0, -np.inf], [0, 1], ax=ax)
+    assert display.line_.get_ydata().tolist() == [3, 2]
+    assert display.points_.get_ydata().tolist() == [3]
+    assert legend_texts(display) == [
+        "all 4 features\n(2 without a score)",
+        "2 chosen\n(1 without a score)",
+    ]
+
+
+def test_ranks_refuse_what_has_no_scores():
+    with pytest.raises(NotFittedError):
+        RankDisplay.from_estimator(BSSSelector(3))
+    with pytest.raises(TypeError, match="use from_scores"):
+        RankDisplay.from_estimator(SVC().fit([[0.0], [1.0]], [0, 1]))
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        RankDisplay.from_scores([1.0, np.nan], [0])
+    with pytest.raises(ValueError, match="some of them finite"):
+        RankDisplay.from_scores([-np.inf, -np.inf], [0])
+    with pytest.raises(ValueError, match="columns 0 to 1"):
+        RankDisplay.from_scores([1.0, 2.0], [2])
+
+
+# Stability
+
+
+def test_stability_of_equal_and_of_disjoint_selections(ax):
+    same = StabilityDisplay.from_selections([[0, 1], [1, 0], [0, 1]], 10, ax=ax)
+    assert same.jaccard == same.nogueira == 1
+    apart = StabilityDisplay.from_selections([[0, 1], [2, 3]], 10, ax=ax)
+    assert apart.jaccard == 0
+    assert apart.nogueira < 0
+    assert np.isnan(StabilityDisplay([np.ones(3, bool)] * 2, 3).nogueira)
+
+
+def test_nogueira_is_kuncheva_for_selections_of_one_size(rng):
+    """Its authors show that: the mean overlap of pairs, corrected for chance."""
+    selections = [rng.choice(30, 8, replace=False) for _ in range(4)]
+    overlaps = [len(np.intersect1d(a, b)) for i, a in enumerate(selections) for b in selections[:i]]
+    chance = 8 * 8 / 30
+    expected = (np.mean(overlaps) - chance) / (8 - chance)
+    assert StabilityDisplay(selections, 30).nogueira == pytest.approx(expected)
+
+
+def test_frequencies_are_sorted_and_end_at_zero(ax):
+    display = StabilityDisplay.from_selections([[0, 1, 2], [0, 1, 3]], 10, ax=ax)
+    np.testing.assert_array_equal(display.frequencies, [1, 1, 0.5, 0.5] + 6 * [0])
+    x, heights = display.line_.get_data()
+    assert x.tolist() == [0, 1, 2, 3, 4, 4]
+    assert heights.tolist() == [100, 100, 100, 50, 50, 0]
+    assert ax.get_xlabel() == "features, most often chosen first"
+    assert ax.get_ylabel() == "share of selections (%)"
+    assert "Jaccard 0.50" in legend_texts(display)[0]
+
+
+def test_the_floor_is_what_random_selections_give(rng, ax):
+    selections = [rng.choice(5000, 1500, replace=False) for _ in range(5)]
+    display = StabilityDisplay.from_selections(selections, 5000, ax=ax)
+    assert abs(display.nogueira) < 0.02
+    floor, heights = display.floor_.get_data()
+    for end, height in zip(floor[1:-1], heights[1:-1], strict=True):
+        found = (100 * display.frequencies >= height - 1e-9).sum()
+        assert found == pytest.approx(end, abs=100)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.coo_array, "frame"])
+def test_stability_over_folds(data, convert, ax):
+    X, y = data
+    if convert == "frame":
+        X = pytest.importorskip("pandas").DataFrame(X, columns=[f"f{i}" for i in range(300)])
+    else:
+        X = convert(X)
+    selector = BSSSelector(20)
+    display = StabilityDisplay.from_estimator(selector, X, y, cv=3, ax=ax)
+    assert len(display.selections) == 3
+    assert 0 < display.nogueira < 1
+    assert not hasattr(selector, "indices_")
+
+
+def test_stability_without_labels(data, ax):
+    selector = BSSSelector(80, supervised=False)
+    assert len(StabilityDisplay.from_estimator(selector, data[0], cv=2, ax=ax).selections) == 2
+
+
+def test_one_selection_has_no_stability():
+    with pytest.raises(ValueError, match="got 1, give two"):
+        StabilityDisplay.from_selections([[0]], 5)
+    with pytest.raises(ValueError, match="columns 0 to 4"):
+        StabilityDisplay.from_selections([[0], [5]], 5)
+
+
+# All
+
+
+def displays():
+    V = vectors(100, 5)
+    return [
+        ErrorCurveDisplay(COMPARISON),
+        CertificateDisplay([certify(*make_relevant_features(20, 50, 5, random_state=0), [3, 4])]),
+        SpectrumDisplay.from_vectors(V, 20, ax=Figure().subplots()),
+        RankDisplay(scores=np.arange(9.0), selection=[7, 8]),
+        StabilityDisplay([[0], [1]], 5),
+    ]
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_displays_make_a_figure_or_use_the_axes_given(place):
+    display = displays()[place]
+    assert plt.get_fignums() == []
+    assert display.plot() is display
+    assert plt.get_fignums() == [display.figure_.number]
+    _, axes = plt.subplots(1, 2)
+    assert display.plot(axes[1]).ax_ is axes[1]
+    assert not axes[0].has_data()
+    assert len(plt.get_fignums()) == 2
+    with pytest.raises(TypeError, match="one matplotlib Axes"):
+        display.plot(axes)
+
+
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("size", [(6.4, 4.8), (3.4, 2.6)])
+def test_legends_hide_nothing_and_stay_in_the_figure(place, size):
+    figure = Figure(figsize=size, layout="constrained")
+    display = displays()[place].plot(figure.subplots())
+    figure.draw_without_rendering()
+    legend, inner = display.legend_.get_window_extent(), display.ax_.get_window_extent()
+    assert legend.x0 >= inner.x1 or legend.y0 >= inner.y1
+    assert legend.x1 <= figure.bbox.x1 + 1
+    assert legend.y1 <= figure.bbox.y1 + 1
+
+
+def test_legends_inside_stand_above_the_data(ax):
+    display = ErrorCurveDisplay(COMPARISON).plot(ax)
+    ax.figure.draw_without_rendering()
+    highest = ax.transData.transform([10, 50])[1]
+    assert display.legend_.get_window_extent().y0 > highest
+
+
+def test_style_is_for_the_user_to_change(ax):
+    display = RankDisplay.from_scores([1.0, 2.0], [1], ax=ax, color="red", label="mine")
+    assert display.points_.get_color() == "red"
+    assert "mine" in legend_texts(display)
+    lines = ErrorCurveDisplay.from_comparison(COMPARISON, ax=ax, linewidth=5).lines_
+    assert lines["bss"].get_linewidth() == 5
+
+
+def test_without_matplotlib_the_remedy_is_named(monkeypatch, data):
+    real = builtins.__import__
+
+    def missing(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    display = StabilityDisplay([[0], [1]], 5)
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(ImportError, match=r"pip install 'certifeature\[plot\]'"):
+        display.plot()
+    with pytest.raises(ImportError, match=r"pip install 'certifeature\[plot\]'"):
+        SpectrumDisplay.from_estimator(BSSSelector(), data[0])
