@@ -23,3 +23,14 @@ def real_data():
     if not DATA.is_dir():
         pytest.skip("the real data sets are not beside this checkout")
     return DATA
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say plainly that nobody looked at the report in a browser."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    n_skipped = sum("no Chromium" in str(report.longrepr) for report in skipped)
+    if n_skipped:
+        terminalreporter.write_line(
+            f"no Chromium: {n_skipped} browser tests skipped; install Debian's chromium",
+            yellow=True,
+        )

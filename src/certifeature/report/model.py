@@ -1,0 +1,75 @@
+"""What a report tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from certifeature.certificate import Certificate
+from certifeature.experiments import Comparison
+
+__all__ = ["Feature", "Report"]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One chosen feature.
+
+    Attributes
+    ----------
+    rank : int
+        Place in the order of choice, from 1.
+    name : str
+        Its name, which may be any text.
+    scale : float
+        Factor that the selection gives to its column.
+    weight : float or None
+        Absolute weight in the SVM on all features, where there is one.
+    label : str or None
+        Class that it speaks for, where there is one.
+    """
+
+    rank: int
+    name: str
+    scale: float
+    weight: float | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """A selection of features, ready to be shown. What is None or empty is left out.
+
+    Attributes
+    ----------
+    title : str
+        Heading of the page.
+    asked : mapping of str to str
+        What was asked for: "Data", "Method", "Number of features" and the like.
+    certificate : Certificate or None
+        What the selection can cost.
+    features : sequence of Feature
+        The features chosen.
+    comparison : Comparison or None
+        How other methods do on the same data.
+    reproduction : mapping of str to str
+        What it takes to do it again. The entry "Command" gets a button that copies it.
+    figures : mapping of str to str
+        Captions, and drawings as SVG text. A drawing is shown as an image, in which a browser runs
+        no scripts and loads nothing.
+
+    Examples
+    --------
+    >>> from certifeature.report import Feature, Report
+    >>> report = Report("Genes", features=[Feature(1, "BRCA1", 1.2)])
+    >>> report.features[0].name
+    'BRCA1'
+    """
+
+    title: str
+    asked: Mapping[str, str] = field(default_factory=dict)
+    certificate: Certificate | None = None
+    features: Sequence[Feature] = ()
+    comparison: Comparison | None = None
+    reproduction: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, str] = field(default_factory=dict)

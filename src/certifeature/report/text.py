@@ -1,0 +1,94 @@
+"""Text and numbers as a page shows them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+__all__ = ["MISSING", "decimals", "duration", "number", "one_line", "share", "visible"]
+
+MISSING = "–"
+
+# What a page would swallow (control characters), let reorder its neighbours (marks of writing
+# direction) or could not be saved with (halves of surrogate pairs, non-characters).
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+_SPACING = re.compile("[\t\n]")
+
+
+def visible(text: str) -> str:
+    r"""Return text with a visible sign for each character that cannot be shown as it is.
+
+    Tabs and line breaks stay.
+
+    Examples
+    --------
+    >>> from certifeature.report.text import visible
+    >>> visible("null \x00, right to left \u202e")
+    'null ⟨U+0000⟩, right to left ⟨U+202E⟩'
+    """
+    return _UNSEEN.sub(_sign, text)
+
+
+def one_line(text: str) -> str:
+    r"""Return visible text with signs for tabs and line breaks too.
+
+    Examples
+    --------
+    >>> from certifeature.report.text import one_line
+    >>> one_line("two\nlines")
+    'two⟨U+000A⟩lines'
+    """
+    return _SPACING.sub(_sign, visible(text))
+
+
+def _sign(match: re.Match[str]) -> str:
+    return f"⟨U+{ord(match[0]):04X}⟩"
+
+
+def number(value: float | None) -> str:
+    """Return three digits of a number."""
+    if value is None or math.isnan(value):
+        return MISSING
+    return "∞" if value == math.inf else f"{value:.3g}"
+
+
+def share(value: float) -> str:
+    """Return a share in percent."""
+    return f"{100 * value:.3g}\N{NO-BREAK SPACE}%"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    if seconds < 0.001:
+        return "< 1 ms"
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def decimals(values: Sequence[float | None]) -> list[str]:
+    """Return numbers with as many decimals as the largest needs for four digits.
+
+    Numbers too small for that keep two digits, and what is not finite counts as missing.
+
+    Examples
+    --------
+    >>> from certifeature.report.text import decimals
+    >>> decimals([12.0, 0.5, 0.00001, None])
+    ['12.00', '0.50', '1.0e-05', '–']
+    """
+    known = [abs(value) for value in values if value is not None and math.isfinite(value)]
+    largest = max(known, default=0.0)
+    places = max(0, 3 - math.floor(math.log10(largest))) if largest else 0
+    places = min(places, 6)
+
+    def shown(value: float | None) -> str:
+        if value is None or not math.isfinite(value):
+            return MISSING
+        lost = value != 0 and abs(value) < 10.0**-places
+        return f"{value:.1e}" if lost or abs(value) >= 1e9 else f"{value:.{places}f}"
+
+    return [shown(value) for value in values]

@@ -1,0 +1,224 @@
+"""Reports: complete, harmless whatever the names are, and nothing shown that there is not."""
+
+import math
+import re
+import sys
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certifeature.certificate import APriori, Certificate, Realised
+from certifeature.certificate.wording import as_sentences
+from certifeature.experiments import Comparison, Contender
+from certifeature.report import Feature, Report, page, render, write_report
+from certifeature.report.text import decimals, duration, number, one_line, visible
+from certifeature.report.view import layers, method_rows
+
+CERTIFICATE = Certificate(
+    rows="support",
+    n_rows=50,
+    rank=50,
+    n_features=9000,
+    n_selected=300,
+    exact=True,
+    lambda_min=0.4,
+    lambda_max=1.8,
+    a_priori=APriori("BSS", 300, 50, 0.35, 1.98, 1.0),
+    realised=Realised("hinge", 1.0, 1.0, 0.9, 2.0, 2.1, 1.0, 1.1),
+    covers_all_rows=True,
+)
+COMPARISON = Comparison(
+    (
+        Contender("full data", None, 9000.0, (0.02, 0.04), 1e-5, 1.0, 1.0),
+        Contender("random", 300, 300.0, (0.3, 0.2), 0.04, 0.0, math.inf),
+        Contender("bss", 300, 290.5, (0.03, 0.05), 0.7, 0.4, 4.5),
+    ),
+    n_repeats=1,
+    n_folds=2,
+    seed=0,
+)
+DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
+
+def report_about(text="plain", **changes):
+    """A report with everything in it and one text wherever a text can be."""
+    values = {
+        "title": text,
+        "asked": {text: text},
+        "certificate": CERTIFICATE,
+        "features": [Feature(1, text, 1.5, 0.25, text), Feature(2, text, 0.5, None, None)],
+        "comparison": COMPARISON,
+        "reproduction": {"Command": text, text: text},
+        "figures": {text: DRAWING},
+    }
+    return Report(**values | changes)
+
+
+class Outline(HTMLParser):
+    """The elements and attributes of a page, the texts between them, and alternatives of images."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.texts, self.alternatives = [], [], []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        names = [name for name, _ in attrs]
+        self.tags.append((tag, *names))
+        self.alternatives += [value for name, value in attrs if name == "alt"]
+
+    def handle_endtag(self, tag):
+        self.tags.append(f"/{tag}")
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_everything_is_shown():
+    features = [Feature(i, f"feature number {i};", 1.0) for i in range(1, 501)]
+    html = render(report_about("any", features=features, reproduction={"Command": "do --it"}))
+    text = "".join(Outline(html).texts)
+    assert all(feature.name in text for feature in features)
+    assert all(sentence in text for sentence in as_sentences(CERTIFICATE))
+    assert all(contender.method in text for contender in COMPARISON.contenders)
+    assert "do --it" in text
+
+
+@given(st.text(st.characters(), min_size=1, max_size=50).filter(lambda text: text != "Command"))
+def test_any_text_is_text(text):
+    html = render(report_about(text))
+    outline = Outline(html)
+    assert outline.tags == Outline(render(report_about())).tags
+    # Title of the page and of its head, name and value asked for, two features, a class and
+    # more: an element each, with no neighbour that could be swallowed.
+    assert outline.texts.count(one_line(text)) >= 7
+    assert visible(text) in outline.texts
+    assert outline.alternatives == [one_line(text)]
+    assert html.encode()
+
+
+@pytest.mark.parametrize(
+    "text", ["<script>alert(1)</script>", "</script>", "</title></style>", "'\"&quot;", "\u202ex"]
+)
+def test_evil_text_stands_in_no_tag(text):
+    assert render(report_about(text)).count(text) == render(report_about()).count(text)
+
+
+def test_long_text_gets_a_box_of_its_own():
+    html = render(report_about("x" * 10_000))
+    assert '<th scope="row"><bdi class="long" tabindex="0">' + "x" * 10_000 in html
+
+
+def test_nothing_comes_from_elsewhere():
+    html = render(report_about())
+    links = re.findall(r'(?:src|href|action|data|srcset|poster)="([^"]*)"', html)
+    assert links
+    assert all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in links)
+    assert not re.search(r"@import|url\(|https?:|//[a-z]", html.replace("\n//", ""))
+
+
+def test_the_policy_allows_the_page_itself_and_no_more():
+    html = render(report_about())
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1]
+    for tag in ("style", "script"):
+        (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+        digest = b64encode(sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src &#39;sha256-{digest}&#39;;" in policy
+    assert policy.startswith("default-src &#39;none&#39;;")
+    assert "unsafe" not in policy
+    assert not re.search(r'<[^>]* (style|on\w+)="', html)
+
+
+def test_drawings_are_images():
+    html = render(Report("t", figures={"A curve": DRAWING}))
+    (source,) = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]*)" alt="A curve">', html)
+    assert b64decode(source).decode() == DRAWING
+    assert "alert" not in html
+
+
+def test_an_empty_report_has_no_sections():
+    html = render(Report("Nothing"))
+    assert not {"section", "table", "nav"} & {tag[0] for tag in Outline(html).tags}
+
+
+@pytest.mark.parametrize("name", ["asked", "certificate", "features", "comparison", "figures"])
+def test_what_is_missing_has_no_section(name):
+    empty = None if name in ("certificate", "comparison") else {}
+    assert f'<section id="{name}"' in render(report_about())
+    html = render(report_about(**{name: empty}))
+    assert f'<section id="{name}"' not in html
+    assert f'href="#{name}"' not in html
+
+
+def test_columns_without_values_are_left_out():
+    html = render(Report("t", features=[Feature(1, "a", 1.0)]))
+    assert re.findall(r'<th scope="col"[^>]*>(\w+)</th>', html) == ["Rank", "Feature", "Scale"]
+
+
+def test_features_stand_by_rank():
+    html = render(Report("t", features=[Feature(2, "second", 1.0), Feature(1, "first", 1.0)]))
+    assert html.index("first") < html.index("second")
+
+
+def test_methods_stand_by_error_below_the_reference():
+    rows = method_rows(COMPARISON)
+    assert [row.name for row in rows] == ["full data", "bss", "random"]
+    assert [row.best for row in rows] == [False, True, False]
+    assert [row.reference for row in rows] == [True, False, False]
+    assert (rows[1].error, rows[1].deviation) == ("4.0", "± 1.4")
+    assert rows[2].condition == "∞"
+    assert all(0 <= row.low <= row.mid <= row.high <= 100 for row in rows)
+
+
+def test_one_fold_has_no_deviation():
+    contender = Contender("bss", 3, 3.0, (0.0,), 1.0, 1.0, 1.0)
+    (row,) = method_rows(Comparison((contender,), 1, 1, 0))
+    assert row.deviation == ""
+
+
+def test_layers_say_what_the_certificate_says():
+    promised, measured, realised = layers(CERTIFICATE)
+    assert [layer.margin for layer in (promised, measured)] == ["≥ 35\xa0%", "≥ 40\xa0%"]
+    assert (measured.objective, measured.radius) == ("≤ 2.5×", "≤ 1.8×")
+    assert (realised.margin, realised.objective) == ("81\xa0%", "1.05×")
+    assert promised.bar < measured.bar < realised.bar <= promised.full == 100
+
+
+def test_layers_claim_nothing_that_is_not_proven():
+    values = CERTIFICATE.to_dict() | {"a_priori": None, "realised": None}
+    assert layers(Certificate.from_dict(values | {"exact": False})) == []
+    (measured,) = layers(Certificate.from_dict(values | {"lambda_min": 0.0}))
+    assert (measured.margin, measured.objective, measured.bar) == ("no bound", "no bound", 0)
+    overlap = Realised("hinge", 1.0, None, None, 2.0, 2.1, 1.0, 1.1)
+    values["realised"] = overlap.__dict__
+    assert layers(Certificate.from_dict(values))[1].margin == "–"
+    render(report_about(certificate=Certificate.from_dict(values | {"exact": False})))
+
+
+def test_numbers():
+    assert decimals([]) == []
+    assert decimals([0.0, math.nan, None]) == ["0", "–", "–"]
+    assert decimals([12345.0, 0.25]) == ["12345", "2.5e-01"]
+    assert [number(math.nan), number(None), number(math.inf)] == ["–", "–", "∞"]
+    times = [duration(seconds) for seconds in (1e-5, 0.25, 3.0, 600.0)]
+    assert times == ["< 1 ms", "250 ms", "3.0 s", "10 min"]
+
+
+def test_the_file_is_written_whole(tmp_path):
+    path = tmp_path / "new" / "report.html"
+    write_report(report_about(), path)
+    write_report(report_about("again \ud800"), str(path))
+    assert path.read_text(encoding="utf-8") == render(report_about("again \ud800"))
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_missing_jinja2_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    page._template.cache_clear()
+    with pytest.raises(ImportError, match=r"certifeature\[report\]"):
+        render(Report("t"))

@@ -1,0 +1,254 @@
+"""Reports in a real browser: they sort, filter, copy and print, and nothing in them runs."""
+
+import base64
+
+import pytest
+from chromium import Chromium, find_chromium
+
+from certifeature.certificate import APriori, Certificate, Realised
+from certifeature.experiments import Comparison, Contender
+from certifeature.report import Feature, Report, write_report
+
+EVIL = [
+    "<script>window.hit = 1</script>",
+    "</script><script>window.hit = 1</script>",
+    "<img src=x onerror='window.hit = 1'>",
+    '"><svg onload="window.hit = 1">',
+    "\u202eright to left\u2067",
+    "x" * 10_000,
+]
+DRAWING = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30" onload="top.hit = 1">'
+    "<style>* { fill: red }</style><script>top.hit = 1</script>"
+    '<image href="http://example.invalid/x.png"/><rect width="9" height="9"/></svg>'
+)
+FEATURES = [
+    Feature(1, "gene 10", 2.0, 0.5, "ill"),
+    Feature(2, "gene 9", 10.0, None, "well"),
+    Feature(3, "Änne", 9.0, 0.25, None),
+    Feature(4, "berta", 0.1, 1e-7, "ill"),
+]
+NAMES = "[...document.querySelectorAll('.features tbody tr')].filter(row => row.checkVisibility())"
+NAMES += ".map(row => row.cells[1].textContent)"
+# The lowest contrast of a text that can be seen and the first ground behind it.
+CONTRAST = """
+(() => {
+  const light = (color) => {
+    const [r, g, b] = color.match(/[\\d.]+/g).slice(0, 3).map((value) => {
+      const part = value / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    const color = getComputedStyle(element).backgroundColor;
+    return color.endsWith(", 0)") ? ground(element.parentElement) : color;
+  };
+  const texts = [...document.querySelectorAll("body *")].filter((element) =>
+    element.checkVisibility() && element.tagName !== "SCRIPT" &&
+    [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+  return Math.min(...texts.map((element) => {
+    const pair = [light(getComputedStyle(element).color), light(ground(element))];
+    return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+  }));
+})()
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    program = find_chromium()
+    if program is None:
+        pytest.skip("no Chromium: browser tests skipped; install Debian's chromium")
+    browser = Chromium(program, tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def browser(chromium, tmp_path):
+    """A browser that can open reports, and in the end has nothing to complain about."""
+
+    def show(report):
+        write_report(report, tmp_path / "report.html")
+        chromium.open(tmp_path / "report.html")
+
+    chromium.show = show
+    chromium.send("Emulation.setDeviceMetricsOverride", **size(1000))
+    chromium.send("Emulation.setEmulatedMedia", media="", features=[])
+    yield chromium
+    # Asked first, so that all events before the answer have come.
+    assert chromium.evaluate("window.hit === undefined")
+    said = chromium.params_of(
+        "Runtime.consoleAPICalled",
+        "Runtime.exceptionThrown",
+        "Log.entryAdded",
+        "Audits.issueAdded",
+    )
+    assert said == []
+    asked = [event["request"]["url"] for event in chromium.params_of("Network.requestWillBeSent")]
+    page, *images = asked
+    assert page.startswith("file:")
+    assert all(image.startswith("data:image/svg+xml;") for image in images)
+
+
+def size(width):
+    return {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+
+
+def full_report(names=("gene",)):
+    """A report with all sections, and names wherever there can be one."""
+    text = names[0]
+    return Report(
+        text,
+        {name: name for name in names},
+        Certificate(
+            *("support", 50, 50, 9000, 300, True, 0.4, 1.8, None),
+            APriori(text, 300, 50, 0.35, 1.98, 1.0),
+            Realised("hinge", 1.0, 1.0, 1.1, 2.0, 2.1, 1.0, 1.1),
+        ),
+        [Feature(i, name, 1.0, 0.5, name) for i, name in enumerate(names, 1)],
+        Comparison(
+            tuple(Contender(name, 30, 29.0, (0.1, 0.2), 1.0, 0.1, 9.0) for name in names), 1, 2, 0
+        ),
+        {"Command": "\n".join(names)} | {name: name for name in names},
+        dict.fromkeys(names, DRAWING),
+    )
+
+
+def test_click_sorts(browser):
+    browser.show(Report("t", features=FEATURES))
+    assert browser.evaluate(NAMES) == ["gene 10", "gene 9", "Änne", "berta"]
+    orders = {
+        "Rank": ["berta", "Änne", "gene 9", "gene 10"],
+        "Feature": ["Änne", "berta", "gene 9", "gene 10"],
+        "Scale": ["berta", "gene 10", "Änne", "gene 9"],
+        "Weight": ["berta", "Änne", "gene 10", "gene 9"],
+        "Class": ["berta", "gene 10", "gene 9", "Änne"],
+    }
+    for column, (name, order) in enumerate(orders.items(), 1):
+        browser.click(f".features thead th:nth-child({column}) button")
+        assert browser.evaluate(NAMES) == order, name
+    # Missing values stay last when the direction turns.
+    browser.click(".features thead th:nth-child(5) button")
+    assert browser.evaluate(NAMES) == ["gene 9", "berta", "gene 10", "Änne"]
+    sorts = "[...document.querySelectorAll('thead th')].map(th => th.getAttribute('aria-sort'))"
+    assert browser.evaluate(sorts) == [None, None, None, None, "descending"]
+
+
+def test_keys_sort(browser):
+    browser.show(Report("t", features=FEATURES))
+    browser.evaluate("document.getElementById('filter').focus()")
+    # From the filter over the region that scrolls, rank and feature to scale.
+    for _ in range(4):
+        browser.press("Tab")
+    assert browser.evaluate("document.activeElement.textContent") == "Scale"
+    assert browser.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    browser.press("Enter", "\r")
+    assert browser.evaluate(NAMES) == ["berta", "gene 10", "Änne", "gene 9"]
+    browser.press(" ", " ")
+    assert browser.evaluate(NAMES) == ["gene 9", "Änne", "gene 10", "berta"]
+    assert browser.evaluate("document.activeElement.textContent") == "Scale"
+
+
+def test_typing_filters(browser):
+    def typed(text):
+        browser.evaluate("document.getElementById('filter').select()")
+        browser.send("Input.insertText", text=text)
+        count = browser.evaluate("document.getElementById('filter-count').textContent")
+        return browser.evaluate(NAMES), count
+
+    browser.show(Report("t", features=FEATURES))
+    assert typed("GENE") == (["gene 10", "gene 9"], "2 of 4 shown")
+    assert typed("ill") == (["gene 10", "berta"], "2 of 4 shown")
+    browser.click(".features thead th:nth-child(2) button")
+    assert browser.evaluate(NAMES) == ["berta", "gene 10"]
+    nothing = "document.getElementById('filter-nothing').checkVisibility()"
+    assert not browser.evaluate(nothing)
+    assert typed("zzz") == ([], "0 of 4 shown")
+    assert browser.evaluate(nothing)
+    # Paper shows all features and no controls.
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    assert len(browser.evaluate(NAMES)) == 4
+    assert not browser.evaluate(nothing)
+    assert not browser.evaluate("document.getElementById('filter').checkVisibility()")
+
+
+def test_evil_names_do_nothing(browser):
+    browser.show(full_report(EVIL))
+    assert browser.evaluate("document.querySelectorAll('script').length") == 1
+    shown = browser.evaluate(NAMES)
+    assert shown[:4] == EVIL[:4]
+    assert shown[4:] == ["⟨U+202E⟩right to left⟨U+2067⟩", EVIL[5]]
+    assert browser.evaluate("document.querySelectorAll('img').length") == len(EVIL)
+
+
+@pytest.mark.parametrize("width", [360, 1000])
+@pytest.mark.parametrize("names", [("gene",), EVIL], ids=["plain", "evil"])
+def test_the_page_is_no_wider_than_the_screen(browser, width, names):
+    browser.send("Emulation.setDeviceMetricsOverride", **size(width))
+    browser.show(full_report(names))
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out(browser, scheme):
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.send("Emulation.setEmulatedMedia", features=[feature])
+    browser.show(full_report())
+    ground = browser.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert (ground == "rgb(23, 25, 28)") == (scheme == "dark")
+    assert browser.evaluate(CONTRAST) >= 4.5
+
+
+def test_the_command_is_copied(browser):
+    command = "certifeature select 'my data.csv' \\\n  --features 300"
+    browser.show(Report("t", reproduction={"Command": command}))
+    browser.send(
+        "Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"]
+    )
+    browser.click("button[data-copies]")
+    said = "new Promise(done => setTimeout(() => done(document.querySelector("
+    said += "'button[data-copies]').textContent), 300))"
+    assert browser.evaluate(said) == "Copied"
+    assert browser.evaluate("navigator.clipboard.readText()") == command
+
+
+def test_all_is_there_without_scripts(browser):
+    browser.send("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.show(full_report())
+        assert browser.evaluate("document.querySelectorAll('section').length") == 6
+        assert browser.evaluate("document.querySelectorAll('thead button').length") == 0
+        dead = "[...document.querySelectorAll('button, input')].some(e => e.checkVisibility())"
+        assert not browser.evaluate(dead)
+        assert browser.evaluate(NAMES) == ["gene"]
+    finally:
+        browser.send("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_thousands_of_features(browser):
+    n = 5000
+    features = [Feature(i, f"gene {i * 7919 % n}", 1.0, i / n) for i in range(1, n + 1)]
+    browser.show(Report("t", features=features))
+    browser.click(".features thead th:nth-child(2) button")
+    first = browser.evaluate(f"{NAMES}.slice(0, 3)")
+    assert first == ["gene 0", "gene 1", "gene 2"]
+    # The head of the table stays above the rows that scroll under it.
+    browser.evaluate("document.querySelector('.tall').scrollTop = 1000")
+    top = browser.evaluate(
+        "(() => {const r = document.querySelector('thead button').getBoundingClientRect();"
+        "return document.elementFromPoint(r.x + 2, r.y + 2).textContent})()"
+    )
+    assert top == "Rank"
+    tree = browser.send("Accessibility.getFullAXTree")["nodes"]
+    roles = [node["role"]["value"] for node in tree if "role" in node]
+    assert [roles.count(role) for role in ("table", "columnheader", "row")] == [1, 4, n + 1]
+    # The browser adds the cells of further rows when they come into view.
+    assert roles.count("rowheader") > 10
+
+
+def test_it_prints(browser):
+    browser.show(full_report())
+    pdf = base64.b64decode(browser.send("Page.printToPDF")["data"])
+    assert pdf.startswith(b"%PDF")
