@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -105,8 +106,11 @@ def find_label(names: Sequence[str], target: str | int | None, source: str) -> i
     if isinstance(target, str):
         found = [position for position, name in enumerate(names) if name == target]
         if not found:
+            # The likeliest names first, since the one that was meant may be the last of thousands.
+            likely = get_close_matches(target, names)
+            shown = beginning([*likely, *(name for name in names if name not in likely)])
             raise ValueError(
-                f"{source}: target={target!r} is not there. There is {beginning(names)}. "
+                f"{source}: target={target!r} is not there. There is {shown}. "
                 "Give one of these as target."
             )
         return found[0]
