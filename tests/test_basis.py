@@ -12,6 +12,7 @@ from certifeature.basis import (
     ImplicitVectors,
     construction,
     exact_basis,
+    sketch,
     sketched_basis,
     truncated_basis,
 )
@@ -194,7 +195,7 @@ def test_sketch_lies_in_the_row_space_and_follows_its_seed(rng):
 def test_sketch_does_not_depend_on_how_rows_are_grouped(rng, monkeypatch):
     X = rng.standard_normal((1500, 60))
     whole = sketched_basis(X, 5, random_state=1)
-    monkeypatch.setattr(construction, "_SKETCH_BYTES", 1)
+    monkeypatch.setattr(sketch, "_ROWS_AT_ONCE", 100)
     np.testing.assert_allclose(
         sketched_basis(X, 5, random_state=1).vectors, whole.vectors, atol=1e-10
     )
@@ -234,7 +235,8 @@ class TestImplicitVectors:
 
     @pytest.fixture
     def make_all_implicit(self, monkeypatch):
-        monkeypatch.setattr(construction, "_MOST_VALUES", 0)
+        for module in (construction, sketch):
+            monkeypatch.setattr(module, "MOST_VALUES", 0)
 
     @pytest.fixture
     def rows(self, rng):
@@ -256,7 +258,8 @@ class TestImplicitVectors:
     def test_the_basis_is_the_same(self, make, kind, scale, rows, monkeypatch):
         X = kind(rows * scale)
         explicit = make(X)
-        monkeypatch.setattr(construction, "_MOST_VALUES", 0)
+        for module in (construction, sketch):
+            monkeypatch.setattr(module, "MOST_VALUES", 0)
         implicit = make(X)
         V, W = explicit.vectors, implicit.vectors
         assert isinstance(W, ImplicitVectors)
@@ -307,7 +310,8 @@ class TestImplicitVectors:
         y = np.arange(30) % 2
         y[-4:] = y[:4]
         expected = clone(selector).fit(rows, y)
-        monkeypatch.setattr(construction, "_MOST_VALUES", 0)
+        for module in (construction, sketch):
+            monkeypatch.setattr(module, "MOST_VALUES", 0)
         found = clone(selector).fit(rows, y)
         np.testing.assert_array_equal(found.indices_, expected.indices_)
         np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-7)

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
 from certifeature._matrix import normalised
 from certifeature.basis.model import Basis
 from certifeature.basis.row_space import implicit_row_space, row_space
-from certifeature.basis.vectors import Vectors
+from certifeature.basis.sketch import MOST_VALUES, Sketch, check_n_components, gaussian_rows
 
 __all__ = ["exact_basis", "sketched_basis", "truncated_basis"]
 
-FloatArray = NDArray[np.float64]
-
 # Above this many rows and columns a full eigendecomposition gives way to Lanczos iteration.
 _LARGEST_GRAM = 4096
-# Rows that share one random stream, so that a sketch does not depend on how the rows are cut.
-_STREAM_ROWS = 256
-_SKETCH_BYTES = 2**26
-# Above this many values, half a gigabyte, V is made row by row.
-_MOST_VALUES = 2**26
 
 
 def exact_basis(X: Any) -> Basis:
@@ -81,7 +71,7 @@ def truncated_basis(X: Any, n_components: int) -> Basis:
     >>> basis.vectors.shape, basis.rank, basis.exact
     ((3, 1), 2, False)
     """
-    n_components = _checked_size(n_components)
+    n_components = check_n_components(n_components)
     rows, exponent = normalised(X)
     fewest = min(rows.shape)
     if n_components < fewest and (fewest > _LARGEST_GRAM or _is_large(rows, fewest)):
@@ -89,8 +79,8 @@ def truncated_basis(X: Any, n_components: int) -> Basis:
         start = np.random.default_rng(0).standard_normal(fewest)
         left, _, _ = svds(rows, k=n_components, v0=start, solver="arpack")
         if _is_large(rows, n_components):
-            return _compressed_basis(implicit_row_space(rows, left), n_components, exponent)
-        return _compressed_basis(row_space((rows.T @ left).T), n_components, exponent)
+            return Basis.of_combinations(implicit_row_space(rows, left), n_components, exponent)
+        return Basis.of_combinations(row_space((rows.T @ left).T), n_components, exponent)
     return exact_basis(X).truncated(n_components)
 
 
@@ -129,56 +119,19 @@ def sketched_basis(X: Any, n_components: int, *, random_state: int = 0) -> Basis
     >>> basis.vectors.shape, basis.rank, basis.exact
     ((200, 8), None, False)
     """
-    n_components = _checked_size(n_components)
+    n_components = check_n_components(n_components)
     rows, exponent = normalised(X)
     if n_components >= rows.shape[0]:
         return exact_basis(X)
-    blocks = _gaussian_blocks(rows.shape[0], n_components, random_state)
     if _is_large(rows, n_components):
-        gaussian = np.vstack([part for _, part in blocks])
-        return _compressed_basis(implicit_row_space(rows, gaussian), n_components, exponent)
-    # Transposed, since products of sparse matrices come with their long side first.
-    sketch = np.zeros((rows.shape[1], n_components))
-    for block, gaussian in blocks:
-        sketch += rows[block].T @ gaussian
-    return _compressed_basis(row_space(sketch.T), n_components, exponent)
-
-
-def _checked_size(n_components: int) -> int:
-    if not isinstance(n_components, Integral) or n_components < 1:
-        raise ValueError(f"n_components must be an integer of at least 1; got {n_components!r}.")
-    return int(n_components)
+        gaussian = gaussian_rows(0, rows.shape[0], n_components, random_state)
+        return Basis.of_combinations(implicit_row_space(rows, gaussian), n_components, exponent)
+    sketch = Sketch(rows.shape[1], n_components, random_state)
+    sketch.add(rows, 0)
+    return sketch.basis(exponent)
 
 
 def _is_large(rows: Any, n_components: int) -> bool:
     """Tell whether V is large, and its coefficients smaller than V."""
     n_rows, n_features = rows.shape
-    return bool(n_rows < n_features and n_features * n_components > _MOST_VALUES)
-
-
-def _compressed_basis(
-    space: tuple[Vectors, FloatArray], n_combinations: int, exponent: int
-) -> Basis:
-    """Return the basis that was found from combinations of the rows, fewer than the rows."""
-    vectors, singular_values = space
-    # Combinations that are not independent have caught all that there is.
-    rank = len(singular_values) if len(singular_values) < n_combinations else None
-    return Basis(vectors, np.ldexp(singular_values, exponent), rank, exact=rank is not None)
-
-
-def _gaussian_blocks(
-    n_rows: int, n_components: int, seed: int
-) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield slices of the rows, each with its part of Gᵀ (rows × n_components)."""
-    streams_at_once = max(1, _SKETCH_BYTES // (8 * n_components * _STREAM_ROWS))
-    n_streams = -(-n_rows // _STREAM_ROWS)
-    for first in range(0, n_streams, streams_at_once):
-        last = min(first + streams_at_once, n_streams)
-        gaussian = np.vstack(
-            [
-                np.random.default_rng([seed, stream]).standard_normal((_STREAM_ROWS, n_components))
-                for stream in range(first, last)
-            ]
-        )
-        block = slice(first * _STREAM_ROWS, min(last * _STREAM_ROWS, n_rows))
-        yield block, gaussian[: block.stop - block.start]
+    return bool(n_rows < n_features and n_features * n_components > MOST_VALUES)

@@ -34,6 +34,26 @@ class Basis:
     rank: int | None
     exact: bool
 
+    @classmethod
+    def of_combinations(
+        cls, space: tuple[Vectors, NDArray[np.float64]], n_combinations: int, exponent: int
+    ) -> Basis:
+        """Return what combinations of the rows, fewer than the rows, span.
+
+        Parameters
+        ----------
+        space : tuple
+            Vectors, and singular values over 2**exponent.
+        n_combinations : int
+            How many combinations there are.
+        exponent : int
+            By which the rows were scaled down.
+        """
+        vectors, singular_values = space
+        # Combinations that are not independent have caught all that there is.
+        rank = len(singular_values) if len(singular_values) < n_combinations else None
+        return cls(vectors, np.ldexp(singular_values, exponent), rank, exact=rank is not None)
+
     @property
     def n_components(self) -> int:
         """Number of directions ℓ."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -150,4 +151,19 @@ def _report(loaded: Loaded, comparison: Comparison, scale: Scaling, cost: float)
         "C of the SVM": f"{cost:g}",
     }
     title = f"Selectors compared on {Path(loaded.source).name}"
-    return Report(title, asked, None, [], comparison, reproduction(loaded, comparison.seed))
+    drawing = {"Test error against the number of features": _drawing(comparison)}
+    how = reproduction(loaded, comparison.seed)
+    return Report(title, asked, comparison=comparison, reproduction=how, figures=drawing)
+
+
+def _drawing(comparison: Comparison) -> str:
+    """Return the error curves as SVG."""
+    from matplotlib.figure import Figure
+
+    from certifeature.plotting import ErrorCurveDisplay
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    ErrorCurveDisplay.from_comparison(comparison, ax=figure.subplots())
+    text = io.StringIO()
+    figure.savefig(text, format="svg")
+    return text.getvalue()

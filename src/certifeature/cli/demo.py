@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from certifeature._matrix import fingerprint
@@ -41,22 +42,21 @@ def demo_command(
     check_writable(report)
     with working("collecting docstrings"):
         docs: Any = load_docstrings(packages=_PACKAGES)
+    y = np.array(_PACKAGES)[docs.target]
     source = f"docstrings of {' and '.join(_PACKAGES)}"
     n_rows, n_words = docs.data.shape
     typer.echo(f"{source}: {n_rows:,} texts, {n_words:,} words")
     svm = linear_svm(n_rows, 1.0, 0)
     with working(f"choosing {_SIZE} words"):
-        selector = BSSSelector(_SIZE, estimator=svm, random_state=0).fit(docs.data, docs.target)
+        selector = BSSSelector(_SIZE, estimator=svm, random_state=0).fit(docs.data, y)
     with working("certifying"):
-        certificate = certify(docs.data, docs.target, selector)
+        certificate = certify(docs.data, y, selector)
     features = describe(choice(selector), docs.feature_names, selector.estimator_)
     typer.echo(f"first choices: {' '.join(feature.name for feature in features[:12])}")
     typer.echo(f"\n{certificate}\n")
-    comparison = compare(
-        docs.data, docs.target, [_SIZE], methods=_METHODS, estimator=svm, n_folds=3
-    )
+    comparison = compare(docs.data, y, [_SIZE], methods=_METHODS, estimator=svm, n_folds=3)
     print_comparison(comparison)
-    data = Loaded(docs.data, docs.target, docs.feature_names, source, fingerprint(docs.data))
+    data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     asked = {
         "Data": f"{source}: {n_rows:,} texts, {n_words:,} words",
         "Method": "bss, support vectors",

@@ -26,7 +26,7 @@ _HEADINGS = {
     "asked": "What was asked",
     "certificate": "What the choice can cost",
     "features": "The chosen features",
-    "comparison": "Other methods",
+    "comparison": "Methods compared",
     "figures": "Figures",
     "reproduction": "How to do it again",
 }

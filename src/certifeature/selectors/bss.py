@@ -224,6 +224,11 @@ class BSSSelector(BaseSelector):
         """Return the scores of an order that is an array or a callable."""
         scores: Any = self.order
         if callable(scores):
+            if rows.X is None:
+                raise ValueError(
+                    "order is a function of all rows, and these come in blocks; use "
+                    "order='leverage' or an array."
+                )
             scores = scores(rows.X, rows.y)
             # The score functions of sklearn.feature_selection return p-values too, and NaN for
             # constant features.

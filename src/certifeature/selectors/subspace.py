@@ -7,12 +7,12 @@ from typing import Any
 
 from certifeature.basis import Basis, exact_basis, sketched_basis, truncated_basis
 
-__all__ = ["BasisFacts", "row_space"]
+__all__ = ["DEFAULT_SKETCH", "MOST_EXACT_DIRECTIONS", "BasisFacts", "row_space"]
 
 # The largest exact basis that basis="auto" computes: directions, and values of V.
-_MOST_EXACT_DIRECTIONS = 2000
+MOST_EXACT_DIRECTIONS = 2000
 _MOST_EXACT_ENTRIES = 2**28
-_DEFAULT_SKETCH = 256
+DEFAULT_SKETCH = 256
 # A truncated basis is cut from an exact one up to here, and found by Lanczos iteration beyond.
 _MOST_CUT_DIRECTIONS = 4096
 
@@ -50,11 +50,11 @@ def row_space(rows: Any, kind: str, n_components: int | None, seed: int) -> tupl
     """
     fewest = min(rows.shape)
     if kind == "auto":
-        small = fewest <= _MOST_EXACT_DIRECTIONS
+        small = fewest <= MOST_EXACT_DIRECTIONS
         fits = small and fewest * rows.shape[1] <= _MOST_EXACT_ENTRIES
         kind = "sketch" if not fits else "exact" if n_components is None else "truncated"
     if kind == "sketch":
-        return sketched_basis(rows, n_components or _DEFAULT_SKETCH, random_state=seed), kind
+        return sketched_basis(rows, n_components or DEFAULT_SKETCH, random_state=seed), kind
     too_large = fewest > _MOST_CUT_DIRECTIONS or fewest * rows.shape[1] > _MOST_EXACT_ENTRIES
     if kind == "truncated" and n_components is not None and too_large:
         return truncated_basis(rows, n_components), kind

@@ -1,0 +1,216 @@
+"""Rows that come in blocks, because all of them together do not fit into memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from certifeature._matrix import scaled_columns
+
+__all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_rows"]
+
+Total = TypeVar("Total")
+
+# Bytes of an array that are read together.
+_BLOCK_BYTES = 2**26
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows, their labels if there are any, and the place of the first among all rows."""
+
+    X: Any
+    y: NDArray[Any] | None
+    first_row: int
+
+
+class RowBlocks(ABC):
+    """Rows in blocks, each read when it is needed, and again whenever it is needed again.
+
+    Subclasses set ``n_features`` and define ``__len__``, the number of blocks, and `read`.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of columns, the same for all blocks.
+    """
+
+    n_features: int
+    _n_rows_found: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all blocks; found by a pass over them, if there was none before."""
+        if self._n_rows_found is None:
+            for _ in self:
+                pass
+        assert self._n_rows_found is not None
+        return self._n_rows_found
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def read(self, number: int) -> tuple[Any, NDArray[Any] | None]:
+        """Return rows and labels of a block.
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+        """
+
+    def name(self, number: int) -> str:
+        """Return what an error calls a block.
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+        """
+        return f"block {number}"
+
+    def __iter__(self) -> Iterator[Block]:
+        """Read the blocks one after the other, and check them."""
+        first_row = 0
+        for number in range(len(self)):
+            X, y = self.read(number)
+            X = checked_rows(X, self.n_features, self.name(number))
+            if y is not None and len(y) != X.shape[0]:
+                raise ValueError(
+                    f"{self.name(number)} has {X.shape[0]} rows and {len(y)} labels; every row "
+                    "needs one label."
+                )
+            yield Block(X, y, first_row)
+            first_row += X.shape[0]
+        if not first_row:
+            raise ValueError("there are no blocks, so there are no rows.")
+        self._n_rows_found = first_row
+
+    def accumulate(self, empty: Callable[[], Total], add: Callable[[Total, Block], Total]) -> Total:
+        """Return a total over all blocks.
+
+        Parameters
+        ----------
+        empty : callable
+            Makes a total of nothing.
+        add : callable
+            Returns a total with a block added; it may change the total that it is given.
+        """
+        total = empty()
+        for block in self:
+            total = add(total, block)
+        return total
+
+    def with_columns(self, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> RowBlocks:
+        """Return blocks of some columns, times their scales, made when they are read.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Which.
+        scales : ndarray of float
+            A factor for each of them.
+        """
+        return _ChosenColumns(self, columns, scales)
+
+
+class _ChosenColumns(RowBlocks):
+    def __init__(
+        self, blocks: RowBlocks, columns: NDArray[np.intp], scales: NDArray[np.float64]
+    ) -> None:
+        self._blocks = blocks
+        self._columns = columns
+        self._scales = scales
+        self.n_features = len(columns)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def name(self, number: int) -> str:
+        return self._blocks.name(number)
+
+    def read(self, number: int) -> tuple[Any, NDArray[Any] | None]:
+        X, y = self._blocks.read(number)
+        X = checked_rows(X, self._blocks.n_features, self.name(number))
+        return scaled_columns(X[:, self._columns], self._scales), y
+
+
+class ArrayBlocks(RowBlocks):
+    """The rows of an array that may lie on disk, such as a memory map.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
+        Rows; sparse ones in CSR format.
+    y : array-like of shape (n_samples,), default=None
+        Labels.
+    n_rows : int, default=None
+        Rows of a block; None takes as many as make 64 MiB.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certifeature import BSSSelector
+    >>> from certifeature.blocks import ArrayBlocks
+    >>> X = np.random.default_rng(0).standard_normal((50, 200))
+    >>> blocks = ArrayBlocks(X, n_rows=20)
+    >>> len(blocks)
+    3
+    >>> selector = BSSSelector(120, supervised=False).fit(blocks)
+    >>> bool((selector.indices_ == BSSSelector(120, supervised=False).fit(X).indices_).all())
+    True
+    """
+
+    def __init__(self, X: Any, y: ArrayLike | None = None, *, n_rows: int | None = None) -> None:
+        if getattr(X, "ndim", None) != 2:
+            raise ValueError("X must be an array of two dimensions, rows and features.")
+        if n_rows is None:
+            stored = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
+            n_rows = max(1, int(X.shape[0] * _BLOCK_BYTES / max(stored, 1)))
+        if n_rows < 1:
+            raise ValueError(f"n_rows must be at least 1; got {n_rows}.")
+        self._X = X
+        self._y = None if y is None else np.asarray(y)
+        if self._y is not None and len(self._y) != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows and y has {len(self._y)}; give as many.")
+        self._n_rows = n_rows
+        self.n_features = X.shape[1]
+
+    def __len__(self) -> int:
+        return -(-self._X.shape[0] // self._n_rows)
+
+    def read(self, number: int) -> tuple[Any, NDArray[Any] | None]:
+        """Return rows and labels of a block.
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+        """
+        rows = slice(number * self._n_rows, (number + 1) * self._n_rows)
+        return self._X[rows], None if self._y is None else self._y[rows]
+
+
+def checked_rows(X: Any, n_features: int, name: str) -> Any:
+    """Return the rows of a block in float64, sparse ones as a canonical CSR array."""
+    if X.ndim != 2 or X.shape[1] != n_features:
+        raise ValueError(f"{name} has shape {X.shape}, but the rows have {n_features} features.")
+    if X.shape[0] == 0:
+        raise ValueError(f"{name} is empty; leave it out.")
+    if sparse.issparse(X):
+        X = sparse.csr_array(X, dtype=np.float64)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+    else:
+        X = np.asarray(X, dtype=np.float64)
+    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+        raise ValueError(f"{name} contains NaN or infinity; impute or remove those values first.")
+    return X
