@@ -1,5 +1,6 @@
 """Data to try the selectors on: real and synthetic, with nothing to download, or from files."""
 
+from certifeature.datasets.blocks import FileBlocks
 from certifeature.datasets.data import Data
 from certifeature.datasets.docstrings import load_docstrings
 from certifeature.datasets.rcv1 import load_rcv1_ccat
@@ -9,6 +10,7 @@ from certifeature.datasets.techtc import list_techtc_tasks, load_techtc
 
 __all__ = [
     "Data",
+    "FileBlocks",
     "list_techtc_tasks",
     "load_docstrings",
     "load_rcv1_ccat",

@@ -15,7 +15,7 @@ from certifeature.datasets._parquet import read_parquet
 from certifeature.datasets._svmlight import read_svmlight
 from certifeature.datasets.data import Data
 
-__all__ = ["read_data"]
+__all__ = ["format_of", "read_data"]
 
 _READERS: dict[str, Callable[[bytes, str, str | int | None], Data]] = {
     "csv": read_csv,
@@ -120,10 +120,11 @@ def read_data(
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
         return read_folder(Path(path), target)
     content, source = read_bytes(path)
-    return _READERS[format or _format_of(source)](content, source, target)
+    return _READERS[format or format_of(source)](content, source, target)
 
 
-def _format_of(source: str) -> str:
+def format_of(source: str) -> str:
+    """Return the format that the name of a file tells."""
     endings = [ending.lower() for ending in PurePath(source).suffixes]
     if endings and endings[-1] in _COMPRESSED:
         endings.pop()

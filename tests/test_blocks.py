@@ -1,0 +1,247 @@
+"""Rows in blocks give the same selection as all rows at once."""
+
+import gzip
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
+from certifeature.blocks import ArrayBlocks, RowBlocks
+from certifeature.datasets import FileBlocks
+
+SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
+
+
+def rows(n_rows, n_features, seed=0):
+    rng = np.random.default_rng(seed)
+    return sparse.random_array((n_rows, n_features), density=0.05, rng=rng, format="csr")
+
+
+def assert_same(selector, expected):
+    np.testing.assert_array_equal(selector.indices_, expected.indices_)
+    np.testing.assert_allclose(selector.weights_, expected.weights_, rtol=1e-9)
+    assert selector.basis_ == expected.basis_
+    assert selector.certificate_.lambda_min == pytest.approx(
+        expected.certificate_.lambda_min, rel=1e-6, abs=1e-9
+    )
+
+
+CASES = {
+    "few rows": (rows(60, 2500), {}),
+    "few features": (rows(900, 80), {}),
+    "sketch of many rows": (rows(2600, 2200), {"n_components": 40}),
+    "sketch": (rows(700, 300), {"basis": "sketch", "n_components": 30}),
+    "sketch as large as the rows": (rows(50, 300), {"basis": "sketch", "n_components": 60}),
+    "truncated": (rows(900, 80), {"basis": "truncated", "n_components": 20}),
+    "dense": (rows(900, 80).toarray(), {}),
+    "tiny values": (1e-150 * rows(700, 300), {"basis": "sketch", "n_components": 30}),
+    "huge values": (1e150 * rows(700, 300), {"basis": "sketch", "n_components": 30}),
+}
+
+
+class TestSameAsInMemory:
+    @pytest.mark.parametrize("case", CASES)
+    @pytest.mark.parametrize("n_rows", [17, 256, 1000])
+    def test_any_block_size(self, case, n_rows):
+        X, options = CASES[case]
+        selector = BSSSelector(70, supervised=False, random_state=0, **options)
+        expected = BSSSelector(70, supervised=False, random_state=0, **options).fit(X)
+        assert_same(selector.fit(ArrayBlocks(X, n_rows=n_rows)), expected)
+
+    @pytest.mark.parametrize("kind", SELECTORS)
+    def test_every_selector(self, kind):
+        X, _ = CASES["sketch of many rows"]
+        options = {"supervised": False, "n_components": 30, "random_state": 3}
+        assert_same(kind(80, **options).fit(ArrayBlocks(X, n_rows=300)), kind(80, **options).fit(X))
+
+    @given(cuts=st.lists(st.integers(1, 699), max_size=6, unique=True))
+    def test_cut_anywhere(self, cuts):
+        X, options = CASES["sketch"]
+        places = [0, *sorted(cuts), 700]
+
+        class Cut(RowBlocks):
+            n_features = 300
+
+            def __len__(self):
+                return len(places) - 1
+
+            def read(self, number):
+                return X[places[number] : places[number + 1]], None
+
+        selector = BSSSelector(70, supervised=False, random_state=0, **options)
+        expected = BSSSelector(70, supervised=False, random_state=0, **options).fit(X)
+        assert_same(selector.fit(Cut()), expected)
+
+    def test_memory_map(self, tmp_path):
+        X = rows(900, 80).toarray()
+        np.save(tmp_path / "X.npy", X)
+        mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+        selector = BSSSelector(70, supervised=False).fit(ArrayBlocks(mapped, n_rows=100))
+        assert_same(selector, BSSSelector(70, supervised=False).fit(X))
+
+
+class TestPartialFit:
+    @pytest.mark.parametrize("case", ["few rows", "few features", "sketch", "dense"])
+    def test_in_the_end_it_has_seen_all_rows(self, case):
+        X, options = CASES[case]
+        selector = BSSSelector(70, supervised=False, random_state=0, **options)
+        for start in range(0, X.shape[0], 230):
+            selector.partial_fit(X[start : start + 230])
+            selector = pickle.loads(pickle.dumps(selector))
+        expected = BSSSelector(70, supervised=False, random_state=0, **options).fit(X)
+        assert_same(selector, expected)
+
+    def test_fit_forgets(self):
+        X, options = CASES["sketch"]
+        selector = BSSSelector(70, supervised=False, random_state=0, **options)
+        selector.partial_fit(X[:300]).fit(X)
+        selector.partial_fit(X)
+        assert selector.basis_.n_rows == 700
+
+    def test_other_width_is_an_error(self):
+        X, options = CASES["sketch"]
+        selector = BSSSelector(70, supervised=False, **options).partial_fit(X)
+        with pytest.raises(ValueError, match="X has 299 features"):
+            selector.partial_fit(X[:, :299])
+
+    def test_supervised_is_an_error(self):
+        with pytest.raises(ValueError, match="partial_fit needs supervised=False"):
+            BSSSelector(5).partial_fit(rows(30, 20))
+
+
+class TestTransform:
+    def test_blocks_stay_blocks(self):
+        X, _ = CASES["few features"]
+        selector = BSSSelector(70, supervised=False).fit(X)
+        y = np.arange(900)
+        reduced = selector.transform(ArrayBlocks(X, y, n_rows=123))
+        blocks = list(reduced)
+        whole = sparse.vstack([block.X for block in blocks])
+        assert abs(whole - selector.transform(X)).max() == 0
+        np.testing.assert_array_equal(np.concatenate([block.y for block in blocks]), y)
+        with pytest.raises(ValueError, match="blocks have 30 features"):
+            selector.transform(ArrayBlocks(X[:, :30]))
+
+
+class TestFiles:
+    @pytest.mark.parametrize("kind", ["svm", "svm.gz", "npz", "csv", "parquet"])
+    def test_same_as_in_memory(self, kind, tmp_path):
+        X, _ = CASES["few features"]
+        y = np.arange(900) % 2
+        for number, start in enumerate(range(0, 900, 250)):
+            part, labels = X[start : start + 250], y[start : start + 250]
+            path = tmp_path / f"part-{number}.{kind}"
+            if kind == "npz":
+                np.savez(path, X=part.toarray(), y=labels)
+            elif kind.startswith("svm"):
+                dump_svmlight_file(part, labels, str(tmp_path / "plain"), zero_based=False)
+                text = (tmp_path / "plain").read_bytes()
+                path.write_bytes(gzip.compress(text) if kind.endswith("gz") else text)
+                (tmp_path / "plain").unlink()
+            else:
+                names = [f"f{j}" for j in range(80)]
+                frame = pd.DataFrame(part.toarray(), columns=names).assign(y=labels)
+                frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+        blocks = FileBlocks(tmp_path)
+        assert len(blocks) == 4
+        np.testing.assert_array_equal(np.concatenate([block.y for block in blocks]), y)
+        selector = BSSSelector(60, supervised=False).fit(blocks)
+        assert_same(selector, BSSSelector(60, supervised=False).fit(X))
+        if kind in ("csv", "parquet"):
+            assert blocks.feature_names[7] == "f7"
+
+    def test_a_truncated_file_in_the_middle_is_named(self, tmp_path):
+        for number in range(3):
+            np.savez(tmp_path / f"part-{number}.npz", X=np.eye(4) + number)
+        path = tmp_path / "part-1.npz"
+        path.write_bytes(path.read_bytes()[:-40])
+        with pytest.raises(ValueError, match=r"block 1 \(.*part-1.npz\) cannot be read"):
+            BSSSelector(2, supervised=False).fit(FileBlocks(tmp_path))
+
+    def test_different_names_are_an_error(self, tmp_path):
+        (tmp_path / "a.csv").write_text("u,v,y\n1,2,0\n3,4,1\n")
+        (tmp_path / "b.csv").write_text("v,u,y\n1,2,0\n3,4,1\n")
+        with pytest.raises(ValueError, match=r"block 1 .*other feature names"):
+            list(FileBlocks(tmp_path))
+
+    def test_an_index_beyond_the_features_is_named(self, tmp_path):
+        (tmp_path / "a.svm").write_text("1 1:2\n-1 7:1\n")
+        with pytest.raises(ValueError, match="line 2: index 7"):
+            list(FileBlocks(tmp_path, n_features=5))
+
+    @pytest.mark.parametrize(
+        ("make", "message"),
+        [
+            (lambda folder: None, "there are no files"),
+            (lambda folder: (folder / "a.txt").write_text("1"), "does not tell the format"),
+            (
+                lambda folder: [
+                    (folder / name).write_text("1 1:1\n") for name in ("a.svm", "b.csv")
+                ],
+                "different formats",
+            ),
+        ],
+    )
+    def test_bad_folders(self, make, message, tmp_path):
+        make(tmp_path)
+        with pytest.raises(ValueError, match=message):
+            FileBlocks(tmp_path)
+
+    def test_missing_folder(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match="nowhere"):
+            FileBlocks(tmp_path / "nowhere")
+
+
+class _Listed(RowBlocks):
+    def __init__(self, *blocks):
+        self.n_features = 5
+        self._listed = blocks
+
+    def __len__(self):
+        return len(self._listed)
+
+    def read(self, number):
+        return self._listed[number]
+
+
+class TestBadBlocks:
+    @pytest.mark.parametrize(
+        ("bad", "message"),
+        [
+            ((np.ones((2, 4)), None), r"block 2 has shape \(2, 4\), but the rows have 5"),
+            ((np.ones((0, 5)), None), "block 2 is empty"),
+            ((np.full((2, 5), np.nan), None), "block 2 contains NaN"),
+            ((sparse.csr_array(np.full((2, 5), np.inf)), None), "block 2 contains NaN or infinity"),
+            ((np.ones((2, 5)), np.ones(3)), "block 2 has 2 rows and 3 labels"),
+        ],
+    )
+    def test_they_are_named(self, bad, message):
+        good = np.eye(5), None
+        selector = BSSSelector(3, supervised=False)
+        with pytest.raises(ValueError, match=message):
+            selector.fit(_Listed(good, good, bad, good))
+        assert not hasattr(selector, "indices_")
+
+    def test_no_blocks(self):
+        with pytest.raises(ValueError, match="there are no rows"):
+            BSSSelector(3, supervised=False).fit(_Listed())
+
+    def test_supervised_says_what_to_do(self):
+        with pytest.raises(ValueError, match="supervised=False"):
+            BSSSelector(3).fit(_Listed((np.eye(5), np.arange(5) % 2)))
+
+    def test_exact_basis_of_too_many_rows(self):
+        X = rows(2100, 2100)
+        with pytest.raises(ValueError, match="use basis='sketch' or 'auto'"):
+            BSSSelector(30, supervised=False, basis="exact").fit(ArrayBlocks(X, n_rows=500))
+
+    def test_an_order_that_needs_rows(self):
+        selector = BSSSelector(3, supervised=False, order=lambda X, y: X.sum(axis=0))
+        with pytest.raises(ValueError, match="come in blocks"):
+            selector.fit(_Listed((np.eye(5), None)))
