@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
+from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
 from certifeature.blocks import ArrayBlocks, RowBlocks
 from certifeature.datasets import FileBlocks
+from certifeature.svm import cascade, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 
@@ -113,6 +115,89 @@ class TestPartialFit:
     def test_supervised_is_an_error(self):
         with pytest.raises(ValueError, match="partial_fit needs supervised=False"):
             BSSSelector(5).partial_fit(rows(30, 20))
+
+
+def noisy(n_rows, n_features, seed=0):
+    """Two classes that overlap."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n_rows, n_features), density=0.1, rng=rng, format="csr")
+    scores = X @ rng.standard_normal(n_features) + 0.3 * rng.standard_normal(n_rows)
+    return X, np.where(scores > 0, 1, -1)
+
+
+def objective(svm, X, y):
+    """Return what LIBLINEAR minimises."""
+    slack = np.maximum(0, 1 - y * svm.decision_function(X))
+    norm = np.sum(svm.coef_**2) + np.sum(svm.intercept_**2)
+    return norm / 2 + svm.C * np.sum(slack**2)
+
+
+class TestCascade:
+    @pytest.mark.parametrize("n_rows", [60, 300, 1000])
+    def test_it_ends_at_the_optimum_for_all_rows(self, n_rows):
+        X, y = noisy(1500, 60)
+        svm = LinearSVC(C=1, dual=True, tol=1e-8, max_iter=100_000, random_state=0)
+        result = cascade(ArrayBlocks(X, y, n_rows=n_rows), svm)
+        best = objective(svm.fit(X, y), X, y)
+        assert objective(result.svm, X, y) <= best * (1 + 1e-3)
+        assert result.objective == pytest.approx(objective(result.svm, X, y))
+        assert result.n_rounds <= 6
+        assert 0 <= result.gap <= 1e-4
+        np.testing.assert_array_equal(result.y, y[result.indices])
+        assert abs(result.X - X[result.indices]).max() == 0
+
+    def test_the_support_is_that_of_all_rows(self):
+        X, y = noisy(1500, 60)
+        svm = LinearSVC(C=1, dual=True, tol=1e-8, max_iter=100_000, random_state=0)
+        result = cascade(ArrayBlocks(X, y, n_rows=300), svm)
+        expected = support_rows(svm.fit(X, y), X, y)
+        assert len(np.setxor1d(result.indices, expected)) <= 0.02 * len(expected)
+
+    def test_blocks_of_one_class_each(self):
+        X, y = noisy(900, 60)
+        order = np.argsort(y, kind="stable")
+        svm = LinearSVC(C=1, dual=True, tol=1e-6, max_iter=100_000, random_state=0)
+        result = cascade(ArrayBlocks(X[order], y[order], n_rows=100), svm)
+        assert objective(result.svm, X, y) <= objective(svm.fit(X, y), X, y) * (1 + 1e-3)
+
+    def test_several_classes(self, rng):
+        X, _ = noisy(900, 60)
+        y = (X @ rng.standard_normal((60, 3))).argmax(axis=1)
+        svm = LinearSVC(C=1, dual=True, tol=1e-6, max_iter=100_000, random_state=0)
+        result = cascade(ArrayBlocks(X, y, n_rows=100), svm)
+        np.testing.assert_allclose(result.svm.coef_, svm.fit(X, y).coef_, atol=0.02)
+
+    def test_selection_is_about_that_of_all_rows(self):
+        X, y = noisy(3000, 400)
+        svm = LinearSVC(C=1, dual=True, tol=1e-8, max_iter=100_000, random_state=0)
+        selector = BSSSelector(200, estimator=svm, random_state=0, n_components=100)
+        streamed = selector.fit(ArrayBlocks(X, y, n_rows=500))
+        assert streamed.optimality_gap_ <= 1e-4
+        assert streamed.n_passes_ >= 2
+        expected = BSSSelector(200, estimator=svm, random_state=0, n_components=100).fit(X, y)
+        shared = np.intersect1d(streamed.indices_, expected.indices_)
+        assert len(shared) >= 0.9 * len(expected.indices_)
+
+    @pytest.mark.parametrize(
+        ("svm", "message"),
+        [
+            (SVC(kernel="linear"), "are for sklearn.svm.LinearSVC; got SVC"),
+            (LinearSVC(class_weight="balanced"), "differs from block to block"),
+        ],
+    )
+    def test_other_svms(self, svm, message):
+        X, y = noisy(90, 20)
+        with pytest.raises(ValueError, match=message):
+            BSSSelector(5, estimator=svm).fit(ArrayBlocks(X, y, n_rows=30))
+
+    def test_no_labels(self):
+        with pytest.raises(ValueError, match="the blocks have no labels"):
+            BSSSelector(5).fit(ArrayBlocks(noisy(90, 20)[0], n_rows=30))
+
+    def test_full_guarantee_needs_all_rows(self):
+        X, y = noisy(90, 20)
+        with pytest.raises(ValueError, match="guarantee='full' needs all rows at once"):
+            BSSSelector(5, guarantee="full").fit(ArrayBlocks(X, y, n_rows=30))
 
 
 class TestTransform:
@@ -232,9 +317,9 @@ class TestBadBlocks:
         with pytest.raises(ValueError, match="there are no rows"):
             BSSSelector(3, supervised=False).fit(_Listed())
 
-    def test_supervised_says_what_to_do(self):
-        with pytest.raises(ValueError, match="supervised=False"):
-            BSSSelector(3).fit(_Listed((np.eye(5), np.arange(5) % 2)))
+    def test_labels_beside_the_blocks(self):
+        with pytest.raises(ValueError, match="bring their labels along"):
+            BSSSelector(3).fit(_Listed((np.eye(5), None)), np.arange(5) % 2)
 
     def test_exact_basis_of_too_many_rows(self):
         X = rows(2100, 2100)

@@ -16,6 +16,7 @@ from certifeature._matrix import scaled_columns
 __all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_rows"]
 
 Total = TypeVar("Total")
+Result = TypeVar("Result")
 
 # Bytes of an array that are read together.
 _BLOCK_BYTES = 2**26
@@ -107,6 +108,16 @@ class RowBlocks(ABC):
         for block in self:
             total = add(total, block)
         return total
+
+    def collect(self, function: Callable[[Block], Result]) -> list[Result]:
+        """Return what a function gives for each block, in their order.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a block and returns something small.
+        """
+        return [function(block) for block in self]
 
     def with_columns(self, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> RowBlocks:
         """Return blocks of some columns, times their scales, made when they are read.

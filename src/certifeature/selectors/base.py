@@ -21,10 +21,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
 from certifeature.basis import Basis
-from certifeature.blocks import Block, RowBlocks, checked_rows
+from certifeature.blocks import RowBlocks
 from certifeature.certificate import APriori, Certificate
 from certifeature.certificate.certify import measured_certificate
 from certifeature.certificate.measure import extreme_eigenvalues
+from certifeature.selectors.blockwise import BlockwiseMixin
 from certifeature.selectors.data import Rows, checked_weights, original_columns
 from certifeature.selectors.parameters import (
     check_choice,
@@ -32,7 +33,6 @@ from certifeature.selectors.parameters import (
     check_epsilon,
     requested_size,
 )
-from certifeature.selectors.streaming import Digest
 from certifeature.selectors.subspace import BasisFacts, row_space
 from certifeature.sparsify import Sample
 from certifeature.svm import default_svm, fit_svm, row_costs, share_outside, support_rows
@@ -45,7 +45,7 @@ _MOST_ROUNDS = 20
 _LARGEST_SHARE_OUTSIDE = 0.05
 
 
-class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """Base of the selectors; a subclass chooses features from a basis.
 
     Subclasses set their parameters, define `_rank` and `_sample`, and may have a `_promise`.
@@ -60,6 +60,8 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     n_components: int | None
     rescale: bool
     random_state: Any
+    n_features_in_: int
+    n_features_to_select_: int
     certificate_: Certificate
 
     @abstractmethod
@@ -93,7 +95,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         ----------
         X : {array-like, sparse array or matrix} of shape (n_samples, n_features) or RowBlocks
             Training data. Rows that do not fit into memory come as `certifeature.blocks.RowBlocks`,
-            with ``supervised=False``; they are read once.
+            which bring their labels along.
         y : array-like of shape (n_samples,), default=None
             Class labels; needed with ``supervised=True``, ignored otherwise.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -106,57 +108,24 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             Fitted selector.
         """
         self._check_parameters()
-        self._digest: Digest | None = None
-        if isinstance(X, RowBlocks):
-            return self._fit_blocks(X)
+        # Rows that partial_fit has seen are forgotten.
+        self._digest = None
         full = self.guarantee == "full"
         tasks = self._init_callback_context(max_subtasks=None if full else 3)
         tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        X, y, sample_weight = self._validated(X, y, sample_weight)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        with self._task(tasks, "find rows"):
-            everyone, rows = self._find_rows(X, y, sample_weight, seed)
-        self._select(everyone, rows, seed, tasks)
         self.n_rounds_ = 1
-        if full:
-            self._cover_all(everyone, rows, seed, tasks)
+        if isinstance(X, RowBlocks):
+            self._fit_blocks(X, y, sample_weight, tasks)
+        else:
+            X, y, sample_weight = self._validated(X, y, sample_weight)
+            seed = self._seed()
+            with self._task(tasks, "find rows"):
+                everyone, rows = self._find_rows(X, y, sample_weight, seed)
+            self._select(everyone, rows, seed, tasks)
+            if full:
+                self._cover_all(everyone, rows, seed, tasks)
         tasks.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Choose features again, with more rows.
-
-        What is kept of the rows before are random combinations (and the rows themselves, while they
-        are few), so this works with ``supervised=False`` only. All rows at once give the same
-        choice.
-
-        Parameters
-        ----------
-        X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
-            More rows.
-        y : Ignored
-            For the sake of the interface.
-
-        Returns
-        -------
-        self : object
-            Fitted selector.
-        """
-        self._check_parameters()
-        if self.supervised:
-            raise ValueError(
-                "the support vectors of rows to come are not known, so partial_fit needs "
-                "supervised=False."
-            )
-        digest = getattr(self, "_digest", None)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=digest is None)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        if digest is None:
-            digest = Digest(self.n_features_in_, self.basis, self.n_components, seed)
-        X = checked_rows(X, self.n_features_in_, "X")
-        digest = digest.added(Block(X, None, digest.n_rows))
-        self._digest = digest
-        return self._fit_digest(digest, seed)
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order of X, times their scales.
@@ -294,6 +263,9 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         costs = row_costs(self.estimator_, everyone.y) if rows.sample_weight is None else None
         self._learn(sample, basis, whole, rows, None if costs is None else float(costs.max()))
 
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
     def _learn(
         self, sample: Sample, basis: Basis, whole: Basis, rows: Rows, cost: float | None
     ) -> None:
@@ -306,30 +278,6 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         promise = self._promise(basis, self.n_features_to_select_) if promises else None
         self.certificate_ = replace(certificate, a_priori=promise)
         self._rows_fingerprint = None if rows.X is None else fingerprint(rows.X)
-
-    def _fit_blocks(self, blocks: RowBlocks) -> Self:
-        """Choose features for rows in blocks, by one pass over them."""
-        if self.supervised:
-            raise ValueError(
-                "supervised=True needs all rows at once to find the support vectors; use "
-                "supervised=False, or train an SVM elsewhere and pass its support rows."
-            )
-        self.n_features_in_ = blocks.n_features
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        return self._fit_digest(Digest.of(blocks, self.basis, self.n_components, seed), seed)
-
-    def _fit_digest(self, digest: Digest, seed: int) -> Self:
-        """Choose features for all rows that a digest stands for."""
-        n_select = requested_size(self.n_features_to_select, self.n_features_in_)
-        whole, kind = digest.basis()
-        basis, kind = self._cut(whole, kind, n_select)
-        self.estimator_ = None
-        self.n_rounds_ = 1
-        self.basis_ = BasisFacts(kind, digest.n_rows, basis.n_components, basis.rank, basis.exact)
-        nothing = Rows(None, None, None, np.arange(digest.n_rows))
-        self.scores_ = self._rank(nothing, basis, whole)
-        self._learn(self._choose(basis, n_select, seed), basis, whole, nothing, None)
-        return self
 
     def _check_support(self, basis: Basis) -> None:
         """Warn if the weights of the SVM do not lie in the span of its support rows."""

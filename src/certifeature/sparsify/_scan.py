@@ -30,7 +30,7 @@ _LARGEST_JOINED = 4096
 _MANY_KEPT = 1024
 # Values of V kept in single precision, and coordinates kept on a list (or as many as V has itself).
 _MOST_KEPT = 2**28
-_MOST_LISTED = 2**25
+_MOST_LISTED = 2**27
 _EPS = float(np.finfo(np.float32).eps)
 
 

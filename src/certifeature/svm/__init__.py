@@ -6,14 +6,17 @@ from certifeature.svm.bounds import (
     hinge_objective,
     squared_hinge_objective,
 )
+from certifeature.svm.cascade import Cascade, cascade
 from certifeature.svm.elimination import elimination_order
 from certifeature.svm.fitting import default_svm, fit_svm, row_costs
 from certifeature.svm.lpsvm import LPSVMSolution, lpsvm
 from certifeature.svm.support import feature_weights, share_outside, support_rows
 
 __all__ = [
+    "Cascade",
     "Enclosure",
     "LPSVMSolution",
+    "cascade",
     "default_svm",
     "elimination_order",
     "feature_weights",

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier
 
 from certifeature.basis.vectors import Vectors
 
-__all__ = ["feature_weights", "share_outside", "support_rows"]
+__all__ = ["feature_weights", "margins", "share_outside", "support_rows"]
 
 # Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
 # many does no harm: the guarantee for more rows holds for fewer.
@@ -71,8 +71,8 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
             f"{name} tells no support vectors: it has neither support_ nor a decision function "
             f"with a loss among {_HINGE_LOSSES}; {_REMEDY}"
         )
-    margins = _margins(svm, X, np.asarray(y))
-    rows = np.flatnonzero((margins <= 1 + _MARGIN_SLACK).any(axis=1))
+    near = margins(svm, X, np.asarray(y)) <= 1 + _MARGIN_SLACK
+    rows = np.flatnonzero(near.any(axis=1))
     if not rows.size:
         raise ValueError(
             f"{name} puts every row beyond its margin, so it is not the solution of an SVM; "
@@ -97,7 +97,7 @@ def _with_twins(X: Any, y: NDArray[Any], support: NDArray[np.intp]) -> NDArray[n
     return np.flatnonzero([row in supporting for row in labelled])
 
 
-def _margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+def margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
     """Return the functional margin of each row (rows) in each binary problem (columns)."""
     decisions = np.asarray(svm.decision_function(X), dtype=np.float64)
     if decisions.ndim == 1:

@@ -1,0 +1,97 @@
+"""Selection from rows that come in blocks, or little by little."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.svm import LinearSVC
+from sklearn.utils.validation import validate_data
+
+from certifeature.blocks import Block, RowBlocks, checked_rows
+from certifeature.selectors.data import Rows
+from certifeature.selectors.parameters import requested_size
+from certifeature.selectors.streaming import Digest
+from certifeature.selectors.subspace import BasisFacts
+from certifeature.svm import cascade
+
+__all__ = ["BlockwiseMixin"]
+
+
+class BlockwiseMixin:
+    """What a selector does with rows that are not all there at once."""
+
+    def partial_fit(self: Any, X: Any, y: Any = None) -> Any:
+        """Choose features again, with more rows.
+
+        What is kept of the rows before are random combinations (and the rows themselves, while they
+        are few), so this works with ``supervised=False`` only. All rows at once give the same
+        choice.
+
+        Parameters
+        ----------
+        X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
+            More rows.
+        y : Ignored
+            For the sake of the interface.
+
+        Returns
+        -------
+        self : object
+            Fitted selector.
+        """
+        self._check_parameters()
+        if self.supervised:
+            raise ValueError(
+                "the support vectors of rows to come are not known, so partial_fit needs "
+                "supervised=False."
+            )
+        digest = getattr(self, "_digest", None)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=digest is None)
+        seed = self._seed()
+        if digest is None:
+            digest = Digest(self.n_features_in_, self.basis, self.n_components, seed)
+        X = checked_rows(X, self.n_features_in_, "X")
+        digest = digest.added(Block(X, None, digest.n_rows))
+        self._digest = digest
+        self._fit_digest(digest, seed)
+        return self
+
+    def _fit_blocks(self: Any, blocks: RowBlocks, y: Any, sample_weight: Any, tasks: Any) -> None:
+        """Choose features for rows in blocks."""
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "rows in blocks bring their labels along and have no weights; leave y and "
+                "sample_weight out."
+            )
+        self.n_features_in_ = blocks.n_features
+        seed = self._seed()
+        if not self.supervised:
+            with self._task(tasks, "read rows"):
+                digest = Digest.of(blocks, self.basis, self.n_components, seed)
+            self._fit_digest(digest, seed)
+            return
+        if self.guarantee == "full":
+            raise ValueError(
+                "guarantee='full' needs all rows at once, and they come in blocks; use 'support'."
+            )
+        svm = LinearSVC(dual=True, random_state=seed) if self.estimator is None else self.estimator
+        with self._task(tasks, "find support rows"):
+            found = cascade(blocks, clone(svm))
+        self.estimator_ = found.svm
+        self.n_passes_, self.optimality_gap_ = found.n_rounds, found.gap
+        rows = Rows(found.X, found.y, None, found.indices)
+        self._select(rows, rows, seed, tasks)
+
+    def _fit_digest(self: Any, digest: Digest, seed: int) -> None:
+        """Choose features for all rows that a digest stands for."""
+        n_select = requested_size(self.n_features_to_select, self.n_features_in_)
+        whole, kind = digest.basis()
+        basis, kind = self._cut(whole, kind, n_select)
+        self.estimator_ = None
+        self.n_rounds_ = 1
+        self.basis_ = BasisFacts(kind, digest.n_rows, basis.n_components, basis.rank, basis.exact)
+        nothing = Rows(None, None, None, np.arange(digest.n_rows))
+        self.scores_ = self._rank(nothing, basis, whole)
+        self._learn(self._choose(basis, n_select, seed), basis, whole, nothing, None)
