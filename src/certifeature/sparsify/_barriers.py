@@ -22,9 +22,10 @@ _SIGNS = np.array([1.0, -1.0])
 _SIGNED = _SIGNS[:, None, None]
 # The lower barrier may come this much nearer to the old spectrum than it was when that was made.
 _NEAREST_APPROACH = 0.1
-# Eigenvalues that it may pass during a window are taken to be so many windows above it, but not
-# beyond the middle of the barriers. There are few: the sum of the reciprocal distances is below 1.
-_LIFT = 4.0
+# Eigenvalues that it would come near to in a window are taken to be so many windows above it, but
+# not beyond the middle of the barriers. There are few: their reciprocal distances sum to less than
+# 1.
+_LIFT = 2.0
 _NEAR = 0.25
 # Eigenvalues of the corrections that a sharper ceiling keeps: most are next to nothing.
 _SHARE_KEPT = 0.2

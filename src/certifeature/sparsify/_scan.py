@@ -25,7 +25,7 @@ _FIRST_LOOK = 8
 _FIRST_BLOCK = 256
 _LARGEST_BLOCK = 2**20
 _MANY_BLOCKS = 16
-_LARGEST_JOINED = 4096
+_LARGEST_JOINED = 2**23
 # More features than this are worth a closer look at the ceiling.
 _MANY_KEPT = 1024
 # Values of V kept in single precision, and coordinates kept on a list (or as many as V has itself).
@@ -211,7 +211,7 @@ def _joined(blocks: list[Block]) -> list[Block]:
     """Return fewer blocks with the same features, small ones together."""
     groups: list[list[Block]] = []
     for block in blocks:
-        if groups and sum(len(b.places) for b in [*groups[-1], block]) <= _LARGEST_JOINED:
+        if groups and sum(b.vectors.size for b in [*groups[-1], block]) <= _LARGEST_JOINED:
             groups[-1].append(block)
         else:
             groups.append([block])
