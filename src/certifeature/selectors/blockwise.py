@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from certifeature.blocks import Block, RowBlocks, checked_rows
@@ -19,9 +20,19 @@ from certifeature.svm import cascade
 __all__ = ["BlockwiseMixin"]
 
 
+def _is_unsupervised(selector: Any) -> bool:
+    if selector.supervised:
+        raise AttributeError(
+            "the support vectors of rows to come are not known, so partial_fit needs "
+            "supervised=False."
+        )
+    return True
+
+
 class BlockwiseMixin:
     """What a selector does with rows that are not all there at once."""
 
+    @available_if(_is_unsupervised)
     def partial_fit(self: Any, X: Any, y: Any = None) -> Any:
         """Choose features again, with more rows.
 
@@ -42,11 +53,6 @@ class BlockwiseMixin:
             Fitted selector.
         """
         self._check_parameters()
-        if self.supervised:
-            raise ValueError(
-                "the support vectors of rows to come are not known, so partial_fit needs "
-                "supervised=False."
-            )
         digest = getattr(self, "_digest", None)
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=digest is None)
         seed = self._seed()
