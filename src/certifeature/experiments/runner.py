@@ -11,7 +11,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from certifeature.experiments.store import Store
-from certifeature.experiments.study import Study
+from certifeature.experiments.study import Cell, Fold, Study
 from certifeature.experiments.trial import measure_fold
 
 __all__ = ["run"]
@@ -38,16 +38,18 @@ def run(study: Study, path: str | Path, *, n_jobs: int = -1) -> list[dict[str, A
     """
     store = Store(Path(path))
     plan = [(fold, cell) for fold in study.folds() for cell in study.cells()]
-    missing: dict[Any, list[Any]] = {}
+    work: dict[Any, tuple[Fold, list[Cell]]] = {}
     for fold, cell in plan:
         if not _serves(store.get(study.key(fold, cell)), study):
-            missing.setdefault(fold, []).append(cell)
+            # Cells share the preparation of a fold. A single split is large, and its cells long.
+            unit = fold if fold.task.n_train is None else (fold, cell)
+            work.setdefault(unit, (fold, []))[1].append(cell)
     # A fold brings its task along; the others stay here.
     bare = replace(study, tasks=())
     results = Parallel(n_jobs, return_as="generator_unordered")(
-        delayed(measure_fold)(bare, fold, cells) for fold, cells in missing.items()
+        delayed(measure_fold)(bare, fold, cells) for fold, cells in work.values()
     )
-    for records in _with_progress(results, len(missing)):
+    for records in _with_progress(results, len(work)):
         store.add(records)
     found = (store.get(study.key(fold, cell)) for fold, cell in plan)
     return [record["key"] | record["measured"] for record in found if record is not None]
