@@ -66,7 +66,21 @@ class Method:
     own_size: bool = False
 
     def fitted(self, X: Any, y: Any, support: Any, svm: Any, size: int | None, seed: int) -> Any:
-        """Return the selector, fitted to training rows or to the support rows among them."""
+        """Return the selector, fitted to training rows or to the support rows among them.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Training rows and labels.
+        support : ndarray of int
+            Which of them are support rows.
+        svm : estimator
+            Unfitted linear SVM.
+        size : int or None
+            Number of features; None for a method that finds its own.
+        seed : int
+            Of the selector.
+        """
         assert self.make is not None
         selector = self.make(0 if size is None else size, clone(svm), seed)
         if self.rows == "all" or getattr(selector, "supervised", False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -78,14 +78,16 @@ class Study:
                     "be chosen from them; ask for fewer or leave the task out."
                 )
 
-    def folds(self) -> Iterator[Fold]:
-        """Yield all splits, repeat by repeat, so that early results cover all tasks."""
+    def folds(self) -> list[Fold]:
+        """Return all splits, repeat by repeat, so that early results cover all tasks."""
+        found = []
         for repeat in range(self.n_repeats):
             for task in self.tasks:
                 if task.n_train is None:
-                    yield from (Fold(task, repeat, number) for number in range(self.n_folds))
+                    found += [Fold(task, repeat, number) for number in range(self.n_folds)]
                 elif repeat == 0:
-                    yield Fold(task, 0, 0)
+                    found.append(Fold(task, 0, 0))
+        return found
 
     def cells(self) -> list[Cell]:
         """Return what is measured on each split."""
@@ -97,7 +99,15 @@ class Study:
         ]
 
     def key(self, fold: Fold, cell: Cell) -> dict[str, Any]:
-        """Return what tells a measurement from all others."""
+        """Return what tells a measurement from all others.
+
+        Parameters
+        ----------
+        fold : Fold
+            Where it is measured.
+        cell : Cell
+            What is measured.
+        """
         return {
             "task": fold.task.name,
             "data": fold.task.fingerprint,

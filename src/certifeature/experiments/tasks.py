@@ -76,7 +76,17 @@ class Task:
     def split(
         self, repeat: int, fold: int, n_folds: int, seed: int
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return training and test rows of one fold of one repeat."""
+        """Return training and test rows of one fold of one repeat.
+
+        Parameters
+        ----------
+        repeat, fold : int
+            Which.
+        n_folds : int
+            How many folds a repeat has.
+        seed : int
+            Of all repeats.
+        """
         rows = np.arange(len(self.y))
         if self.n_train is not None:
             return rows[: self.n_train], rows[self.n_train :]

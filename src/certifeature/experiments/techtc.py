@@ -88,7 +88,16 @@ def table2_3(
 ) -> list[Path]:
     """List the words that are chosen in every fold; return the files of the tables.
 
-    Parameters are those of :func:`figures`, whose records serve here too.
+    The records of :func:`figures` serve here too.
+
+    Parameters
+    ----------
+    data, out
+        As for :func:`figures`.
+    size : int
+        Number of features.
+    n_repeats, n_folds, weighting, n_jobs, seed
+        As for :func:`figures`.
     """
     tasks = [task for task in web_tasks(data) if task.feature_names is not None]
     study = _study(tasks, [size], n_repeats, n_folds, weighting, seed, _WORD_METHODS)
