@@ -319,7 +319,7 @@ class TestBadBlocks:
             BSSSelector(3, supervised=False).fit(_Listed())
 
     def test_labels_beside_the_blocks(self):
-        with pytest.raises(ValueError, match="bring their labels along"):
+        with pytest.raises(ValueError, match="row blocks bring their labels along"):
             BSSSelector(3).fit(_Listed((np.eye(5), None)), np.arange(5) % 2)
 
     def test_exact_basis_of_too_many_rows(self):

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from certifeature._matrix import scaled_columns
 
-__all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_rows"]
+__all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows"]
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
@@ -81,15 +81,9 @@ class RowBlocks(ABC):
         """Read the blocks one after the other, and check them."""
         first_row = 0
         for number in range(len(self)):
-            X, y = self.read(number)
-            X = checked_rows(X, self.n_features, self.name(number))
-            if y is not None and len(y) != X.shape[0]:
-                raise ValueError(
-                    f"{self.name(number)} has {X.shape[0]} rows and {len(y)} labels; every row "
-                    "needs one label."
-                )
-            yield Block(X, y, first_row)
-            first_row += X.shape[0]
+            block = checked_block(*self.read(number), first_row, self.n_features, self.name(number))
+            yield block
+            first_row += block.X.shape[0]
         if not first_row:
             raise ValueError("there are no blocks, so there are no rows.")
         self._n_rows_found = first_row
@@ -100,7 +94,8 @@ class RowBlocks(ABC):
         Parameters
         ----------
         empty : callable
-            Makes a total of nothing.
+            Makes a total of nothing. Totals have a method ``merged``, which returns the total of
+            two without changing them, where blocks are not read one after the other.
         add : callable
             Returns a total with a block added; it may change the total that it is given.
         """
@@ -207,6 +202,18 @@ class ArrayBlocks(RowBlocks):
         """
         rows = slice(number * self._n_rows, (number + 1) * self._n_rows)
         return self._X[rows], None if self._y is None else self._y[rows]
+
+
+def checked_block(X: Any, y: Any, first_row: int, n_features: int, name: str) -> Block:
+    """Return a block whose rows and labels are as they should be."""
+    X = checked_rows(X, n_features, name)
+    if y is not None:
+        y = np.asarray(y)
+        if len(y) != X.shape[0]:
+            raise ValueError(
+                f"{name} has {X.shape[0]} rows and {len(y)} labels; every row needs one label."
+            )
+    return Block(X, y, first_row)
 
 
 def checked_rows(X: Any, n_features: int, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Integral
 from typing import Any
 
@@ -66,10 +67,11 @@ class Sketch:
         self.n_rows += X.shape[0]
 
     def merged(self, other: Sketch) -> Sketch:
-        """Return the sketch of both sets of rows; this one is used up."""
-        self._values += other._values
-        self.n_rows += other.n_rows
-        return self
+        """Return the sketch of both sets of rows; neither is changed."""
+        both = copy(self)
+        both._values = self._values + other._values
+        both.n_rows = self.n_rows + other.n_rows
+        return both
 
     def basis(self, exponent: int = 0) -> Basis:
         """Return the span of the combinations, of rows that were scaled down by 2**exponent."""

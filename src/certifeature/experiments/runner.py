@@ -68,7 +68,10 @@ def _with_progress(results: Iterable[Any], total: int) -> Iterator[Any]:
     if total == 0 or not sys.stderr.isatty():
         yield from results
         return
-    from rich.console import Console
-    from rich.progress import track
-
+    try:
+        from rich.console import Console
+        from rich.progress import track
+    except ImportError:
+        yield from results
+        return
     yield from track(results, "folds", total, console=Console(stderr=True), transient=True)

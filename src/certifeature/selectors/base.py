@@ -25,6 +25,7 @@ from certifeature.blocks import RowBlocks
 from certifeature.certificate import APriori, Certificate
 from certifeature.certificate.certify import measured_certificate
 from certifeature.certificate.measure import extreme_eigenvalues
+from certifeature.dask import is_dask
 from certifeature.selectors.blockwise import BlockwiseMixin
 from certifeature.selectors.data import Rows, checked_weights, original_columns
 from certifeature.selectors.parameters import (
@@ -93,9 +94,9 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
 
         Parameters
         ----------
-        X : {array-like, sparse array or matrix} of shape (n_samples, n_features) or RowBlocks
-            Training data. Rows that do not fit into memory come as `certifeature.blocks.RowBlocks`,
-            which bring their labels along.
+        X : array-like, sparse array or matrix, of shape (n_samples, n_features), or blocks
+            Training data. Rows that do not fit into memory come as a Dask array or data frame, or
+            as `certifeature.blocks.RowBlocks`, which bring their labels along.
         y : array-like of shape (n_samples,), default=None
             Class labels; needed with ``supervised=True``, ignored otherwise.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -114,7 +115,7 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
         tasks = self._init_callback_context(max_subtasks=None if full else 3)
         tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)
         self.n_rounds_ = 1
-        if isinstance(X, RowBlocks):
+        if isinstance(X, RowBlocks) or is_dask(X):
             self._fit_blocks(X, y, sample_weight, tasks)
         else:
             X, y, sample_weight = self._validated(X, y, sample_weight)
@@ -132,22 +133,17 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
 
         Parameters
         ----------
-        X : {array-like, sparse array or matrix} of shape (n_samples, n_features) or RowBlocks
+        X : array-like, sparse array or matrix, of shape (n_samples, n_features), or blocks
             Data.
 
         Returns
         -------
-        {ndarray, sparse array or matrix} of shape (n_samples, n_chosen) or RowBlocks
+        ndarray, sparse array or matrix, of shape (n_samples, n_chosen), or blocks
             Reduced data, of the kind of X; blocks are reduced when they are read.
         """
         check_is_fitted(self)
-        if isinstance(X, RowBlocks):
-            if X.n_features != self.n_features_in_:
-                raise ValueError(
-                    f"the blocks have {X.n_features} features, but {type(self).__name__} was "
-                    f"fitted to {self.n_features_in_}."
-                )
-            return X.with_columns(*self._columns_and_scales())
+        if isinstance(X, RowBlocks) or is_dask(X):
+            return self._transform_blocks(X)
         X = validate_data(
             self, X, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc"), reset=False
         )

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from certifeature.blocks import Block, RowBlocks, checked_rows
+from certifeature.dask import DaskBlocks, chosen_columns
 from certifeature.selectors.data import Rows
 from certifeature.selectors.parameters import requested_size
 from certifeature.selectors.streaming import Digest
@@ -64,13 +65,16 @@ class BlockwiseMixin:
         self._fit_digest(digest, seed)
         return self
 
-    def _fit_blocks(self: Any, blocks: RowBlocks, y: Any, sample_weight: Any, tasks: Any) -> None:
+    def _fit_blocks(self: Any, X: Any, y: Any, sample_weight: Any, tasks: Any) -> None:
         """Choose features for rows in blocks."""
-        if y is not None or sample_weight is not None:
-            raise ValueError(
-                "rows in blocks bring their labels along and have no weights; leave y and "
-                "sample_weight out."
-            )
+        if sample_weight is not None:
+            raise ValueError("rows in blocks have no weights; leave sample_weight out.")
+        if isinstance(X, RowBlocks):
+            if y is not None:
+                raise ValueError("row blocks bring their labels along; leave y out.")
+            blocks = X
+        else:
+            blocks = DaskBlocks(X, y if self.supervised else None)
         self.n_features_in_ = blocks.n_features
         seed = self._seed()
         if not self.supervised:
@@ -89,6 +93,19 @@ class BlockwiseMixin:
         self.n_passes_, self.optimality_gap_ = found.n_rounds, found.gap
         rows = Rows(found.X, found.y, None, found.indices)
         self._select(rows, rows, seed, tasks)
+
+    def _transform_blocks(self: Any, X: Any) -> Any:
+        """Return blocks of the chosen columns, which are made when they are read."""
+        n_features = X.n_features if isinstance(X, RowBlocks) else X.shape[1]
+        if n_features != self.n_features_in_:
+            raise ValueError(
+                f"the blocks have {n_features} features, but {type(self).__name__} was fitted to "
+                f"{self.n_features_in_}."
+            )
+        columns, scales = self._columns_and_scales()
+        if isinstance(X, RowBlocks):
+            return X.with_columns(columns, scales)
+        return chosen_columns(X, columns, scales)
 
     def _fit_digest(self: Any, digest: Digest, seed: int) -> None:
         """Choose features for all rows that a digest stands for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,21 @@ class Digest:
                 self._rows = None
                 self._check_sketched()
         return self
+
+    def merged(self, other: Digest) -> Digest:
+        """Return the digest of these rows and the others after them; neither is changed."""
+        both = copy(self)
+        both.n_rows = self.n_rows + other.n_rows
+        if self._factor is not None and other._factor is not None:
+            both._factor = _triangular(np.vstack([self._factor, other._factor]))
+        if self._sketch is not None and other._sketch is not None:
+            both._sketch = self._sketch.merged(other._sketch)
+        if self._rows is not None:
+            few = other._rows is not None and both.n_rows <= self._few
+            both._rows = [*self._rows, *(other._rows or [])] if few else None
+            if not few:
+                self._check_sketched()
+        return both
 
     def basis(self) -> tuple[Basis, str]:
         """Return the basis, and the kind that "auto" stands for."""

@@ -1,0 +1,179 @@
+"""Dask collections as row blocks: work is done where the chunks are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certifeature._matrix import scaled_columns
+from certifeature.blocks import Block, RowBlocks, checked_block
+
+__all__ = ["DaskBlocks", "chosen_columns", "is_dask"]
+
+Total = TypeVar("Total")
+Result = TypeVar("Result")
+
+# Totals that are merged at once, at each level of the tree.
+_BRANCHES = 8
+
+
+class DaskBlocks(RowBlocks):
+    """The chunks of a Dask array or data frame.
+
+    The selectors make these themselves from the collections that they are given.
+
+    Parameters
+    ----------
+    X : dask Array or DataFrame
+        Rows, in chunks of known lengths. Chunks are dense or sparse.
+    y : dask Array or Series, or array-like, default=None
+        Labels.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from certifeature import BSSSelector
+    >>> X = da.random.default_rng(0).standard_normal((50, 200), chunks=(20, 200))
+    >>> selector = BSSSelector(120, supervised=False).fit(X)
+    >>> selector.transform(X).compute().shape
+    (50, 120)
+    """
+
+    def __init__(self, X: Any, y: Any = None) -> None:
+        if hasattr(X, "to_dask_array"):
+            X = X.to_dask_array(lengths=True)
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, rows and features; got {X.ndim}.")
+        lengths = X.chunks[0]
+        for number, length in enumerate(lengths):
+            if np.isnan(length):
+                raise ValueError(
+                    f"block {number} of X has an unknown number of rows; call "
+                    "X.compute_chunk_sizes() first."
+                )
+        self.n_features = int(X.shape[1])
+        self._lengths = [int(length) for length in lengths]
+        self._n_rows_found = sum(self._lengths)
+        self._rows = X.rechunk({1: -1}).to_delayed().ravel()
+        self._labels = self._labels_in_chunks(y)
+
+    def _labels_in_chunks(self, y: Any) -> list[Any]:
+        """Return labels in the chunks of the rows."""
+        if y is None:
+            return [None] * len(self)
+        if hasattr(y, "to_dask_array"):
+            y = y.to_dask_array(lengths=True)
+        if np.isnan(y.shape[0]):
+            raise ValueError("y has an unknown number of labels; call y.compute_chunk_sizes().")
+        if y.shape[0] != self.n_rows:
+            raise ValueError(f"X has {self.n_rows} rows and y has {y.shape[0]}; give as many.")
+        if is_dask(y):
+            return list(y.rechunk((tuple(self._lengths),)).to_delayed().ravel())
+        return np.split(np.asarray(y), np.cumsum(self._lengths)[:-1])
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def read(self, number: int) -> tuple[Any, NDArray[Any] | None]:
+        """Return rows and labels of a chunk.
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+        """
+        import dask
+
+        rows, labels = dask.compute(self._rows[number], self._labels[number])
+        return rows, labels
+
+    def accumulate(self, empty: Callable[[], Total], add: Callable[[Total, Block], Total]) -> Total:
+        """Return a total over all blocks, made where they are and merged in a tree.
+
+        Parameters
+        ----------
+        empty : callable
+            Makes a total of nothing.
+        add : callable
+            Returns a total with a block added.
+        """
+        import dask
+
+        totals = self._delayed(partial(_total_of_one, empty, add))
+        merge = dask.delayed(_merged, pure=False)
+        while len(totals) > 1:
+            totals = [merge(totals[i : i + _BRANCHES]) for i in range(0, len(totals), _BRANCHES)]
+        (total,) = dask.compute(*totals)
+        return total
+
+    def collect(self, function: Callable[[Block], Result]) -> list[Result]:
+        """Return what a function gives for each block, computed where it is.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a block and returns something small.
+        """
+        import dask
+
+        return list(dask.compute(*self._delayed(function)))
+
+    def _delayed(self, function: Callable[[Block], Any]) -> list[Any]:
+        """Return the value of a function for each block, to be computed."""
+        import dask
+
+        if not len(self):
+            raise ValueError("there are no blocks, so there are no rows.")
+        task = dask.delayed(partial(_on_block, function), pure=False)
+        starts = np.cumsum([0, *self._lengths[:-1]]).tolist()
+        return [
+            task(rows, labels, start, self.n_features, self.name(number))
+            for number, (rows, labels, start) in enumerate(
+                zip(self._rows, self._labels, starts, strict=True)
+            )
+        ]
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether something is a Dask collection, without importing Dask."""
+    return hasattr(X, "__dask_graph__")
+
+
+def chosen_columns(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> Any:
+    """Return some columns of a Dask collection, times their scales, when they are computed."""
+    if hasattr(X, "to_dask_array"):
+        return X[[X.columns[column] for column in columns]] * scales
+    X = X.rechunk({1: -1})
+    return X.map_blocks(
+        _chosen, columns, scales, dtype=np.float64, chunks=(X.chunks[0], (len(columns),))
+    )
+
+
+def _chosen(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> Any:
+    return scaled_columns(X[:, columns], scales) if X.size else X[:, :0]
+
+
+def _on_block(
+    function: Callable[[Block], Any], rows: Any, labels: Any, start: int, width: int, name: str
+) -> Any:
+    return function(checked_block(rows, labels, start, width, name))
+
+
+def _total_of_one(empty: Callable[[], Any], add: Callable[[Any, Block], Any], block: Block) -> Any:
+    return add(empty(), block)
+
+
+def _merged(totals: list[Any]) -> Any:
+    first, *others = totals
+    for other in others:
+        first = first.merged(other)
+    return first

@@ -1,0 +1,182 @@
+"""Dask collections give the same selection as arrays, on threads, processes and clusters."""
+
+import os
+import signal
+import threading
+import time
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from scipy import sparse
+from sklearn.svm import LinearSVC
+
+from certifeature import BSSSelector, LeverageScoreSelector
+from certifeature.blocks import ArrayBlocks
+from certifeature.dask import DaskBlocks
+
+# Dask and Distributed warn of ports, memory and configuration that are none of our business.
+pytestmark = pytest.mark.filterwarnings("default")
+
+OPTIONS = {"supervised": False, "basis": "sketch", "n_components": 30, "random_state": 0}
+
+
+@pytest.fixture(scope="module", name="X")
+def rows():
+    rng = np.random.default_rng(0)
+    return sparse.random_array((900, 300), density=0.05, rng=rng, format="csr").toarray()
+
+
+@pytest.fixture(scope="module")
+def y(X):
+    return np.where(X @ np.random.default_rng(1).standard_normal(300) > 0, 1, -1)
+
+
+@pytest.fixture(scope="module")
+def expected(X):
+    return BSSSelector(70, **OPTIONS).fit(X)
+
+
+def sparse_chunks(X):
+    return X.map_blocks(sparse.csr_array)
+
+
+def assert_same(selector, expected):
+    np.testing.assert_array_equal(selector.indices_, expected.indices_)
+    np.testing.assert_allclose(selector.weights_, expected.weights_, rtol=1e-9)
+    assert selector.basis_ == expected.basis_
+
+
+class TestSchedulers:
+    @pytest.mark.parametrize("chunks", [(100, 300), (77, 300), (250, 120), (900, 300)])
+    @pytest.mark.parametrize("kind", [lambda X: X, sparse_chunks], ids=["dense", "sparse"])
+    def test_threads(self, chunks, kind, X, expected):
+        collection = kind(da.from_array(X, chunks=chunks).rechunk({1: -1}))
+        assert_same(BSSSelector(70, **OPTIONS).fit(collection), expected)
+
+    def test_processes(self, X, expected):
+        with dask.config.set(scheduler="processes", num_workers=2):
+            assert_same(
+                BSSSelector(70, **OPTIONS).fit(da.from_array(X, chunks=(300, 300))), expected
+            )
+
+    @pytest.mark.parametrize("n_workers", [1, 2, 4])
+    def test_cluster(self, n_workers, X, expected):
+        cluster = LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=None
+        )
+        with cluster, Client(cluster):
+            collection = sparse_chunks(da.from_array(X, chunks=(100, 300)))
+            assert_same(BSSSelector(70, **OPTIONS).fit(collection), expected)
+
+    def test_a_killed_worker_changes_nothing(self, X, expected, tmp_path):
+        started = tmp_path / "started"
+
+        def slow(chunk):
+            started.touch()
+            time.sleep(0.4)
+            return chunk
+
+        cluster = LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        )
+        with cluster, Client(cluster) as client:
+            victim = next(iter(client.run(os.getpid).values()))
+
+            def kill():
+                while not started.exists():
+                    time.sleep(0.05)
+                time.sleep(0.6)
+                os.kill(victim, signal.SIGKILL)
+                killed.append(time.monotonic())
+
+            killed = []
+            killer = threading.Thread(target=kill)
+            killer.start()
+            collection = da.from_array(X, chunks=(100, 300)).map_blocks(slow)
+            selector = BSSSelector(70, **OPTIONS).fit(collection)
+            finished = time.monotonic()
+            killer.join()
+        assert killed[0] < finished - 0.4
+        assert_same(selector, expected)
+
+
+class TestKinds:
+    @pytest.mark.parametrize("kind", [BSSSelector, LeverageScoreSelector])
+    def test_exact_basis_of_few_features(self, kind, X):
+        collection = da.from_array(X[:, :80], chunks=(130, 80))
+        options = {"supervised": False, "random_state": 0}
+        assert_same(kind(70, **options).fit(collection), kind(70, **options).fit(X[:, :80]))
+
+    def test_data_frames(self, X, expected):
+        frame = pd.DataFrame(X, columns=[f"word {j}" for j in range(300)])
+        collection = dd.from_pandas(frame, npartitions=5)
+        selector = BSSSelector(70, **OPTIONS).fit(collection)
+        assert_same(selector, expected)
+        reduced = selector.transform(collection)
+        assert isinstance(reduced, dd.DataFrame)
+        np.testing.assert_allclose(reduced.compute().to_numpy(), expected.transform(X))
+
+    def test_supervised_is_the_cascade_of_the_same_blocks(self, X, y):
+        svm = LinearSVC(dual=True, tol=1e-6, max_iter=100_000, random_state=0)
+        selector = BSSSelector(200, estimator=svm, random_state=0)
+        blocks = ArrayBlocks(X, y, n_rows=200)
+        expected = BSSSelector(200, estimator=svm, random_state=0).fit(blocks)
+        labels = da.from_array(y, chunks=450)
+        assert_same(selector.fit(da.from_array(X, chunks=(200, 300)), labels), expected)
+        assert selector.optimality_gap_ <= 1e-4
+        assert_same(selector.fit(da.from_array(X, chunks=(200, 300)), y), expected)
+
+    @pytest.mark.parametrize("kind", [lambda X: X, sparse_chunks], ids=["dense", "sparse"])
+    def test_transform_stays_lazy(self, kind, X, expected):
+        asked = []
+        collection = kind(da.from_array(X, chunks=(100, 300)).map_blocks(_noting(asked)))
+        reduced = expected.transform(collection)
+        n_asked = len(asked)
+        assert isinstance(reduced, da.Array)
+        assert reduced.shape == (900, len(expected.indices_))
+        blocks = [chunk.compute() for chunk in reduced.to_delayed().ravel()]
+        assert len(asked) > n_asked
+        dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]
+        np.testing.assert_allclose(np.vstack(dense), expected.transform(X))
+
+
+def _noting(asked):
+    def note(chunk):
+        asked.append(chunk.shape)
+        return chunk
+
+    return note
+
+
+class TestBadInput:
+    def test_unknown_chunk_sizes(self, X):
+        collection = da.from_array(X, chunks=(100, 300))
+        with pytest.raises(ValueError, match="block 0 of X has an unknown number of rows"):
+            BSSSelector(70, **OPTIONS).fit(collection[collection[:, 0] >= 0])
+
+    def test_labels_of_another_length(self, X, y):
+        with pytest.raises(ValueError, match="X has 900 rows and y has 899"):
+            BSSSelector(70).fit(da.from_array(X, chunks=(100, 300)), y[1:])
+
+    def test_nan_names_the_block(self, X):
+        bad = X.copy()
+        bad[417, 3] = np.nan
+        with pytest.raises(ValueError, match="block 4 contains NaN"):
+            BSSSelector(70, **OPTIONS).fit(da.from_array(bad, chunks=(100, 300)))
+
+    def test_other_width_in_transform(self, X, expected):
+        with pytest.raises(ValueError, match="blocks have 299 features"):
+            expected.transform(da.from_array(X[:, :299], chunks=(100, 299)))
+
+    def test_one_dimension(self):
+        with pytest.raises(ValueError, match="two dimensions"):
+            DaskBlocks(da.ones(5))
+
+    def test_weights(self, X):
+        with pytest.raises(ValueError, match="no weights"):
+            BSSSelector(70, **OPTIONS).fit(da.from_array(X), sample_weight=np.ones(900))
