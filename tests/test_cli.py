@@ -21,7 +21,9 @@ from certifeature import __version__
 from certifeature._files import replacing
 from certifeature.cli.app import run
 from certifeature.cli.data import _free_memory
+from certifeature.cli.select import Method
 from certifeature.datasets import make_relevant_features, read_data
+from certifeature.experiments.methods import FULL_DATA, METHODS
 
 COMMAND = Path(sys.executable).with_name("certifeature")
 
@@ -250,6 +252,9 @@ class TestPaper:
 
 
 class TestHelp:
+    def test_methods_are_those_of_the_comparison(self):
+        assert {method.value for method in Method} == METHODS.keys() - {FULL_DATA}
+
     def test_every_command_shows_examples(self, capsys):
         for command in ("select", "certify", "compare", "demo", "paper table1", "paper figures"):
             assert run([*command.split(), "--help"]) == 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from sklearn.svm import SVC, LinearSVC
 
 from certifeature.cli.data import Scaling
+from certifeature.svm import default_svm
 
 __all__ = [
     "CostOption",
@@ -52,12 +52,7 @@ ReportOption = Annotated[
     Path | None, typer.Option("--report", "-r", help="Write a report to this HTML file.")
 ]
 
-# As the selectors choose it: LIBSVM for few rows, LIBLINEAR for many.
-_LARGEST_LIBSVM = 1000
 
-
-def linear_svm(n_rows: int, cost: float, seed: int) -> SVC | LinearSVC:
+def linear_svm(n_rows: int, cost: float, seed: int) -> Any:
     """Return the SVM that features are chosen for."""
-    if n_rows <= _LARGEST_LIBSVM:
-        return SVC(kernel="linear", C=cost)
-    return LinearSVC(C=cost, dual=True, random_state=seed)
+    return default_svm(n_rows, seed).set_params(C=cost)
