@@ -2,8 +2,8 @@
 
 Usage: ``python benchmarks/streaming.py FOLDER [--rows N] [--features D]``. FOLDER is filled, once,
 with NPZ files of 20,000 sparse rows each, which stay there. Prints a Markdown table: seconds and
-peak memory (Linux only) of reading the files and multiplying each with a Gaussian matrix once, and of
-an unsupervised BSS selection with t = 128 and r = 1,024. Each runs in a process of its own.
+peak memory (Linux only) of reading the files and multiplying each with a Gaussian matrix once, and
+of an unsupervised BSS selection with t = 128 and r = 1,024. Each runs in a process of its own.
 """
 
 import argparse
