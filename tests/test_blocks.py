@@ -106,6 +106,20 @@ class TestPartialFit:
         selector.partial_fit(X)
         assert selector.basis_.n_rows == 700
 
+    def test_an_array_that_is_used_again(self):
+        X = CASES["few rows"][0].toarray()
+        selector, buffer = BSSSelector(70, supervised=False), np.empty((20, 2500))
+        for start in range(0, 60, 20):
+            buffer[:] = X[start : start + 20]
+            selector.partial_fit(buffer)
+        assert_same(selector, BSSSelector(70, supervised=False).fit(X))
+
+    def test_changed_settings_are_an_error(self):
+        X, options = CASES["sketch"]
+        selector = BSSSelector(70, supervised=False, **options).partial_fit(X)
+        with pytest.raises(ValueError, match="changed since the first rows"):
+            selector.set_params(n_components=7).partial_fit(X)
+
     def test_other_width_is_an_error(self):
         X, options = CASES["sketch"]
         selector = BSSSelector(70, supervised=False, **options).partial_fit(X)
@@ -161,6 +175,28 @@ class TestCascade:
         result = cascade(ArrayBlocks(X[order], y[order], n_rows=100), svm)
         assert objective(result.svm, X, y) <= objective(svm.fit(X, y), X, y) * (1 + 1e-3)
 
+    def test_a_class_without_support_in_a_block_is_not_lost(self, rng):
+        X = np.vstack([rng.normal(5, 1, (40, 3)), rng.normal(30, 1, (4, 3))])
+        y = np.repeat([0, 1], [40, 4])
+        svm = LinearSVC(dual=True, max_iter=100_000, random_state=0)
+        result = cascade(ArrayBlocks(X, y, n_rows=44), svm)
+        assert set(y[result.indices]) <= {0, 1}
+        np.testing.assert_allclose(result.svm.coef_, svm.fit(X, y).coef_, atol=1e-2)
+
+    def test_weights_of_some_classes(self):
+        X, y = noisy(900, 60)
+        order = np.argsort(y, kind="stable")
+        svm = LinearSVC(
+            dual=True, tol=1e-6, max_iter=100_000, random_state=0, class_weight={1: 5.0}
+        )
+        result = cascade(ArrayBlocks(X[order], y[order], n_rows=100), svm)
+        np.testing.assert_allclose(result.svm.coef_, svm.fit(X, y).coef_, atol=0.02)
+
+    def test_wide_indices(self):
+        X, y = noisy(300, 60)
+        wide = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)))
+        assert cascade(ArrayBlocks(wide, y, n_rows=100), LinearSVC()).gap <= 1e-4
+
     def test_several_classes(self, rng):
         X, _ = noisy(900, 60)
         y = (X @ rng.standard_normal((60, 3))).argmax(axis=1)
@@ -184,6 +220,7 @@ class TestCascade:
         [
             (SVC(kernel="linear"), "are for sklearn.svm.LinearSVC; got SVC"),
             (LinearSVC(class_weight="balanced"), "differs from block to block"),
+            (LinearSVC(penalty="l1"), "need penalty='l2'"),
         ],
     )
     def test_other_svms(self, svm, message):
@@ -253,8 +290,9 @@ class TestFiles:
     def test_different_names_are_an_error(self, tmp_path):
         (tmp_path / "a.csv").write_text("u,v,y\n1,2,0\n3,4,1\n")
         (tmp_path / "b.csv").write_text("v,u,y\n1,2,0\n3,4,1\n")
-        with pytest.raises(ValueError, match=r"block 1 .*other feature names"):
-            list(FileBlocks(tmp_path))
+        for n_features in (None, 2):
+            with pytest.raises(ValueError, match=r"block 1 .*other feature names"):
+                list(FileBlocks(tmp_path, n_features=n_features))
 
     def test_an_index_beyond_the_features_is_named(self, tmp_path):
         (tmp_path / "a.svm").write_text("1 1:2\n-1 7:1\n")

@@ -172,6 +172,29 @@ class TestSelect:
         assert "<script>alert" not in text
         assert "of 60 features, on" in text
 
+    def test_large_values_leave_no_bound_for_the_squared_hinge(self, data, tmp_path, capsys):
+        X, y, _ = data
+        path = tmp_path / "large.npz"
+        np.savez(path, X=1e8 * X, y=y)
+        report = tmp_path / "report.html"
+        assert run(["select", str(path), "-k", "3", "-r", str(report)]) == 0
+        assert "no guarantee" in capsys.readouterr().out
+        assert report.exists()
+
+    def test_lpsvm_keeps_to_the_number_and_to_c(self, csv, capsys):
+        arguments = ("select", csv, "-t", "tumour", "-m", "lpsvm", "-k", 1)
+        assert len(run_json(capsys, *arguments)["features"]) == 1
+        assert run([*map(str, arguments), "-C", "1e-9"]) == 2
+        assert "Raise C" in capsys.readouterr().err
+
+    def test_labels_get_a_name_that_no_feature_has(self, data, tmp_path, capsys):
+        X, y, names = data
+        path, reduced = tmp_path / "names.npz", tmp_path / "reduced.csv"
+        taken = ["Y", "label", "target", "class", *names[4:]]
+        np.savez(path, X=X, y=y, feature_names=taken)
+        assert run(["select", str(path), "-k", "59", "-w", str(reduced), "-m", "rfe"]) == 0
+        assert pd.read_csv(reduced).columns[-1] == "y1"
+
 
 class TestCertify:
     def test_a_list_of_select_gets_the_same_certificate(self, csv, tmp_path, capsys):
@@ -180,6 +203,20 @@ class TestCertify:
         second = run_json(capsys, "certify", csv, "-t", "tumour", "-f", chosen)
         for name in ("lambda_min", "lambda_max", "n_selected", "rank"):
             assert second[name] == pytest.approx(first["certificate"][name])
+
+    def test_a_byte_order_mark_is_no_part_of_a_name(self, csv, tmp_path, capsys):
+        chosen = tmp_path / "chosen.txt"
+        chosen.write_text("gene 3\ngene 5\n", encoding="utf-8-sig")
+        result = run_json(capsys, "certify", csv, "-t", "tumour", "-f", chosen)
+        assert result["n_selected"] == 2
+
+    def test_names_with_line_breaks_and_quotes(self, data, tmp_path, capsys):
+        X, y, names = data
+        odd = ['a\r\nb"\t', *names[1:]]
+        path, chosen = tmp_path / "odd.npz", tmp_path / "chosen.txt"
+        np.savez(path, X=X[:, :8], y=y, feature_names=odd[:8])
+        run_json(capsys, "select", path, "-k", 8, "-o", chosen)
+        assert run_json(capsys, "certify", path, "-f", chosen)["n_selected"] == 8
 
     def test_names_alone_are_plain_columns(self, csv, tmp_path, capsys):
         chosen = tmp_path / "chosen.txt"
@@ -198,6 +235,7 @@ class TestCertify:
             ("gene 3\tnan\n", "line 1: the scale 'nan' is not a positive number"),
             ("gene 3\t-1\n", "line 1: the scale '-1' is not a positive number"),
             ("\n", "there are no features"),
+            ('"' + 140_000 * "x", "line 1: field larger than"),
         ],
     )
     def test_bad_lists_are_named(self, text, message, csv, tmp_path, capsys):
@@ -227,6 +265,34 @@ class TestCompare:
         means = [np.mean(c["errors"]) for c in result["contenders"]]
         np.testing.assert_allclose(frame["error"], means)
         assert "lpsvm" in report.read_text()
+
+    def test_json_has_no_numbers_that_json_does_not_have(self, csv, tmp_path):
+        table = tmp_path / "table.json"
+        arguments = [
+            "compare",
+            str(csv),
+            "-t",
+            "tumour",
+            "-k",
+            "2",
+            "--jobs",
+            "1",
+            "-o",
+            str(table),
+        ]
+        assert run([*arguments, "-m", "rfe"]) == 0
+
+        def refuse(constant):
+            raise AssertionError(constant)
+
+        rows = json.loads(table.read_text(), parse_constant=refuse)
+        assert rows[1]["kappa"] is None
+
+    def test_a_method_that_chooses_nothing_guesses_the_larger_class(self, csv, capsys):
+        arguments = ("compare", csv, "-t", "tumour", "-k", 5, "-m", "l1", "-C", 1e-9, "--jobs", 1)
+        result = run_json(capsys, *arguments)
+        assert result["contenders"][1]["n_features"] == 0
+        assert 0.3 < np.mean(result["contenders"][1]["errors"]) < 0.7
 
     def test_a_table_for_people(self, csv, capsys):
         arguments = ["compare", str(csv), "-t", "tumour", "-k", "10", "-m", "bss", "--jobs", "1"]
@@ -314,6 +380,9 @@ def cases(folder):
         "kind of output": ([*select, "--write", folder / "reduced.doc"], ".csv"),
         "text labels": ([*select, "--write", folder / "reduced.svm"], "labels are numbers"),
         "tfidf": ([*select, "--scale", "tfidf"], "negative"),
+        "onto the data": ([*select, "-o", csv], "read or written already"),
+        "twice": ([*select, "-o", folder / "a.csv", "-w", folder / "a.csv"], "already"),
+        "two printed": ([*select, "-o", "-", "--json"], "choose one"),
         "stdin": (["select", "-", "-k", "3"], "--format"),
         "no list": (["certify", csv, "-t", "tumour", "-f", folder / "no.txt"], "no.txt"),
         "compare k": (["compare", csv, "-t", "tumour", "-k", "60"], "60"),
@@ -350,6 +419,9 @@ def cases(folder):
         "kind of output",
         "text labels",
         "tfidf",
+        "onto the data",
+        "twice",
+        "two printed",
         "stdin",
         "no list",
         "compare k",
@@ -419,6 +491,20 @@ class TestFiles:
             assert process.returncode == 130
             assert err == "certifeature: stopped.\n"
             assert list(target.parent.iterdir()) == [target]
+
+    def test_links_stay_links_and_pipes_pipes(self, csv, tmp_path):
+        target, link, pipe = (tmp_path / name for name in ("old.txt", "link.txt", "pipe"))
+        target.write_text("old")
+        link.symlink_to(target)
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "5", "-o"]
+        assert run([*arguments, str(link)]) == 0
+        assert link.is_symlink()
+        assert len(target.read_text().splitlines()) == 5
+        os.mkfifo(pipe)
+        reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+        assert run([*arguments, str(pipe)]) == 0
+        assert len(reader.communicate(timeout=20)[0].splitlines()) == 5
+        assert pipe.is_fifo()
 
     def test_replacing_keeps_the_usual_mode(self, tmp_path):
         path = tmp_path / "a.txt"

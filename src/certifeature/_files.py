@@ -16,8 +16,12 @@ def replacing(path: Path) -> Iterator[Path]:
     """Give a path beside the file to write to, and put it in its place when all went well.
 
     Whatever happens in between, Ctrl-C included, the old file stays whole, and nothing else is left
-    behind.
+    behind. A link stays a link. What is not a file (a pipe, a device) is written to as it is.
     """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        yield path
+        return
     handle, name = tempfile.mkstemp(
         dir=path.parent, prefix=f".{path.stem}.", suffix="".join(path.suffixes)
     )

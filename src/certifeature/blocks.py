@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from certifeature._matrix import scaled_columns
+from certifeature._matrix import canonical_csr, scaled_columns
 
 __all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows"]
 
@@ -223,10 +223,7 @@ def checked_rows(X: Any, n_features: int, name: str) -> Any:
     if X.shape[0] == 0:
         raise ValueError(f"{name} is empty; leave it out.")
     if sparse.issparse(X):
-        X = sparse.csr_array(X, dtype=np.float64)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
+        X = canonical_csr(sparse.csr_array(X, dtype=np.float64))
     else:
         X = np.asarray(X, dtype=np.float64)
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from certifeature._matrix import scaled_columns
 from certifeature.blocks import Block, RowBlocks, checked_block
 
-__all__ = ["DaskBlocks", "chosen_columns", "is_dask"]
+__all__ = ["DaskBlocks", "chosen_columns", "column_names", "is_dask"]
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
@@ -49,6 +49,7 @@ class DaskBlocks(RowBlocks):
     """
 
     def __init__(self, X: Any, y: Any = None) -> None:
+        self.feature_names = column_names(X)
         if hasattr(X, "to_dask_array"):
             X = X.to_dask_array(lengths=True)
         if X.ndim != 2:
@@ -61,9 +62,12 @@ class DaskBlocks(RowBlocks):
                     "X.compute_chunk_sizes() first."
                 )
         self.n_features = int(X.shape[1])
-        self._lengths = [int(length) for length in lengths]
+        chunks = X.rechunk({1: -1}).to_delayed().ravel()
+        # Filters leave chunks without rows.
+        filled = [number for number, length in enumerate(lengths) if length]
+        self._rows = [chunks[number] for number in filled]
+        self._lengths = [int(lengths[number]) for number in filled]
         self._n_rows_found = sum(self._lengths)
-        self._rows = X.rechunk({1: -1}).to_delayed().ravel()
         self._labels = self._labels_in_chunks(y)
 
     def _labels_in_chunks(self, y: Any) -> list[Any]:
@@ -72,6 +76,10 @@ class DaskBlocks(RowBlocks):
             return [None] * len(self)
         if hasattr(y, "to_dask_array"):
             y = y.to_dask_array(lengths=True)
+        elif not is_dask(y):
+            y = np.asarray(y)
+        if y.ndim != 1:
+            raise ValueError(f"y must have one dimension; got {y.ndim}.")
         if np.isnan(y.shape[0]):
             raise ValueError("y has an unknown number of labels; call y.compute_chunk_sizes().")
         if y.shape[0] != self.n_rows:
@@ -146,6 +154,14 @@ class DaskBlocks(RowBlocks):
 def is_dask(X: Any) -> bool:
     """Tell whether something is a Dask collection, without importing Dask."""
     return hasattr(X, "__dask_graph__")
+
+
+def column_names(X: Any) -> NDArray[Any] | None:
+    """Return the names of the columns of a data frame, if all are text."""
+    names = list(getattr(X, "columns", []))
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    return np.array(names, dtype=object)
 
 
 def chosen_columns(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> Any:

@@ -91,8 +91,8 @@ class Realised:
 
     @property
     def objective_ratio(self) -> float | None:
-        """Objective, selected to full."""
-        if self.objective_full is None or self.objective_selected is None:
+        """Objective, selected to full; None also where that of the full is 0 within rounding."""
+        if not self.objective_full or self.objective_selected is None:
             return None
         return self.objective_selected / self.objective_full
 

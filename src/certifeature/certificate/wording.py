@@ -71,6 +71,11 @@ def _measured(c: Certificate) -> list[str]:
 def _regularised(c: Certificate) -> list[str]:
     if c.regularised is None or not c.exact:
         return []
+    if c.regularised.lambda_min == 0:
+        return [
+            f"For a squared-hinge SVM or ridge with C = {c.regularised.C:g}: no guarantee, since C "
+            "is so large for these rows that nothing is left of the bound after rounding."
+        ]
     factor = 1 / min(1.0, c.regularised.lambda_min)
     return [
         f"For a squared-hinge SVM or ridge with C = {c.regularised.C:g} the objective grows at "

@@ -70,7 +70,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 0
     except MemoryError:
         return _failed("memory is short; take fewer rows or columns, or a machine with more.")
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, ArithmeticError, OSError, ImportError) as error:
         return _failed(str(error))
     if result == _STOPPED:
         sys.stderr.write("certifeature: stopped.\n")

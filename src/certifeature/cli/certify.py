@@ -21,7 +21,7 @@ from certifeature.cli.options import (
     TargetOption,
     linear_svm,
 )
-from certifeature.cli.output import check_writable, print_json, reproduction, working
+from certifeature.cli.output import check_writable, json_text, reproduction, working
 from certifeature.report import Report, write_report
 
 __all__ = ["certify_command"]
@@ -56,7 +56,7 @@ def certify_command(
       certifeature certify genes.csv -t tumour -f chosen.txt --scale standard
       certifeature certify pages.svm -f chosen.txt --json
     """
-    check_writable(report)
+    check_writable(report, inputs=(data, features))
     with working("reading"):
         loaded = load(
             data, target=target, format=format, scaling=scale, needs_labels=not unsupervised
@@ -85,6 +85,6 @@ def certify_command(
         page = Report(title, asked, certificate, chosen, None, reproduction(loaded, seed))
         write_report(page, report)
     if as_json:
-        print_json(certificate.to_dict())
+        typer.echo(json_text(certificate.to_dict()), nl=False)
     else:
         typer.echo(str(certificate))

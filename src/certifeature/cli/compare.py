@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from certifeature._files import write_text
@@ -25,7 +25,7 @@ from certifeature.cli.options import (
 )
 from certifeature.cli.output import (
     check_writable,
-    print_json,
+    json_text,
     print_table,
     reproduction,
     working,
@@ -68,7 +68,7 @@ def compare_command(
       certifeature compare genes.csv -t tumour -k 50 -k 100 --scale standard
       certifeature compare pages.svm -k 300 -m bss -m rfe -m l1 --report report.html
     """
-    check_writable(output, report)
+    check_writable(output, report, inputs=(data,))
     if output is not None and output.suffix not in (".csv", ".json"):
         raise ValueError(f"{output}: the table is written as .csv or .json; name such a file.")
     with working("reading"):
@@ -78,7 +78,7 @@ def compare_command(
         loaded.X,
         loaded.y,
         sorted(set(sizes)),
-        methods=[method.value for method in methods or Method],
+        methods=list(dict.fromkeys(method.value for method in methods or Method)),
         estimator=linear_svm(loaded.X.shape[0], cost, seed),
         n_repeats=repeats,
         n_folds=folds,
@@ -88,12 +88,12 @@ def compare_command(
     rows = [_values(contender) for contender in comparison.contenders]
     if output is not None:
         records = [dict(zip(_HEADER, row, strict=True)) for row in rows]
-        text = csv_text(_HEADER, rows) if output.suffix == ".csv" else json.dumps(records, indent=2)
+        text = csv_text(_HEADER, rows) if output.suffix == ".csv" else json_text(records)
         write_text(output, text)
     if report is not None:
         write_report(_report(loaded, comparison, scale, cost), report)
     if as_json:
-        print_json(asdict(comparison))
+        typer.echo(json_text(asdict(comparison)), nl=False)
     else:
         print_comparison(comparison)
 
@@ -124,8 +124,8 @@ def _check(loaded: Loaded, sizes: list[int], folds: int) -> None:
                 f"-k {size} is not between 1 and the {loaded.X.shape[1]} columns of "
                 f"{loaded.source}, less one."
             )
-    labels = list(loaded.y if loaded.y is not None else ())
-    fewest = min(labels.count(label) for label in set(labels))
+    assert loaded.y is not None  # They were asked for.
+    fewest = np.unique(loaded.y, return_counts=True)[1].min()
     if fewest < folds:
         raise ValueError(f"a class has {fewest} rows only; ask for at most so many --folds.")
 

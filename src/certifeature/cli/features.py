@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,9 @@ def feature_list(features: list[Feature]) -> str:
 def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
     """Read such a list, or any list of names, one a line; scales may be left out."""
     places = {str(name): index for index, name in enumerate(names)}
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: this is not UTF-8 text (byte {error.start}).") from error
     scales: dict[int, float] = {}
-    for row in (lines := csv.reader(io.StringIO(text, newline=""), delimiter="\t")):
-        where = f"{path}, line {lines.line_num}"
+    for line, row in _lines(path):
+        where = f"{path}, line {line}"
         if not row:
             continue
         if row[0] not in places:
@@ -75,6 +72,20 @@ def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
     if not scales:
         raise ValueError(f"{path}: there are no features; list their names, one a line.")
     return Sample(np.array(list(scales)), np.array(list(scales.values())))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield number and fields of each line; a byte-order mark is no part of a name."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: this is not UTF-8 text (byte {error.start}).") from error
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t")
+    try:
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {rows.line_num}: {error}.") from error
 
 
 def _scale(row: list[str], where: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import platform
@@ -25,15 +26,17 @@ from certifeature._files import replacing
 from certifeature.cli.data import Loaded
 
 __all__ = [
+    "check_data_file",
     "check_writable",
-    "print_json",
+    "json_text",
     "print_table",
     "reproduction",
     "working",
     "write_data",
 ]
 
-WRITERS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
+_WRITERS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
+_SVMLIGHT = (".svm", ".svmlight")
 
 
 def working(what: str) -> Any:
@@ -41,11 +44,16 @@ def working(what: str) -> Any:
     return Console(stderr=True).status(escape(what))
 
 
-def check_writable(*paths: Path | None) -> None:
-    """Raise before long work if a file could not be written after it."""
+def check_writable(*paths: Path | None, inputs: tuple[str | Path, ...] = ()) -> None:
+    """Raise before long work if a file could not be written after it, or should not be."""
+    taken = {os.path.realpath(path) for path in inputs if str(path) != "-"}
     for path in paths:
-        if path is None:
+        if path is None or (path.exists() and not path.is_file() and not path.is_dir()):
+            # Pipes and devices are nobody's data.
             continue
+        if os.path.realpath(path) in taken:
+            raise ValueError(f"{path}: this file is read or written already; name another.")
+        taken.add(os.path.realpath(path))
         if path.is_dir():
             raise ValueError(f"{path}: this is a folder; name a file.")
         if not path.parent.is_dir():
@@ -54,9 +62,9 @@ def check_writable(*paths: Path | None) -> None:
             raise ValueError(f"{path}: the folder {path.parent} may not be written to.")
 
 
-def print_json(value: Any) -> None:
-    """Print plain values as JSON, without numbers that JSON does not have."""
-    sys.stdout.write(json.dumps(_plain(value), indent=2, ensure_ascii=False) + "\n")
+def json_text(value: Any) -> str:
+    """Return plain values as JSON; infinite numbers, which it does not have, become null."""
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _plain(value: Any) -> Any:
@@ -91,27 +99,27 @@ def reproduction(data: Loaded, seed: int) -> dict[str, str]:
     }
 
 
+def check_data_file(path: Path | None, y: NDArray[Any] | None) -> None:
+    """Raise before long work if data with these labels cannot be written to a file."""
+    if path is None:
+        return
+    if path.suffix not in _WRITERS:
+        raise ValueError(f"{path}: data are written as {', '.join(_WRITERS)}; name such a file.")
+    if path.suffix in _SVMLIGHT and (y is None or y.dtype.kind not in "if"):
+        raise ValueError(f"{path}: SVMlight labels are numbers; write CSV or NPZ instead.")
+
+
 def write_data(path: Path, X: Any, y: NDArray[Any] | None, names: NDArray[np.str_]) -> None:
     """Write data by the extension of the file, whole or not at all."""
-    if path.suffix not in WRITERS:
-        raise ValueError(f"{path}: data are written as {', '.join(WRITERS)}; name such a file.")
     with replacing(path) as unfinished:
-        if path.suffix in (".svm", ".svmlight"):
-            _write_svmlight(unfinished, X, y)
+        if path.suffix in _SVMLIGHT:
+            dump_svmlight_file(X, y, str(unfinished), zero_based=False)
         elif path.suffix == ".npz":
             dense = X.toarray() if sparse.issparse(X) else X
             arrays: dict[str, Any] = {"X": dense, "feature_names": names}
             np.savez_compressed(unfinished, **arrays | ({} if y is None else {"y": y}))
         else:
             _write_text(unfinished, X, y, names, "," if path.suffix == ".csv" else "\t")
-
-
-def _write_svmlight(path: Path, X: Any, y: NDArray[Any] | None) -> None:
-    if y is None:
-        raise ValueError(f"{path.name}: SVMlight files need labels; write CSV or NPZ.")
-    if y.dtype.kind not in "if":
-        raise ValueError(f"{path.name}: SVMlight labels are numbers, not text; write CSV or NPZ.")
-    dump_svmlight_file(X, y, str(path), zero_based=False)
 
 
 def _write_text(
@@ -127,4 +135,7 @@ def _write_text(
 
 def _label_name(names: NDArray[np.str_]) -> str:
     """Return a name for the column of labels that no feature has."""
-    return next(name for name in ("y", "label", "target", "class", "_y") if name not in set(names))
+    taken = {str(name).lower() for name in names}
+    numbered = (f"y{number}" for number in itertools.count(1))
+    candidates = itertools.chain(("y", "label", "target", "class"), numbered)
+    return next(name for name in candidates if name not in taken)

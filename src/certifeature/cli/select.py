@@ -29,8 +29,9 @@ from certifeature.cli.options import (
     linear_svm,
 )
 from certifeature.cli.output import (
+    check_data_file,
     check_writable,
-    print_json,
+    json_text,
     print_table,
     reproduction,
     working,
@@ -44,6 +45,7 @@ from certifeature.selectors import (
     RandomSelector,
     RRQRSelector,
 )
+from certifeature.sparsify import Sample
 
 __all__ = ["Method", "select_command"]
 
@@ -114,11 +116,14 @@ def select_command(
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
     """
     to_stdout = output is not None and str(output) == "-"
-    check_writable(None if to_stdout else output, write, report)
+    if to_stdout and as_json:
+        raise ValueError("-o - and --json both print to standard output; choose one.")
+    check_writable(None if to_stdout else output, write, report, inputs=(data,))
     with working("reading"):
         loaded = load(
             data, target=target, format=format, scaling=scale, needs_labels=not unsupervised
         )
+    check_data_file(write, loaded.y)
     n_select = _checked_size(size, loaded, method)
     svm = linear_svm(loaded.X.shape[0], cost, seed)
     selector = _selector(method, n_select, svm, seed, unsupervised=unsupervised, plain=plain)
@@ -127,6 +132,10 @@ def select_command(
         selector.fit(loaded.X, None if unsupervised else loaded.y)
     seconds = perf_counter() - start
     sample = choice(selector)
+    if isinstance(n_select, int) and len(sample.indices) > n_select:
+        # LPSVM finds a number of its own; the largest weights come first.
+        sample = Sample(sample.indices[:n_select], sample.weights[:n_select])
+        selector = sample.indices
     if not sample.indices.size:
         raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
     with working("certifying"):
@@ -153,7 +162,7 @@ def select_command(
         page = Report(title, asked, certificate, features, None, reproduction(loaded, seed))
         write_report(page, report)
     if as_json:
-        _print_json(features, sample, certificate, loaded, method, seconds, seed)
+        typer.echo(_as_json(features, sample, certificate, loaded, method, seconds, seed), nl=False)
     elif not to_stdout:
         _print(features, certificate, seconds)
 
@@ -223,7 +232,7 @@ def _print(features: list[Feature], certificate: Certificate, seconds: float) ->
     typer.echo(f"\n{certificate}")
 
 
-def _print_json(
+def _as_json(
     features: list[Feature],
     sample: Any,
     certificate: Certificate,
@@ -231,8 +240,8 @@ def _print_json(
     method: Method,
     seconds: float,
     seed: int,
-) -> None:
-    print_json(
+) -> str:
+    return json_text(
         {
             "data": {
                 "source": loaded.source,

@@ -71,13 +71,14 @@ class FileBlocks(RowBlocks):
                 f"the files have different formats, {', '.join(sorted(formats))}; one is needed."
             )
         self._svmlight = formats == {"svmlight"}
-        if n_features is not None:
-            self.n_features = n_features
-        elif self._svmlight:
+        if not self._svmlight:
+            first = read_data(self._paths[0], target=target)
+            self.feature_names = first.feature_names
+            self.n_features = first.X.shape[1] if n_features is None else n_features
+        elif n_features is None:
             self.n_features = max(self._width(path) for path in self._paths)
         else:
-            first = read_data(self._paths[0], target=target)
-            self.n_features, self.feature_names = first.X.shape[1], first.feature_names
+            self.n_features = n_features
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -129,7 +130,8 @@ def _files(paths: _Path | Sequence[_Path]) -> list[Path]:
         if not folder.exists():
             raise FileNotFoundError(f"{folder}: no such file or folder.")
         found = sorted(folder.iterdir()) if folder.is_dir() else [folder]
-        files = [path for path in found if not path.name.startswith(".")]
+        # Other programs leave notes such as _SUCCESS beside their files.
+        files = [path for path in found if not path.name.startswith((".", "_"))]
     else:
         files = [Path(path) for path in paths]
     if not files:

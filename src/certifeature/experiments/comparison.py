@@ -152,8 +152,7 @@ def compare(
 def _contender(method: str, size: int | None, records: list[dict[str, Any]]) -> Contender:
     lowest = np.array([record["lambda_min"] for record in records])
     highest = np.array([record["lambda_max"] for record in records])
-    with np.errstate(divide="ignore"):
-        conditions = highest / lowest
+    conditions = np.divide(highest, lowest, out=np.full(len(lowest), np.inf), where=lowest > 0)
     return Contender(
         method,
         size,

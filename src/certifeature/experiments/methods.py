@@ -252,7 +252,7 @@ def _by_short_names() -> dict[str, Method]:
         "leverage": paper["leverage sampling"],
         "rrqr": paper["RRQR"],
         "rfe": everything["RFE"],
-        "lpsvm": everything["LPSVM"],
+        "lpsvm": Method("", "all", lambda _, svm, __: LPSVMSelector(C=svm.C), own_size=True),
         "l1": everything["L1 SVM"],
         "univariate": everything["univariate"],
         "random": everything["random"],

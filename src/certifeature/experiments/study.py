@@ -119,6 +119,7 @@ class Study:
             "size": cell.size,
             "draw": cell.draw,
             "seed": self.seed,
-            "svm": f"{type(self.svm).__name__}, C = {self.svm.C:g}",
+            "svm": " ".join(repr(self.svm).split()),
             "weighting": self.weighting,
+            "certify_support": self.certify_support,
         }

@@ -103,11 +103,17 @@ class _FoldData:
         return {"error": self._error(train, self._y, test), "error_on_support": recalibrated}
 
     def _error(self, X: Any, y: NDArray[Any], X_test: Any) -> float:
+        if not X.shape[1]:
+            # Without features, the best guess is the larger class.
+            labels, counts = np.unique(y, return_counts=True)
+            return float(np.mean(self._y_test != labels[counts.argmax()]))
         predicted = clone(self._study.svm).fit(X, y).predict(X_test)
         return float(np.mean(predicted != self._y_test))
 
     def _eigenvalues(self, cell: Cell, sample: Sample) -> tuple[float, float]:
         """Return λ and Λ of the choice."""
+        if not sample.indices.size:
+            return 0.0, 0.0
         rows = "support" if self._study.certify_support else cell.method.rows
         if rows not in self._bases:
             X = self._X[self._support] if rows == "support" else self._X

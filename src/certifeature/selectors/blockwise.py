@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from certifeature.blocks import Block, RowBlocks, checked_rows
-from certifeature.dask import DaskBlocks, chosen_columns
+from certifeature.dask import DaskBlocks, chosen_columns, column_names
 from certifeature.selectors.data import Rows
 from certifeature.selectors.parameters import requested_size
 from certifeature.selectors.streaming import Digest
@@ -56,9 +56,13 @@ class BlockwiseMixin:
         self._check_parameters()
         digest = getattr(self, "_digest", None)
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=digest is None)
-        seed = self._seed()
         if digest is None:
-            digest = Digest(self.n_features_in_, self.basis, self.n_components, seed)
+            digest = Digest(self.n_features_in_, self.basis, self.n_components, self._seed())
+        if digest.settings[:2] != (self.basis, self.n_components):
+            raise ValueError(
+                "basis or n_components changed since the first rows; call fit to start again."
+            )
+        seed = digest.settings[2]
         X = checked_rows(X, self.n_features_in_, "X")
         digest = digest.added(Block(X, None, digest.n_rows))
         self._digest = digest
@@ -76,6 +80,7 @@ class BlockwiseMixin:
         else:
             blocks = DaskBlocks(X, y if self.supervised else None)
         self.n_features_in_ = blocks.n_features
+        self._learn_names(getattr(blocks, "feature_names", None))
         seed = self._seed()
         if not self.supervised:
             with self._task(tasks, "read rows"):
@@ -94,6 +99,13 @@ class BlockwiseMixin:
         rows = Rows(found.X, found.y, None, found.indices)
         self._select(rows, rows, seed, tasks)
 
+    def _learn_names(self: Any, names: Any) -> None:
+        """Set the names of the features, or forget those of other data."""
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
     def _transform_blocks(self: Any, X: Any) -> Any:
         """Return blocks of the chosen columns, which are made when they are read."""
         n_features = X.n_features if isinstance(X, RowBlocks) else X.shape[1]
@@ -101,6 +113,13 @@ class BlockwiseMixin:
             raise ValueError(
                 f"the blocks have {n_features} features, but {type(self).__name__} was fitted to "
                 f"{self.n_features_in_}."
+            )
+        names = getattr(X, "feature_names", None) if isinstance(X, RowBlocks) else column_names(X)
+        expected = getattr(self, "feature_names_in_", None)
+        if names is not None and expected is not None and not np.array_equal(names, expected):
+            raise ValueError(
+                f"the features have other names, or another order, than those that "
+                f"{type(self).__name__} was fitted to."
             )
         columns, scales = self._columns_and_scales()
         if isinstance(X, RowBlocks):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,16 +38,16 @@ class Digest:
 
     def __init__(self, n_features: int, kind: str, n_components: int | None, seed: int) -> None:
         self.n_rows = 0
+        self._n_features = n_features
         self._kind = kind
         self._n_components = n_components
         self._seed = seed
-        narrow = n_features <= MOST_EXACT_DIRECTIONS and kind != "sketch"
-        self._factor = np.zeros((0, n_features)) if narrow else None
-        sketched = kind in ("auto", "sketch") and not narrow
-        size = n_components or DEFAULT_SKETCH
-        self._sketch = Sketch(n_features, size, seed) if sketched else None
-        self._few = size if kind == "sketch" else MOST_EXACT_DIRECTIONS
-        self._rows: list[Any] | None = None if narrow else []
+        self._factor: NDArray[np.float64] | None = None
+        if n_features <= MOST_EXACT_DIRECTIONS and kind != "sketch":
+            self._factor = np.zeros((0, n_features))
+        self._few = self._n_combinations if kind == "sketch" else MOST_EXACT_DIRECTIONS
+        self._rows: list[Block] = []
+        self._sketch: Sketch | None = None
 
     @classmethod
     def of(cls, blocks: RowBlocks, kind: str, n_components: int | None, seed: int) -> Digest:
@@ -55,21 +56,28 @@ class Digest:
             lambda: cls(blocks.n_features, kind, n_components, seed), Digest.added
         )
 
+    @property
+    def settings(self) -> tuple[str, int | None, int]:
+        """What it was made with: kind, number of directions and seed."""
+        return self._kind, self._n_components, self._seed
+
+    @property
+    def _n_combinations(self) -> int:
+        return self._n_components or DEFAULT_SKETCH
+
     def added(self, block: Block) -> Digest:
         """Return this digest with a block taken in."""
-        X = block.X
-        self.n_rows += X.shape[0]
+        self.n_rows += block.X.shape[0]
         if self._factor is not None:
-            dense = X.toarray() if sparse.issparse(X) else X
+            dense = block.X.toarray() if sparse.issparse(block.X) else block.X
             self._factor = _triangular(np.vstack([self._factor, dense]))
-            return self
-        if self._sketch is not None:
-            self._sketch.add(X, block.first_row)
-        if self._rows is not None:
-            self._rows.append(X)
+        elif self._sketch is not None:
+            self._sketch.add(block.X, block.first_row)
+        else:
+            # A copy, since the caller may put other rows into the same array.
+            self._rows.append(replace(block, X=block.X.copy()))
             if self.n_rows > self._few:
-                self._rows = None
-                self._check_sketched()
+                self._sketch, self._rows = self._sketched(), []
         return self
 
     def merged(self, other: Digest) -> Digest:
@@ -78,33 +86,37 @@ class Digest:
         both.n_rows = self.n_rows + other.n_rows
         if self._factor is not None and other._factor is not None:
             both._factor = _triangular(np.vstack([self._factor, other._factor]))
-        if self._sketch is not None and other._sketch is not None:
-            both._sketch = self._sketch.merged(other._sketch)
-        if self._rows is not None:
-            few = other._rows is not None and both.n_rows <= self._few
-            both._rows = [*self._rows, *(other._rows or [])] if few else None
-            if not few:
-                self._check_sketched()
+        elif self._sketch is None and other._sketch is None and both.n_rows <= self._few:
+            both._rows = self._rows + other._rows
+        else:
+            both._sketch, both._rows = self._sketched().merged(other._sketched()), []
         return both
 
     def basis(self) -> tuple[Basis, str]:
         """Return the basis, and the kind that "auto" stands for."""
-        if self._factor is not None:
-            return row_space(self._factor, self._kind, self._n_components, self._seed)
-        if self._rows is not None:
-            sparse_rows = any(sparse.issparse(rows) for rows in self._rows)
-            X = sparse.vstack(self._rows, format="csr") if sparse_rows else np.vstack(self._rows)
-            return row_space(X, self._kind, self._n_components, self._seed)
-        assert self._sketch is not None
-        return self._sketch.basis(), "sketch"
+        if self._sketch is not None:
+            return self._sketch.basis(), "sketch"
+        X: Any = self._factor
+        if X is None:
+            rows = [block.X for block in self._rows]
+            some_sparse = any(sparse.issparse(part) for part in rows)
+            X = sparse.vstack(rows, format="csr") if some_sparse else np.vstack(rows)
+        return row_space(X, self._kind, self._n_components, self._seed)
 
-    def _check_sketched(self) -> None:
-        if self._sketch is None:
+    def _sketched(self) -> Sketch:
+        """Return the sketch of the rows, made of the rows themselves if there is none yet."""
+        if self._sketch is not None:
+            return self._sketch
+        if self._kind not in ("auto", "sketch"):
             raise ValueError(
                 f"basis={self._kind!r} of more than {self._few} rows and "
                 f"{MOST_EXACT_DIRECTIONS} features needs them all in memory, and they come in "
                 "blocks; use basis='sketch' or 'auto'."
             )
+        sketch = Sketch(self._n_features, self._n_combinations, self._seed)
+        for block in self._rows:
+            sketch.add(block.X, block.first_row)
+        return sketch
 
 
 def _triangular(rows: NDArray[np.float64]) -> NDArray[np.float64]:

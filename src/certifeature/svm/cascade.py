@@ -102,7 +102,7 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
     gathered = _Gathered.of(blocks.collect(partial(_own_support, svm)))
     n_rounds = 1
     while True:
-        fitted = fit_svm(clone(svm), gathered.X, gathered.y)
+        fitted = fit_svm(_adapted(svm, np.unique(gathered.y)), gathered.X, gathered.y)
         seen = blocks.collect(partial(_outside, fitted, gathered.indices))
         inside = _penalty(fitted) + _loss(fitted, gathered.X, gathered.y)
         outside = sum(loss for loss, _ in seen)
@@ -125,6 +125,8 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
 def _check(svm: Any) -> None:
     if not isinstance(svm, LinearSVC):
         raise ValueError(f"rows in blocks are for sklearn.svm.LinearSVC; got {type(svm).__name__}.")
+    if svm.penalty != "l2":
+        raise ValueError(f"rows in blocks need penalty='l2'; got {svm.penalty!r}.")
     if isinstance(svm.class_weight, str):
         raise ValueError(
             f"class_weight={svm.class_weight!r} differs from block to block; give the weights "
@@ -158,11 +160,24 @@ class _Gathered:
 def _own_support(svm: LinearSVC, block: Block) -> _Gathered:
     """Return the support rows of an SVM trained on one block."""
     y = _labels(block)
-    if len(np.unique(y)) < 2:
+    classes = np.unique(y)
+    if len(classes) < 2:
         rows = np.arange(min(len(y), _ROWS_OF_ONE_CLASS))
     else:
-        rows = support_rows(clone(svm).fit(block.X, y), block.X, y)
+        fitted = _adapted(svm, classes).fit(block.X, y)
+        nearest = margins(fitted, block.X, y).min(axis=1)
+        # Since the intercept is penalised, the support may lack a class, which must not get lost.
+        of_each = [np.flatnonzero(y == c)[nearest[y == c].argmin()] for c in classes]
+        rows = np.union1d(support_rows(fitted, block.X, y), of_each)
     return _Gathered(block.X[rows], y[rows], block.first_row + rows)
+
+
+def _adapted(svm: LinearSVC, classes: NDArray[Any]) -> LinearSVC:
+    """Return an unfitted SVM with a weight for these classes, and for no others."""
+    if svm.class_weight is None:
+        return clone(svm)
+    weights = {label: svm.class_weight.get(label, 1.0) for label in classes.tolist()}
+    return clone(svm).set_params(class_weight=weights)
 
 
 def _outside(svm: LinearSVC, known: NDArray[np.intp], block: Block) -> tuple[float, _Gathered]:
