@@ -36,7 +36,7 @@ paper: $(EXTRAS)cli
 	$(EXPERIMENT) table4 --out results/paper $(if $(DATA),--data $(DATA))
 	$(EXPERIMENT) figures --out results/paper --data $(DATA) --repeats $(REPEATS)
 	$(EXPERIMENT) table2-3 --out results/paper --data $(DATA) --repeats $(REPEATS)
-	cp results/paper/*.md results/paper/*.svg docs/paper
+	cp results/paper/*.md results/paper/*.svg docs/paper/
 
 docs: $(EXTRAS)docs
 	rm -rf docs/api/generated

@@ -16,7 +16,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "benchmark"]
+exclude_patterns = ["paper/*.md", "_build", "benchmark"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
