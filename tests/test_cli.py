@@ -451,6 +451,14 @@ class TestFiles:
         assert time.perf_counter() - start < 5
         assert "memory" in capsys.readouterr().err
 
+    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
+    def test_an_output_that_not_even_the_superuser_can_write(self, csv, capsys):
+        assert run(["select", str(csv), "-t", "tumour", "-k", "5", "-o", "/proc/self/a.txt"]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.count("\n") == 1
+        assert "/proc/self/a.txt" in err
+
     @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
     def test_an_output_that_may_not_be_written(self, csv, tmp_path, capsys):
         locked = tmp_path / "locked"
