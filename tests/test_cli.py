@@ -23,6 +23,7 @@ from certifeature.cli.app import run
 from certifeature.cli.data import _free_memory
 from certifeature.cli.select import Method
 from certifeature.datasets import make_relevant_features, read_data
+from certifeature.experiments import compare
 from certifeature.experiments.methods import FULL_DATA, METHODS
 
 COMMAND = Path(sys.executable).with_name("certifeature")
@@ -293,6 +294,22 @@ class TestCompare:
         result = run_json(capsys, *arguments)
         assert result["contenders"][1]["n_features"] == 0
         assert 0.3 < np.mean(result["contenders"][1]["errors"]) < 0.7
+
+    def test_scaling_is_learnt_from_training_rows(self, data, tmp_path, capsys):
+        X, y, _ = data
+        path = tmp_path / "far.npz"
+        np.savez(path, X=1000 + X * np.geomspace(1, 1e3, 60), y=y)
+        arguments = ("compare", path, "-k", 10, "-m", "rfe", "--jobs", 1, "--scale", "standard")
+        result = run_json(capsys, *arguments)
+        study = compare(
+            1000 + X * np.geomspace(1, 1e3, 60),
+            y,
+            [10],
+            methods=["rfe"],
+            weighting="standard",
+            n_jobs=1,
+        )
+        assert result["contenders"][1]["errors"] == list(study.contenders[1].errors)
 
     def test_a_table_for_people(self, csv, capsys):
         arguments = ["compare", str(csv), "-t", "tumour", "-k", "10", "-m", "bss", "--jobs", "1"]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.feature_selection import RFE, SelectKBest, f_classif
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from certifeature import BSSSelector
@@ -237,6 +238,25 @@ class TestTrial:
             expected = 1 - svm.score(selector.transform(task.X[test]), task.y[test])
             assert record["error_on_support"] == pytest.approx(expected)
             assert record["lambda_min"] == pytest.approx(selector.certificate_.lambda_min)
+
+    @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+    def test_scaling_is_learnt_from_the_training_rows(self, kind, tmp_path):
+        plain = tiny_study().tasks[0]
+        task = Task("far", "made up", kind(1000 + 50 * plain.X), plain.y)
+        study = Study(
+            [task],
+            [Method("full data", "support", None)],
+            [6],
+            SVC(kernel="linear"),
+            "standard",
+            n_folds=2,
+        )
+        for record in run(study, tmp_path / "records.jsonl", n_jobs=1):
+            train, test = task.split(0, record["fold"], 2, 0)
+            scaler = StandardScaler(with_mean=kind is np.asarray).fit(task.X[train])
+            svm = SVC(kernel="linear").fit(scaler.transform(task.X[train]), task.y[train])
+            expected = 1 - svm.score(scaler.transform(task.X[test]), task.y[test])
+            assert record["error"] == pytest.approx(expected)
 
     def test_folds_are_stratified_and_test_each_row_once(self):
         (task,) = tiny_study().tasks

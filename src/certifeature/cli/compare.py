@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from certifeature._files import write_text
-from certifeature.cli.data import Loaded, Scaling, load
+from certifeature.cli.data import Loaded, Scaling, check_scaling, load
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
@@ -72,7 +72,9 @@ def compare_command(
     if output is not None and output.suffix not in (".csv", ".json"):
         raise ValueError(f"{output}: the table is written as .csv or .json; name such a file.")
     with working("reading"):
-        loaded = load(data, target=target, format=format, scaling=scale, needs_labels=True)
+        # Columns are scaled in every fold anew, by its training rows.
+        loaded = load(data, target=target, format=format, scaling=Scaling.none, needs_labels=True)
+        check_scaling(loaded.X, scale)
     _check(loaded, sizes, folds)
     comparison = compare(
         loaded.X,
@@ -80,6 +82,7 @@ def compare_command(
         sorted(set(sizes)),
         methods=list(dict.fromkeys(method.value for method in methods or Method)),
         estimator=linear_svm(loaded.X.shape[0], cost, seed),
+        weighting=scale.value,
         n_repeats=repeats,
         n_folds=folds,
         n_jobs=jobs,

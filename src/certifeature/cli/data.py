@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from certifeature._matrix import fingerprint
 from certifeature.datasets import read_data
 
-__all__ = ["Loaded", "Scaling", "load"]
+__all__ = ["Loaded", "Scaling", "check_scaling", "load"]
 
 # A file in memory, its numbers, and what is computed from them.
 _MEMORY_PER_BYTE = 2.0
@@ -71,6 +71,7 @@ def load(
         names = np.array([str(j) for j in range(1, data.X.shape[1] + 1)])
     y_digest = "" if data.y is None else fingerprint(np.unique(data.y, return_inverse=True)[1])
     digest = fingerprint(data.X)[:16] + y_digest[:16]
+    check_scaling(data.X, scaling)
     return Loaded(_scaled(data.X, scaling), data.y, names, data.source, digest)
 
 
@@ -79,11 +80,15 @@ def _scaled(X: Any, scaling: Scaling) -> Any:
         # Means of sparse columns stay where they are: without them the zeros would be filled.
         return StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(X)
     if scaling is Scaling.tfidf:
-        lowest = X.data.min(initial=0.0) if sparse.issparse(X) else X.min(initial=0.0)
-        if lowest < 0:
-            raise ValueError("--scale tfidf is for counts, but the data have negative values.")
         return TfidfTransformer().fit_transform(sparse.csr_array(X))
     return X
+
+
+def check_scaling(X: Any, scaling: Scaling) -> None:
+    """Raise if columns cannot be scaled so."""
+    lowest = X.data.min(initial=0.0) if sparse.issparse(X) else X.min(initial=0.0)
+    if scaling is Scaling.tfidf and lowest < 0:
+        raise ValueError("--scale tfidf is for counts, but the data have negative values.")
 
 
 def _check_memory(path: Path) -> None:

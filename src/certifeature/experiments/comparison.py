@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -84,6 +84,7 @@ def compare(
     *,
     methods: Sequence[str] = ("bss", "leverage", "rrqr", "rfe", "lpsvm", "l1", "random"),
     estimator: Any = None,
+    weighting: Literal["none", "tfidf", "standard"] = "none",
     n_repeats: int = 1,
     n_folds: int = 5,
     n_jobs: int = -1,
@@ -103,6 +104,8 @@ def compare(
         Keys of :data:`certifeature.experiments.METHODS`.
     estimator : estimator, default=None
         Linear SVM with ``C``; None takes that of the selectors.
+    weighting : {"none", "tfidf", "standard"}, default="none"
+        What is done to the columns first, learnt from the training rows of each fold.
     n_repeats, n_folds : int
         Number of cross-validations, and of their folds.
     n_jobs : int, default=-1
@@ -135,6 +138,7 @@ def compare(
         chosen,
         sizes,
         svm,
+        weighting,
         n_repeats=n_repeats,
         n_folds=n_folds,
         seed=seed,

@@ -44,7 +44,7 @@ class Study:
         How many.
     svm : estimator
         The linear SVM that is trained on them, and whose support vectors count.
-    weighting : {"none", "tfidf"}
+    weighting : {"none", "tfidf", "standard"}
         What is done to the rows, learnt from the training rows of each fold.
     n_repeats, n_folds : int
         Number of cross-validations, and of their folds. A task with a fixed split has one fold.
@@ -62,7 +62,7 @@ class Study:
     methods: Sequence[Method]
     sizes: Sequence[int]
     svm: Any
-    weighting: Literal["none", "tfidf"] = "none"
+    weighting: Literal["none", "tfidf", "standard"] = "none"
     n_repeats: int = 1
     n_folds: int = 10
     seed: int = 0

@@ -154,7 +154,7 @@ def _study(
 def _about(tasks: Sequence[Task], study: Study) -> str:
     sources = Counter(task.source for task in tasks)
     data = "; ".join(f"{count} {source}" for source, count in sources.items())
-    weighting = {"none": "word counts", "tfidf": "tf-idf vectors"}[study.weighting]
+    weighting = "tf-idf vectors" if study.weighting == "tfidf" else "word counts"
     return (
         f"Data: {data}. {weighting.capitalize()}, LIBSVM with C = 1, {study.n_repeats} × "
         f"{study.n_folds}-fold cross-validation, seed {study.seed}.\n\n"

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from certifeature._matrix import scaled_columns
@@ -44,6 +46,13 @@ def measure_fold(study: Study, fold: Fold, cells: Sequence[Cell]) -> list[dict[s
         ]
 
 
+def _weighting(name: str, X: Any) -> Any:
+    """Return an unfitted transformer; sparse columns keep their means, and so their zeros."""
+    if name == "tfidf":
+        return TfidfTransformer()
+    return StandardScaler(with_mean=not sparse.issparse(X))
+
+
 class _FoldData:
     """Training and test rows, the SVM on all features, and bases of its rows."""
 
@@ -52,8 +61,8 @@ class _FoldData:
         self._fold = fold
         train, test = fold.task.split(fold.repeat, fold.number, study.n_folds, study.seed)
         self._X, self._X_test = fold.task.X[train], fold.task.X[test]
-        if study.weighting == "tfidf":
-            weighting = TfidfTransformer().fit(self._X)
+        if study.weighting != "none":
+            weighting = _weighting(study.weighting, self._X).fit(self._X)
             self._X, self._X_test = map(weighting.transform, (self._X, self._X_test))
         self._y, self._y_test = fold.task.y[train], fold.task.y[test]
         with warnings.catch_warnings():
