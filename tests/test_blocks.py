@@ -12,7 +12,13 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
+from certifeature import (
+    BSSSelector,
+    LeverageScoreSelector,
+    RandomSelector,
+    RRQRSelector,
+    certify,
+)
 from certifeature.blocks import ArrayBlocks, RowBlocks
 from certifeature.datasets import FileBlocks
 from certifeature.svm import cascade, support_rows
@@ -236,6 +242,37 @@ class TestCascade:
         X, y = noisy(90, 20)
         with pytest.raises(ValueError, match="guarantee='full' needs all rows at once"):
             BSSSelector(5, guarantee="full").fit(ArrayBlocks(X, y, n_rows=30))
+
+
+class TestCertify:
+    def test_blocks_get_the_certificate_of_all_rows(self):
+        X, y = noisy(1500, 60)
+        svm = LinearSVC(dual=True, tol=1e-8, max_iter=100_000, random_state=0)
+        selection = np.arange(0, 60, 2)
+        expected = certify(X, y, selection, estimator=svm)
+        found = certify(ArrayBlocks(X, y, n_rows=400), None, selection, estimator=svm)
+        assert found.rank == expected.rank
+        assert found.n_rows == pytest.approx(expected.n_rows, rel=0.02)
+        assert found.covers_all_rows == expected.covers_all_rows
+        assert found.regularised.lambda_min == pytest.approx(
+            expected.regularised.lambda_min, rel=0.02
+        )
+        assert found.realised.objective_full == pytest.approx(
+            expected.realised.objective_full, rel=1e-3
+        )
+
+    def test_the_promise_of_the_selector_is_kept(self):
+        X, y = noisy(600, 300)
+        blocks = ArrayBlocks(X, y, n_rows=200)
+        svm = LinearSVC(dual=True, tol=1e-8, max_iter=100_000, random_state=0)
+        selector = BSSSelector(290, estimator=svm, random_state=0).fit(blocks)
+        certificate = certify(blocks, None, selector, realised=False)
+        assert certificate.lambda_min == pytest.approx(selector.certificate_.lambda_min)
+        assert certificate.a_priori == selector.certificate_.a_priori
+
+    def test_all_rows_are_not_there(self):
+        with pytest.raises(ValueError, match="rows='all' needs all rows at once"):
+            certify(ArrayBlocks(noisy(90, 20)[0]), None, [1, 2], rows="all")
 
 
 class TestTransform:

@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from certifeature import BSSSelector, LeverageScoreSelector
+from certifeature import BSSSelector, LeverageScoreSelector, certify
 from certifeature.blocks import ArrayBlocks
 from certifeature.dask import DaskBlocks
 
@@ -147,6 +147,13 @@ class TestKinds:
         assert_same(selector.fit(da.from_array(X, chunks=(200, 300)), labels), expected)
         assert selector.optimality_gap_ <= 1e-4
         assert_same(selector.fit(da.from_array(X, chunks=(200, 300)), y), expected)
+
+    def test_certificates(self, X, y):
+        svm = LinearSVC(dual=True, tol=1e-6, max_iter=100_000, random_state=0)
+        selection = np.arange(0, 300, 3)
+        collection, labels = da.from_array(X, chunks=(200, 300)), da.from_array(y, chunks=450)
+        found = certify(collection, labels, selection, estimator=svm)
+        assert found == certify(ArrayBlocks(X, y, n_rows=200), None, selection, estimator=svm)
 
     @pytest.mark.parametrize("kind", [lambda X: X, sparse_chunks], ids=["dense", "sparse"])
     def test_transform_stays_lazy(self, kind, X, expected):

@@ -40,9 +40,12 @@ class RowBlocks(ABC):
     ----------
     n_features : int
         Number of columns, the same for all blocks.
+    feature_names : ndarray of str or None
+        Their names, if there are any.
     """
 
     n_features: int
+    feature_names: NDArray[Any] | None = None
     _n_rows_found: int | None = None
 
     @property

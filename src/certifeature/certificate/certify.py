@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sys
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length
@@ -13,12 +15,14 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
 from certifeature.basis import Basis, exact_basis, sketched_basis
+from certifeature.blocks import RowBlocks
 from certifeature.certificate.measure import extreme_eigenvalues, regularised_eigenvalues
 from certifeature.certificate.model import APriori, Certificate
 from certifeature.certificate.realise import realise
 from certifeature.certificate.selection import as_sample
+from certifeature.dask import DaskBlocks, is_dask
 from certifeature.sparsify import Sample
-from certifeature.svm import default_svm, fit_svm, row_costs, support_rows
+from certifeature.svm import cascade, default_svm, fit_svm, row_costs, support_rows
 
 __all__ = ["certify", "measured_certificate"]
 
@@ -41,10 +45,12 @@ def certify(
 
     Parameters
     ----------
-    X : {array-like, sparse array or matrix, data frame} of shape (n_samples, n_features)
-        Data with all features.
+    X : array-like, sparse array or matrix, data frame, of shape (n_samples, n_features), or blocks
+        Data with all features. A Dask collection or `certifeature.blocks.RowBlocks` works with
+        ``rows="support"``.
     y : array-like of shape (n_samples,) or None
-        Class labels; may be None with ``rows="all"``.
+        Class labels; may be None with ``rows="all"``, and must be with row blocks, which bring them
+        along.
     selection : selector, or array-like
         A fitted selector of this library or of scikit-learn (anything with ``get_support``), a
         boolean mask, indices, or names of columns of a data frame.
@@ -82,6 +88,37 @@ def certify(
     """
     if rows not in ("support", "all"):
         raise ValueError(f"rows must be 'support' or 'all'; got {rows!r}.")
+    if isinstance(X, RowBlocks) or is_dask(X):
+        found = _find_in_blocks(X, y, selection, weights, estimator, rows, realised)
+    else:
+        found = _find_in_memory(X, y, selection, weights, estimator, rows, realised)
+    X, y, sample, svm = found.X, found.y, found.sample, found.svm
+    basis = _basis(X)
+    C = getattr(svm, "C", None) if found.costs is None else float(found.costs.max())
+    layer = None
+    if realised and basis.exact:
+        reduced = scaled_columns(X[:, sample.indices], sample.weights)
+        layer = realise(X, reduced, y, svm, found.costs)
+    certificate = measured_certificate(basis, sample, rows, X.shape[0], C)
+    promise = _promise_of(selection, X) if weights is None else None
+    return replace(certificate, a_priori=promise, realised=layer, covers_all_rows=found.covers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The rows to certify a sample for, and whether they are all that matter in the end."""
+
+    X: Any
+    y: Any
+    sample: Sample
+    svm: Any
+    costs: NDArray[np.float64] | None
+    covers: bool | None
+
+
+def _find_in_memory(
+    X: Any, y: Any, selection: Any, weights: Any, estimator: Any, rows: str, realised: bool
+) -> _Found:
     names = np.asarray(X.columns) if hasattr(X, "columns") else None
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     if sparse.issparse(X):
@@ -94,25 +131,35 @@ def certify(
     elif rows == "support":
         raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
     svm = clone(_svm_of(selection, estimator, X.shape[0]))
-    chosen, covers = np.arange(X.shape[0]), None
-    if rows == "support":
-        chosen = support_rows(fit_svm(svm, X, y), X, y)
-        if realised:
-            reduced = scaled_columns(X[:, sample.indices], sample.weights)
-            found = support_rows(fit_svm(clone(svm), reduced, y), reduced, y)
-            covers = bool(np.isin(found, chosen).all())
-    X = X[chosen]
-    basis = _basis(X)
     costs = None if y is None else row_costs(svm, y)
-    C = getattr(svm, "C", None) if costs is None else float(costs.max())
-    layer = None
-    if realised and basis.exact:
+    if rows == "all":
+        return _Found(X, y, sample, svm, costs, None)
+    chosen, covers = support_rows(fit_svm(svm, X, y), X, y), None
+    if realised:
         reduced = scaled_columns(X[:, sample.indices], sample.weights)
-        labels = None if y is None else y[chosen]
-        layer = realise(X, reduced, labels, svm, None if costs is None else costs[chosen])
-    certificate = measured_certificate(basis, sample, rows, len(chosen), C)
-    promise = _promise_of(selection, X) if weights is None else None
-    return replace(certificate, a_priori=promise, realised=layer, covers_all_rows=covers)
+        needed = support_rows(fit_svm(clone(svm), reduced, y), reduced, y)
+        covers = bool(np.isin(needed, chosen).all())
+    costs = None if costs is None else costs[chosen]
+    return _Found(X[chosen], y[chosen], sample, svm, costs, covers)
+
+
+def _find_in_blocks(
+    X: Any, y: Any, selection: Any, weights: Any, estimator: Any, rows: str, realised: bool
+) -> _Found:
+    if rows == "all":
+        raise ValueError(
+            "rows='all' needs all rows at once, and they come in blocks; use rows='support', or "
+            "the certificate_ of a selector that was fitted to them."
+        )
+    blocks = X if isinstance(X, RowBlocks) else DaskBlocks(X, y)
+    sample = as_sample(selection, weights, blocks.n_features, blocks.feature_names)
+    # More rows than any default for few of them.
+    svm = clone(_svm_of(selection, estimator, sys.maxsize))
+    found, covers = cascade(blocks, svm), None
+    if realised:
+        needed = cascade(blocks.with_columns(sample.indices, sample.weights), clone(svm)).indices
+        covers = bool(np.isin(needed, found.indices).all())
+    return _Found(found.X, found.y, sample, found.svm, row_costs(svm, found.y), covers)
 
 
 def measured_certificate(

@@ -64,7 +64,6 @@ class FileBlocks(RowBlocks):
     ) -> None:
         self._paths = _files(paths)
         self._target = target
-        self.feature_names: NDArray[np.str_] | None = None
         formats = {format_of(str(path)) for path in self._paths}
         if len(formats) > 1:
             raise ValueError(

@@ -80,7 +80,7 @@ class BlockwiseMixin:
         else:
             blocks = DaskBlocks(X, y if self.supervised else None)
         self.n_features_in_ = blocks.n_features
-        self._learn_names(getattr(blocks, "feature_names", None))
+        self._learn_names(blocks.feature_names)
         seed = self._seed()
         if not self.supervised:
             with self._task(tasks, "read rows"):
@@ -114,7 +114,7 @@ class BlockwiseMixin:
                 f"the blocks have {n_features} features, but {type(self).__name__} was fitted to "
                 f"{self.n_features_in_}."
             )
-        names = getattr(X, "feature_names", None) if isinstance(X, RowBlocks) else column_names(X)
+        names = X.feature_names if isinstance(X, RowBlocks) else column_names(X)
         expected = getattr(self, "feature_names_in_", None)
         if names is not None and expected is not None and not np.array_equal(names, expected):
             raise ValueError(
