@@ -2,6 +2,7 @@
 
 import gzip
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
@@ -270,9 +271,26 @@ class TestCertify:
         assert certificate.lambda_min == pytest.approx(selector.certificate_.lambda_min)
         assert certificate.a_priori == selector.certificate_.a_priori
 
-    def test_all_rows_are_not_there(self):
-        with pytest.raises(ValueError, match="rows='all' needs all rows at once"):
-            certify(ArrayBlocks(noisy(90, 20)[0]), None, [1, 2], rows="all")
+    @pytest.mark.parametrize("case", ["few rows", "few features", "dense"])
+    def test_all_rows(self, case):
+        X, _ = CASES[case]
+        selection = np.arange(0, X.shape[1], 2)
+        blocks = ArrayBlocks(X, n_rows=37)
+        found = certify(blocks, None, selection, rows="all")
+        expected = certify(X, None, selection, rows="all", realised=False)
+        assert (found.rank, found.n_rows, found.exact) == (expected.rank, X.shape[0], True)
+        for name in ("lambda_min", "lambda_max"):
+            assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-6)
+            assert getattr(found.regularised, name) == pytest.approx(
+                getattr(expected.regularised, name), rel=1e-6
+            )
+
+    def test_too_many_rows_and_features_prove_nothing(self, monkeypatch):
+        module = sys.modules["certifeature.certificate.certify"]
+        monkeypatch.setattr(module, "_MOST_DIRECTIONS", 50)
+        monkeypatch.setattr(module, "_SKETCH", 20)
+        certificate = certify(ArrayBlocks(rows(90, 80), n_rows=30), None, [1, 2], rows="all")
+        assert not certificate.exact
 
 
 class TestTransform:

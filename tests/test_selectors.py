@@ -190,7 +190,7 @@ def test_kinds_of_basis(wide, monkeypatch):
     assert (facts.kind, facts.n_components, facts.rank) == ("sketch", 7, None)
     facts = BSSSelector(60, n_components=7).fit(X, y).basis_
     assert (facts.kind, facts.n_components) == ("truncated", 7)
-    monkeypatch.setattr(subspace, "MOST_EXACT_DIRECTIONS", 5)
+    monkeypatch.setattr(subspace, "_MOST_EXACT_DIRECTIONS", 5)
     facts = BSSSelector(60, n_components=7, random_state=0).fit(X, y).basis_
     assert (facts.kind, facts.n_components) == ("sketch", 7)
 

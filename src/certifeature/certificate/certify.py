@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
 from certifeature.basis import Basis, exact_basis, sketched_basis
+from certifeature.basis.digest import Digest
 from certifeature.blocks import RowBlocks
 from certifeature.certificate.measure import extreme_eigenvalues, regularised_eigenvalues
 from certifeature.certificate.model import APriori, Certificate
@@ -46,8 +47,8 @@ def certify(
     Parameters
     ----------
     X : array-like, sparse array or matrix, data frame, of shape (n_samples, n_features), or blocks
-        Data with all features. A Dask collection or `certifeature.blocks.RowBlocks` works with
-        ``rows="support"``.
+        Data with all features. For a Dask collection or `certifeature.blocks.RowBlocks` what is
+        realised is computed with ``rows="support"`` only.
     y : array-like of shape (n_samples,) or None
         Class labels; may be None with ``rows="all"``, and must be with row blocks, which bring them
         along.
@@ -89,7 +90,10 @@ def certify(
     if rows not in ("support", "all"):
         raise ValueError(f"rows must be 'support' or 'all'; got {rows!r}.")
     if isinstance(X, RowBlocks) or is_dask(X):
-        found = _find_in_blocks(X, y, selection, weights, estimator, rows, realised)
+        blocks = X if isinstance(X, RowBlocks) else DaskBlocks(X, y)
+        if rows == "all":
+            return _certify_all_blocks(blocks, selection, weights, estimator)
+        found = _find_in_blocks(blocks, selection, weights, estimator, realised)
     else:
         found = _find_in_memory(X, y, selection, weights, estimator, rows, realised)
     X, y, sample, svm = found.X, found.y, found.sample, found.svm
@@ -144,14 +148,8 @@ def _find_in_memory(
 
 
 def _find_in_blocks(
-    X: Any, y: Any, selection: Any, weights: Any, estimator: Any, rows: str, realised: bool
+    blocks: RowBlocks, selection: Any, weights: Any, estimator: Any, realised: bool
 ) -> _Found:
-    if rows == "all":
-        raise ValueError(
-            "rows='all' needs all rows at once, and they come in blocks; use rows='support', or "
-            "the certificate_ of a selector that was fitted to them."
-        )
-    blocks = X if isinstance(X, RowBlocks) else DaskBlocks(X, y)
     sample = as_sample(selection, weights, blocks.n_features, blocks.feature_names)
     # More rows than any default for few of them.
     svm = clone(_svm_of(selection, estimator, sys.maxsize))
@@ -160,6 +158,23 @@ def _find_in_blocks(
         needed = cascade(blocks.with_columns(sample.indices, sample.weights), clone(svm)).indices
         covers = bool(np.isin(needed, found.indices).all())
     return _Found(found.X, found.y, sample, found.svm, row_costs(svm, found.y), covers)
+
+
+def _certify_all_blocks(
+    blocks: RowBlocks, selection: Any, weights: Any, estimator: Any
+) -> Certificate:
+    """Measure a selection on all rows; what is realised on them is not computed."""
+    sample = as_sample(selection, weights, blocks.n_features, blocks.feature_names)
+    digest = Digest(
+        blocks.n_features,
+        _SKETCH,
+        0,
+        most_features=_MOST_DIRECTIONS,
+        most_rows=_MOST_DIRECTIONS,
+    ).taken(blocks)
+    basis = exact_basis(digest.matrix()) if digest.sketch is None else digest.sketch.basis()
+    svm = _svm_of(selection, estimator, digest.n_rows)
+    return measured_certificate(basis, sample, "all", digest.n_rows, getattr(svm, "C", None))
 
 
 def measured_certificate(

@@ -10,12 +10,12 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
+from certifeature.basis.digest import Digest
 from certifeature.blocks import Block, RowBlocks, checked_rows
 from certifeature.dask import DaskBlocks, chosen_columns, column_names
 from certifeature.selectors.data import Rows
 from certifeature.selectors.parameters import requested_size
-from certifeature.selectors.streaming import Digest
-from certifeature.selectors.subspace import BasisFacts
+from certifeature.selectors.subspace import BasisFacts, empty_digest, row_space
 from certifeature.svm import cascade
 
 __all__ = ["BlockwiseMixin"]
@@ -56,17 +56,18 @@ class BlockwiseMixin:
         self._check_parameters()
         digest = getattr(self, "_digest", None)
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=digest is None)
+        settings = (self.basis, self.n_components)
         if digest is None:
-            digest = Digest(self.n_features_in_, self.basis, self.n_components, self._seed())
-        if digest.settings[:2] != (self.basis, self.n_components):
+            self._digest_settings, self._digest_seed = settings, self._seed()
+            digest = empty_digest(self.n_features_in_, *settings, self._digest_seed)
+        if settings != self._digest_settings:
             raise ValueError(
                 "basis or n_components changed since the first rows; call fit to start again."
             )
-        seed = digest.settings[2]
         X = checked_rows(X, self.n_features_in_, "X")
         digest = digest.added(Block(X, None, digest.n_rows))
         self._digest = digest
-        self._fit_digest(digest, seed)
+        self._fit_digest(digest, self._digest_seed)
         return self
 
     def _fit_blocks(self: Any, X: Any, y: Any, sample_weight: Any, tasks: Any) -> None:
@@ -84,7 +85,8 @@ class BlockwiseMixin:
         seed = self._seed()
         if not self.supervised:
             with self._task(tasks, "read rows"):
-                digest = Digest.of(blocks, self.basis, self.n_components, seed)
+                digest = empty_digest(blocks.n_features, self.basis, self.n_components, seed)
+                digest = digest.taken(blocks)
             self._fit_digest(digest, seed)
             return
         if self.guarantee == "full":
@@ -129,7 +131,7 @@ class BlockwiseMixin:
     def _fit_digest(self: Any, digest: Digest, seed: int) -> None:
         """Choose features for all rows that a digest stands for."""
         n_select = requested_size(self.n_features_to_select, self.n_features_in_)
-        whole, kind = digest.basis()
+        whole, kind = row_space(digest, self.basis, self.n_components, seed)
         basis, kind = self._cut(whole, kind, n_select)
         self.estimator_ = None
         self.n_rounds_ = 1

@@ -1,0 +1,127 @@
+"""What is kept of rows that come in blocks: enough to choose features, and little."""
+
+from __future__ import annotations
+
+from copy import copy, deepcopy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from certifeature.basis.sketch import Sketch
+from certifeature.blocks import Block, RowBlocks
+
+__all__ = ["Digest"]
+
+
+class Digest:
+    """What a basis of the rows can be made of, whatever their number.
+
+    Few features leave a triangular factor with the same row space. Of many features there is a
+    sketch, and the rows themselves while they are few.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the rows.
+    n_combinations : int
+        Rows of the sketch.
+    seed : int
+        Of the sketch.
+    most_features, most_rows : int
+        Up to where there is a factor, and up to where the rows are kept.
+    may_sketch : bool, default=True
+        Whether a sketch will do.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        n_combinations: int,
+        seed: int,
+        *,
+        most_features: int,
+        most_rows: int,
+        may_sketch: bool = True,
+    ) -> None:
+        self.n_rows = 0
+        self._n_features = n_features
+        self._n_combinations = n_combinations
+        self._seed = seed
+        self._most_rows = most_rows
+        self._may_sketch = may_sketch
+        narrow = n_features <= most_features
+        self._factor = np.zeros((0, n_features)) if narrow else None
+        self._rows: list[Block] = []
+        self.sketch: Sketch | None = None
+
+    def taken(self, blocks: RowBlocks) -> Digest:
+        """Return this digest, which is empty, with all blocks taken in; each is read once."""
+        return blocks.accumulate(lambda: deepcopy(self), Digest.added)
+
+    def added(self, block: Block) -> Digest:
+        """Return this digest with a block taken in."""
+        self.n_rows += block.X.shape[0]
+        if self._factor is not None:
+            dense = block.X.toarray() if sparse.issparse(block.X) else block.X
+            self._factor = _triangular(np.vstack([self._factor, dense]))
+        elif self.sketch is not None:
+            self.sketch.add(block.X, block.first_row)
+        else:
+            # A copy, since the caller may put other rows into the same array.
+            self._rows.append(replace(block, X=block.X.copy()))
+            if self.n_rows > self._most_rows:
+                self.sketch, self._rows = self._sketched(), []
+        return self
+
+    def merged(self, other: Digest) -> Digest:
+        """Return the digest of these rows and the others after them; neither is changed."""
+        both = copy(self)
+        both.n_rows = self.n_rows + other.n_rows
+        if self._factor is not None and other._factor is not None:
+            both._factor = _triangular(np.vstack([self._factor, other._factor]))
+        elif self.sketch is None and other.sketch is None and both.n_rows <= self._most_rows:
+            both._rows = self._rows + other._rows
+        else:
+            both.sketch, both._rows = self._sketched().merged(other._sketched()), []
+        return both
+
+    def matrix(self) -> Any:
+        """Return few rows with the row space and the inner products of columns of all.
+
+        There are none once the rows were sketched.
+        """
+        if self._factor is not None:
+            return self._factor
+        rows = [block.X for block in self._rows]
+        some_sparse = any(sparse.issparse(part) for part in rows)
+        return sparse.vstack(rows, format="csr") if some_sparse else np.vstack(rows)
+
+    def _sketched(self) -> Sketch:
+        """Return the sketch of the rows, made of the rows themselves if there is none yet."""
+        if self.sketch is not None:
+            return self.sketch
+        if not self._may_sketch:
+            raise ValueError(
+                f"an exact or truncated basis of more than {self._most_rows} rows with "
+                f"{self._n_features} features needs them all in memory, and they come in blocks; "
+                "use basis='sketch' or 'auto'."
+            )
+        sketch = Sketch(self._n_features, self._n_combinations, self._seed)
+        for block in self._rows:
+            sketch.add(block.X, block.first_row)
+        return sketch
+
+
+def _triangular(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return as few rows with the same inner products of columns."""
+    if rows.shape[0] <= rows.shape[1]:
+        return rows
+    # Scaled to 1, since LAPACK squares what it is given.
+    largest = float(np.abs(rows).max())
+    if largest == 0:
+        return rows[:1]
+    factor = np.asarray(np.linalg.qr(rows / largest, mode="r"))
+    return factor * largest
