@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 from sklearn.svm import SVC, LinearSVC
 
@@ -218,6 +219,7 @@ class TestCascade:
         streamed = selector.fit(ArrayBlocks(X, y, n_rows=500))
         assert streamed.optimality_gap_ <= 1e-4
         assert streamed.n_passes_ >= 2
+        assert not hasattr(clone(streamed).fit(ArrayBlocks(X, y)).fit(X, y), "n_passes_")
         expected = BSSSelector(200, estimator=svm, random_state=0, n_components=100).fit(X, y)
         shared = np.intersect1d(streamed.indices_, expected.indices_)
         assert len(shared) >= 0.9 * len(expected.indices_)
@@ -284,6 +286,11 @@ class TestCertify:
             assert getattr(found.regularised, name) == pytest.approx(
                 getattr(expected.regularised, name), rel=1e-6
             )
+
+    def test_labels_beside_the_blocks(self):
+        X, y = noisy(90, 20)
+        with pytest.raises(ValueError, match="bring their labels along"):
+            certify(ArrayBlocks(X, y), y, [1, 2])
 
     def test_too_many_rows_and_features_prove_nothing(self, monkeypatch):
         module = sys.modules["certifeature.certificate.certify"]

@@ -20,7 +20,7 @@ from certifeature.experiments import Method, Study, Task, figures, run, table1, 
 from certifeature.experiments.methods import choice, paper_methods, today_methods
 from certifeature.experiments.output import csv_text, markdown_table
 from certifeature.experiments.store import Store
-from certifeature.experiments.summary import mean_and_deviation, rivalry
+from certifeature.experiments.summary import as_percent, mean_and_deviation, rivalry
 
 TINY = {"n_sets": 1, "n_repeats": 2, "n_folds": 3, "n_samples": 30, "n_features": 40}
 TINY |= {"n_relevant": [6], "sizes": [8]}
@@ -301,6 +301,9 @@ class TestSummary:
         mean, deviation = mean_and_deviation(records)
         assert mean == pytest.approx(0.25)
         assert deviation == pytest.approx(np.std([0.2, 0.3], ddof=1))
+        assert mean_and_deviation(records[:2])[1] is None
+        assert as_percent(0.25, deviation) == "25.00 (7.07)"
+        assert as_percent(0.25, None) == "25.00"
 
 
 class TestOutput:

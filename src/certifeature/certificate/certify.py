@@ -90,6 +90,8 @@ def certify(
     if rows not in ("support", "all"):
         raise ValueError(f"rows must be 'support' or 'all'; got {rows!r}.")
     if isinstance(X, RowBlocks) or is_dask(X):
+        if isinstance(X, RowBlocks) and y is not None:
+            raise ValueError("row blocks bring their labels along; leave y out (None).")
         blocks = X if isinstance(X, RowBlocks) else DaskBlocks(X, y)
         if rows == "all":
             return _certify_all_blocks(blocks, selection, weights, estimator)

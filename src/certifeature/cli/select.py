@@ -112,7 +112,7 @@ def select_command(
     Examples:
       certifeature select genes.csv -t tumour -k 100 --scale standard
       certifeature select pages.svm.gz -k 300 -o chosen.txt --report report.html
-      certifeature select counts.npz -k 500 --unsupervised --write reduced.svm
+      certifeature select counts.npz -k 500 --unsupervised --write reduced.npz
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
     """
     to_stdout = output is not None and str(output) == "-"

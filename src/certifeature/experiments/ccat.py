@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.svm import LinearSVC
@@ -14,7 +13,7 @@ from certifeature.experiments.methods import FULL_DATA, Method, ccat_methods
 from certifeature.experiments.output import markdown_table
 from certifeature.experiments.runner import run
 from certifeature.experiments.study import Study
-from certifeature.experiments.summary import group, mean_and_deviation
+from certifeature.experiments.summary import as_percent, group, mean_and_deviation
 from certifeature.experiments.tasks import ccat_task
 
 __all__ = ["table4"]
@@ -69,7 +68,8 @@ def table4(
             if used is None and size != sizes[0]:
                 continue
             part = records[method.name, used]
-            cells = [_percent(part, error) for error in ("error_on_support", "error")]
+            kinds = ("error_on_support", "error")
+            cells = [as_percent(*mean_and_deviation(part, kind)) for kind in kinds]
             features = f"{np.mean([r['n_features'] for r in part]):,.0f}"
             printed = _PRINTED.get((method.name, size), "")
             lines.append((method.name, features, *cells, printed))
@@ -94,8 +94,3 @@ def table4(
     table = markdown_table(("method", "features", "seconds"), times)
     write_text(out / "table4-times.md", heading + table)
     return [out / "table4.md", out / "table4-times.md"]
-
-
-def _percent(records: list[dict[str, Any]], error: str) -> str:
-    mean, deviation = mean_and_deviation(records, error)
-    return f"{100 * mean:.2f}" + (f" ({100 * deviation:.2f})" if len(records) > 1 else "")

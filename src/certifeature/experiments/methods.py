@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, chi2, f_classif
 from sklearn.svm import LinearSVC
@@ -20,6 +19,7 @@ from certifeature.selectors import (
     RRQRSelector,
 )
 from certifeature.sparsify import Sample
+from certifeature.svm import feature_weights
 
 __all__ = [
     "FULL_DATA",
@@ -95,9 +95,9 @@ def choice(selector: Any) -> Sample:
         return Sample(selector.indices_, weights)
     chosen = selector.get_support(indices=True)
     if isinstance(selector, RFE):
-        scores = _weights(selector.estimator_)
+        scores = feature_weights(selector.estimator_)
     elif isinstance(selector, SelectFromModel):
-        scores = _weights(selector.estimator_)[chosen]
+        scores = feature_weights(selector.estimator_)[chosen]
     else:
         scores = np.nan_to_num(selector.scores_[chosen], nan=-np.inf)
     return Sample(chosen[np.argsort(-scores, kind="stable")], np.ones(len(chosen)))
@@ -232,11 +232,6 @@ def _sketched_bss(order: str, n_projections: int) -> Maker:
         n_components=n_projections,
         random_state=seed,
     )
-
-
-def _weights(model: Any) -> Any:
-    coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
-    return np.abs(coef).max(axis=0)
 
 
 def _by_short_names() -> dict[str, Method]:

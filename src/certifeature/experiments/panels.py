@@ -72,7 +72,8 @@ def error_panels(records: list[dict[str, Any]], sizes: Sequence[int], out: Path)
 def _curve(records: list[dict[str, Any]]) -> Any:
     """Return means and deviations by task, in the order of the study."""
     parts = group(records, "task").values()
-    return np.array([mean_and_deviation(part) for part in parts]).T
+    found = (mean_and_deviation(part) for part in parts)
+    return np.array([(mean, deviation or 0.0) for mean, deviation in found]).T
 
 
 def _fixed_ids() -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata, wilcoxon
 
-__all__ = ["Rival", "by_task", "group", "mean_and_deviation", "rivalry"]
+__all__ = ["Rival", "as_percent", "by_task", "group", "mean_and_deviation", "rivalry"]
 
 Record = dict[str, Any]
 
@@ -48,17 +48,25 @@ def group(records: Iterable[Record], *names: str) -> dict[Any, list[Record]]:
     return dict(groups)
 
 
-def mean_and_deviation(records: Sequence[Record], error: str = "error") -> tuple[float, float]:
+def mean_and_deviation(
+    records: Sequence[Record], error: str = "error"
+) -> tuple[float, float | None]:
     """Return the mean over folds and draws, and the deviation of the means of the repeats.
 
     A fold has 15 to 28 test rows, so that the errors of single folds say little. Where nothing is
-    repeated, the deviation is that of the draws.
+    repeated, the deviation is that of the draws, and None for a single draw.
     """
     repeats = group(records, "repeat")
     parts = repeats if len(repeats) > 1 else group(records, "draw")
     means = [np.mean([record[error] for record in part]) for part in parts.values()]
-    deviation = float(np.std(means, ddof=1)) if len(means) > 1 else 0.0
+    deviation = float(np.std(means, ddof=1)) if len(means) > 1 else None
     return float(np.mean([record[error] for record in records])), deviation
+
+
+def as_percent(mean: float, deviation: float | None) -> str:
+    """Return mean and deviation as a cell of a table."""
+    shown = "" if deviation is None else f" ({100 * deviation:.2f})"
+    return f"{100 * mean:.2f}{shown}"
 
 
 def by_task(records: Iterable[Record], error: str = "error") -> dict[str, float]:

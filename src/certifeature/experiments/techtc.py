@@ -15,7 +15,13 @@ from certifeature.experiments.methods import FULL_DATA, Method, paper_methods, t
 from certifeature.experiments.output import csv_text, markdown_table
 from certifeature.experiments.runner import run
 from certifeature.experiments.study import Study
-from certifeature.experiments.summary import by_task, group, mean_and_deviation, rivalry
+from certifeature.experiments.summary import (
+    as_percent,
+    by_task,
+    group,
+    mean_and_deviation,
+    rivalry,
+)
 from certifeature.experiments.tasks import Task, web_tasks
 
 __all__ = ["figures", "table2_3"]
@@ -182,11 +188,11 @@ def _error_tables(records: list[Record], sizes: Sequence[int]) -> str:
         lines = []
         for name in names:
             cells = (mean_and_deviation(grouped[name, s], k) for s in sizes for k in kinds)
-            lines.append([name, *(f"{100 * mean:.2f} ({100 * sd:.2f})" for mean, sd in cells)])
+            lines.append([name, *(as_percent(*cell) for cell in cells)])
         text += f"### {title}\n\n{markdown_table(header, lines)}\n"
     return (
         "Test error in percent: mean over tasks, folds and draws (deviation of the means of the "
-        "repeats).\n\n" + text
+        "repeats; of the draws, where there is one repeat).\n\n" + text
     )
 
 

@@ -109,8 +109,10 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
             Fitted selector.
         """
         self._check_parameters()
-        # Rows that partial_fit has seen are forgotten.
+        # Rows that partial_fit has seen are forgotten, as is what a cascade left behind.
         self._digest = None
+        for name in ("n_passes_", "optimality_gap_"):
+            self.__dict__.pop(name, None)
         full = self.guarantee == "full"
         tasks = self._init_callback_context(max_subtasks=None if full else 3)
         tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)

@@ -76,6 +76,9 @@ class LeverageScoreSelector(BaseSelector):
         What the selection can cost: promised and measured. :func:`certify` adds what is realised.
     n_rounds_ : int
         Number of selections, 1 unless ``guarantee="full"``.
+    n_passes_, optimality_gap_ : int, float
+        For support vectors found in blocks: passes over them, and the most by which the objective
+        of the SVM can exceed the optimum, as a share of it.
     basis_ : BasisFacts
         Kind, number of directions, rank and exactness of the basis.
     n_features_in_ : int
