@@ -75,7 +75,7 @@ def certify_command(
     if report is not None:
         fitted = None if unsupervised else svm.fit(loaded.X, loaded.y)
         asked = {
-            "Data": f"{loaded.source}: {loaded.X.shape[0]:,} rows, {loaded.X.shape[1]:,} features",
+            "Data": str(loaded),
             "Features": str(features),
             "Scaling": scale.value,
             "SVM": str(svm),

@@ -148,7 +148,7 @@ def _values(contender: Contender) -> tuple[object, ...]:
 
 def _report(loaded: Loaded, comparison: Comparison, scale: Scaling, cost: float) -> Report:
     asked = {
-        "Data": f"{loaded.source}: {loaded.X.shape[0]:,} rows, {loaded.X.shape[1]:,} features",
+        "Data": str(loaded),
         "Cross-validation": f"{comparison.n_repeats} × {comparison.n_folds} folds",
         "Scaling": scale.value,
         "C of the SVM": f"{cost:g}",

@@ -41,6 +41,9 @@ class Loaded:
     source: str
     fingerprint: str
 
+    def __str__(self) -> str:
+        return f"{self.source}: {self.X.shape[0]:,} rows, {self.X.shape[1]:,} features"
+
 
 def load(
     path: str, *, target: str | None, format: str | None, scaling: Scaling, needs_labels: bool

@@ -132,25 +132,18 @@ def select_command(
         selector.fit(loaded.X, None if unsupervised else loaded.y)
     seconds = perf_counter() - start
     sample = choice(selector)
+    if not sample.indices.size:
+        raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
     if isinstance(n_select, int) and len(sample.indices) > n_select:
         # LPSVM finds a number of its own; the largest weights come first.
         sample = Sample(sample.indices[:n_select], sample.weights[:n_select])
         selector = sample.indices
-    if not sample.indices.size:
-        raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
     with working("certifying"):
         certificate = _certificate(loaded, selector, svm, unsupervised)
         fitted = getattr(selector, "estimator_", None) if method in _OURS else None
         if fitted is None and not unsupervised:
             fitted = clone(svm).fit(loaded.X, loaded.y)
     features = describe(sample, loaded.names, fitted)
-    asked = {
-        "Data": f"{loaded.source}: {loaded.X.shape[0]:,} rows, {loaded.X.shape[1]:,} features",
-        "Method": f"{method.value}, {'all rows' if unsupervised else 'support vectors'}",
-        "Number of features": size,
-        "Scaling": scale.value,
-        "SVM": str(svm),
-    }
     if output is not None:
         text = feature_list(features)
         sys.stdout.write(text) if to_stdout else write_text(output, text)
@@ -158,6 +151,13 @@ def select_command(
         reduced = scaled_columns(loaded.X[:, sample.indices], sample.weights)
         write_data(write, reduced, loaded.y, loaded.names[sample.indices])
     if report is not None:
+        asked = {
+            "Data": str(loaded),
+            "Method": f"{method.value}, {'all rows' if unsupervised else 'support vectors'}",
+            "Number of features": size,
+            "Scaling": scale.value,
+            "SVM": str(svm),
+        }
         title = f"{len(features)} of {loaded.X.shape[1]:,} features of {Path(loaded.source).name}"
         page = Report(title, asked, certificate, features, None, reproduction(loaded, seed))
         write_report(page, report)
