@@ -2,7 +2,6 @@
 
 import gzip
 import pickle
-import sys
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,7 @@ from certifeature import (
 )
 from certifeature.blocks import ArrayBlocks, RowBlocks
 from certifeature.datasets import FileBlocks
-from certifeature.svm import cascade, support_rows
+from certifeature.svm import cascade, fit_svm, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 
@@ -40,6 +39,22 @@ def assert_same(selector, expected):
     assert selector.certificate_.lambda_min == pytest.approx(
         expected.certificate_.lambda_min, rel=1e-6, abs=1e-9
     )
+
+
+class Pieces(RowBlocks):
+    """Rows that are cut at given places."""
+
+    def __init__(self, X, y, cuts):
+        self.X, self.y = X, y
+        self.places = [0, *sorted(cuts), X.shape[0]]
+        self.n_features = X.shape[1]
+
+    def __len__(self):
+        return len(self.places) - 1
+
+    def read(self, number):
+        part = slice(*self.places[number : number + 2])
+        return self.X[part], None if self.y is None else self.y[part]
 
 
 CASES = {
@@ -73,20 +88,9 @@ class TestSameAsInMemory:
     @given(cuts=st.lists(st.integers(1, 699), max_size=6, unique=True))
     def test_cut_anywhere(self, cuts):
         X, options = CASES["sketch"]
-        places = [0, *sorted(cuts), 700]
-
-        class Cut(RowBlocks):
-            n_features = 300
-
-            def __len__(self):
-                return len(places) - 1
-
-            def read(self, number):
-                return X[places[number] : places[number + 1]], None
-
         selector = BSSSelector(70, supervised=False, random_state=0, **options)
         expected = BSSSelector(70, supervised=False, random_state=0, **options).fit(X)
-        assert_same(selector.fit(Cut()), expected)
+        assert_same(selector.fit(Pieces(X, None, cuts)), expected)
 
     def test_memory_map(self, tmp_path):
         X = rows(900, 80).toarray()
@@ -165,16 +169,24 @@ class TestCascade:
         assert objective(result.svm, X, y) <= best * (1 + 1e-3)
         assert result.objective == pytest.approx(objective(result.svm, X, y))
         assert result.n_rounds <= 6
-        assert 0 <= result.gap <= 1e-4
+        assert result.gap == 0
         np.testing.assert_array_equal(result.y, y[result.indices])
         assert abs(result.X - X[result.indices]).max() == 0
 
     def test_the_support_is_that_of_all_rows(self):
         X, y = noisy(1500, 60)
-        svm = LinearSVC(C=1, dual=True, tol=1e-8, max_iter=100_000, random_state=0)
+        result = cascade(ArrayBlocks(X, y, n_rows=300), LinearSVC(dual=True, random_state=0))
+        expected = fit_svm(LinearSVC(dual=True, random_state=0), X, y)
+        np.testing.assert_array_equal(result.indices, support_rows(expected, X, y))
+        np.testing.assert_allclose(result.svm.coef_, expected.coef_, rtol=1e-9)
+
+    def test_hinge_loss_ends_near_the_optimum(self):
+        X, y = noisy(1500, 60)
+        svm = LinearSVC(loss="hinge", dual=True, tol=1e-6, max_iter=100_000, random_state=0)
         result = cascade(ArrayBlocks(X, y, n_rows=300), svm)
+        assert 0 <= result.gap <= 1e-4
         expected = support_rows(svm.fit(X, y), X, y)
-        assert len(np.setxor1d(result.indices, expected)) <= 0.02 * len(expected)
+        assert len(np.setxor1d(result.indices, expected)) <= 0.05 * len(expected)
 
     def test_blocks_of_one_class_each(self):
         X, y = noisy(900, 60)
@@ -212,57 +224,84 @@ class TestCascade:
         result = cascade(ArrayBlocks(X, y, n_rows=100), svm)
         np.testing.assert_allclose(result.svm.coef_, svm.fit(X, y).coef_, atol=0.02)
 
-    def test_selection_is_about_that_of_all_rows(self):
-        X, y = noisy(3000, 400)
-        svm = LinearSVC(C=1, dual=True, tol=1e-8, max_iter=100_000, random_state=0)
-        selector = BSSSelector(200, estimator=svm, random_state=0, n_components=100)
-        streamed = selector.fit(ArrayBlocks(X, y, n_rows=500))
-        assert streamed.optimality_gap_ <= 1e-4
-        assert streamed.n_passes_ >= 2
-        assert not hasattr(clone(streamed).fit(ArrayBlocks(X, y)).fit(X, y), "n_passes_")
-        expected = BSSSelector(200, estimator=svm, random_state=0, n_components=100).fit(X, y)
-        shared = np.intersect1d(streamed.indices_, expected.indices_)
-        assert len(shared) >= 0.9 * len(expected.indices_)
-
     @pytest.mark.parametrize(
         ("svm", "message"),
         [
             (SVC(kernel="linear"), "are for sklearn.svm.LinearSVC; got SVC"),
             (LinearSVC(class_weight="balanced"), "differs from block to block"),
             (LinearSVC(penalty="l1"), "need penalty='l2'"),
+            (LinearSVC(multi_class="crammer_singer"), "need multi_class='ovr'"),
         ],
     )
     def test_other_svms(self, svm, message):
-        X, y = noisy(90, 20)
+        X, y = noisy(1100, 20)
         with pytest.raises(ValueError, match=message):
-            BSSSelector(5, estimator=svm).fit(ArrayBlocks(X, y, n_rows=30))
+            BSSSelector(5, estimator=svm).fit(ArrayBlocks(X, y, n_rows=300))
 
-    def test_no_labels(self):
+    @pytest.mark.parametrize("n_rows", [90, 1100])
+    def test_no_labels(self, n_rows):
         with pytest.raises(ValueError, match="the blocks have no labels"):
-            BSSSelector(5).fit(ArrayBlocks(noisy(90, 20)[0], n_rows=30))
+            BSSSelector(5).fit(ArrayBlocks(noisy(n_rows, 20)[0], n_rows=30))
 
     def test_full_guarantee_needs_all_rows(self):
-        X, y = noisy(90, 20)
+        X, y = noisy(1100, 20)
         with pytest.raises(ValueError, match="guarantee='full' needs all rows at once"):
-            BSSSelector(5, guarantee="full").fit(ArrayBlocks(X, y, n_rows=30))
+            BSSSelector(5, guarantee="full").fit(ArrayBlocks(X, y, n_rows=300))
+
+
+class TestSupervised:
+    """With labels, too, it does not matter how the rows come."""
+
+    @pytest.mark.parametrize("shape", [(90, 200), (1000, 60), (1001, 60), (3000, 400)])
+    @pytest.mark.parametrize("n_rows", [40, 350, 5000])
+    def test_any_block_size(self, shape, n_rows):
+        X, y = noisy(*shape)
+        size = shape[1] // 2
+        expected = BSSSelector(size, random_state=0).fit(X, y)
+        found = BSSSelector(size, random_state=0).fit(ArrayBlocks(X, y, n_rows=n_rows))
+        assert_same(found, expected)
+        np.testing.assert_array_equal(found.support_rows_, expected.support_rows_)
+
+    @pytest.mark.parametrize("kind", SELECTORS)
+    def test_every_selector(self, kind):
+        X, y = noisy(1500, 90)
+        expected = kind(40, random_state=0).fit(X, y)
+        assert_same(kind(40, random_state=0).fit(ArrayBlocks(X, y, n_rows=400)), expected)
+
+    @given(st.lists(st.integers(1, 1199), max_size=6, unique=True), st.integers(0, 2**32 - 1))
+    def test_cut_anywhere(self, cuts, seed):
+        X, y = noisy(1200, 40, seed)
+        expected = BSSSelector(20, random_state=0).fit(X, y)
+        assert_same(BSSSelector(20, random_state=0).fit(Pieces(X, y, cuts)), expected)
+
+    def test_several_classes(self, rng):
+        X, _ = noisy(1300, 60)
+        y = (X @ rng.standard_normal((60, 3))).argmax(axis=1)
+        svm = LinearSVC(class_weight={0: 2.0}, random_state=0)
+        expected = BSSSelector(30, estimator=svm, random_state=0).fit(X, y)
+        blocks = ArrayBlocks(X, y, n_rows=300)
+        assert_same(BSSSelector(30, estimator=svm, random_state=0).fit(blocks), expected)
+
+    def test_what_the_passes_found_is_told_and_forgotten(self):
+        X, y = noisy(1500, 60)
+        selector = BSSSelector(30, random_state=0).fit(ArrayBlocks(X, y, n_rows=500))
+        assert selector.n_passes_ >= 2
+        assert selector.optimality_gap_ == 0
+        assert not hasattr(selector.fit(X, y), "n_passes_")
+
+    def test_few_rows_may_have_any_svm_and_guarantee(self):
+        X, y = noisy(300, 60)
+        selector = BSSSelector(40, estimator=SVC(kernel="linear"), guarantee="full")
+        assert_same(clone(selector).fit(ArrayBlocks(X, y, n_rows=70)), selector.fit(X, y))
 
 
 class TestCertify:
-    def test_blocks_get_the_certificate_of_all_rows(self):
-        X, y = noisy(1500, 60)
-        svm = LinearSVC(dual=True, tol=1e-8, max_iter=100_000, random_state=0)
+    @pytest.mark.parametrize("shape", [(300, 60), (1500, 60)])
+    def test_blocks_get_the_certificate_of_all_rows(self, shape):
+        X, y = noisy(*shape)
         selection = np.arange(0, 60, 2)
-        expected = certify(X, y, selection, estimator=svm)
-        found = certify(ArrayBlocks(X, y, n_rows=400), None, selection, estimator=svm)
-        assert found.rank == expected.rank
-        assert found.n_rows == pytest.approx(expected.n_rows, rel=0.02)
-        assert found.covers_all_rows == expected.covers_all_rows
-        assert found.regularised.lambda_min == pytest.approx(
-            expected.regularised.lambda_min, rel=0.02
-        )
-        assert found.realised.objective_full == pytest.approx(
-            expected.realised.objective_full, rel=1e-3
-        )
+        expected = certify(X, y, selection)
+        assert certify(ArrayBlocks(X, y, n_rows=400), None, selection) == expected
 
     def test_the_promise_of_the_selector_is_kept(self):
         X, y = noisy(600, 300)
@@ -292,12 +331,13 @@ class TestCertify:
         with pytest.raises(ValueError, match="bring their labels along"):
             certify(ArrayBlocks(X, y), y, [1, 2])
 
-    def test_too_many_rows_and_features_prove_nothing(self, monkeypatch):
-        module = sys.modules["certifeature.certificate.certify"]
-        monkeypatch.setattr(module, "_MOST_DIRECTIONS", 50)
-        monkeypatch.setattr(module, "_SKETCH", 20)
-        certificate = certify(ArrayBlocks(rows(90, 80), n_rows=30), None, [1, 2], rows="all")
-        assert not certificate.exact
+    def test_weights_of_classes_count(self):
+        X, y = noisy(300, 60)
+        svm = LinearSVC(C=2, class_weight={1: 5.0})
+        found = certify(ArrayBlocks(X, y, n_rows=90), None, [1, 2], estimator=svm, rows="all")
+        assert found.regularised.C == 10
+        expected = certify(X, y, [1, 2], estimator=svm, rows="all").regularised
+        assert found.regularised.lambda_min == pytest.approx(expected.lambda_min)
 
 
 class TestTransform:

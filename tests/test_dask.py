@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 
+import cloudpickle
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -13,10 +14,8 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from scipy import sparse
-from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector, LeverageScoreSelector, certify
-from certifeature.blocks import ArrayBlocks
 from certifeature.dask import DaskBlocks
 
 # Dask and Distributed warn of ports, memory and configuration that are none of our business.
@@ -39,6 +38,14 @@ def y(X):
 @pytest.fixture(scope="module")
 def expected(X):
     return BSSSelector(70, **OPTIONS).fit(X)
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    """More rows than one block may train an SVM on, and their labels."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((1500, 80))
+    return X, np.where(X[:, 0] + X[:, 1] + rng.standard_normal(1500) > 0, 1, -1)
 
 
 def sparse_chunks(X):
@@ -65,13 +72,17 @@ class TestSchedulers:
             )
 
     @pytest.mark.parametrize("n_workers", [1, 2, 4])
-    def test_cluster(self, n_workers, X, expected):
+    def test_cluster(self, n_workers, X, expected, labelled):
         cluster = LocalCluster(
             n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=None
         )
         with cluster, Client(cluster):
             collection = sparse_chunks(da.from_array(X, chunks=(100, 300)))
             assert_same(BSSSelector(70, **OPTIONS).fit(collection), expected)
+            rows, labels = labelled
+            supervised = BSSSelector(40, random_state=0)
+            supervised.fit(da.from_array(rows, chunks=(200, 80)), labels)
+        assert_same(supervised, BSSSelector(40, random_state=0).fit(rows, labels))
 
     def test_a_killed_worker_changes_nothing(self, X, expected, tmp_path):
         started = tmp_path / "started"
@@ -138,22 +149,25 @@ class TestKinds:
         assert 0 in filtered.chunks[0]
         assert_same(BSSSelector(70, **OPTIONS).fit(filtered), expected)
 
-    def test_supervised_is_the_cascade_of_the_same_blocks(self, X, y):
-        svm = LinearSVC(dual=True, tol=1e-6, max_iter=100_000, random_state=0)
-        selector = BSSSelector(200, estimator=svm, random_state=0)
-        blocks = ArrayBlocks(X, y, n_rows=200)
-        expected = BSSSelector(200, estimator=svm, random_state=0).fit(blocks)
-        labels = da.from_array(y, chunks=450)
-        assert_same(selector.fit(da.from_array(X, chunks=(200, 300)), labels), expected)
-        assert selector.optimality_gap_ <= 1e-4
-        assert_same(selector.fit(da.from_array(X, chunks=(200, 300)), y), expected)
+    @pytest.mark.parametrize("chunk", [200, 611])
+    def test_supervised(self, chunk, labelled):
+        X, y = labelled
+        expected = BSSSelector(40, random_state=0).fit(X, y)
+        collection = da.from_array(X, chunks=(chunk, 80))
+        selector = BSSSelector(40, random_state=0).fit(collection, da.from_array(y, chunks=450))
+        assert_same(selector, expected)
+        assert selector.optimality_gap_ == 0
+        assert_same(selector.fit(collection, y), expected)
 
-    def test_certificates(self, X, y):
-        svm = LinearSVC(dual=True, tol=1e-6, max_iter=100_000, random_state=0)
-        selection = np.arange(0, 300, 3)
-        collection, labels = da.from_array(X, chunks=(200, 300)), da.from_array(y, chunks=450)
-        found = certify(collection, labels, selection, estimator=svm)
-        assert found == certify(ArrayBlocks(X, y, n_rows=200), None, selection, estimator=svm)
+    @pytest.mark.parametrize("rows", ["support", "all"])
+    def test_certificates(self, rows, labelled):
+        X, y = labelled
+        collection, labels = da.from_array(X, chunks=(200, 80)), da.from_array(y, chunks=450)
+        found = certify(collection, labels, np.arange(0, 80, 3), rows=rows)
+        expected = certify(X, y, np.arange(0, 80, 3), rows=rows)
+        assert found.regularised.lambda_min == pytest.approx(expected.regularised.lambda_min)
+        assert (found.n_rows, found.rank) == (expected.n_rows, expected.rank)
+        assert found.covers_all_rows == expected.covers_all_rows
 
     @pytest.mark.parametrize("kind", [lambda X: X, sparse_chunks], ids=["dense", "sparse"])
     def test_transform_stays_lazy(self, kind, X, expected):
@@ -176,6 +190,22 @@ def _noting(asked):
         return chunk
 
     return note
+
+
+class TestWhereWorkIsDone:
+    def test_chosen_columns_are_made_where_the_chunks_are(self, X, monkeypatch):
+        blocks = DaskBlocks(da.from_array(X, chunks=(100, 300)))
+        monkeypatch.setattr(DaskBlocks, "read", None)
+        chosen = blocks.with_columns(np.array([3, 5]), np.array([1.0, 2.0]))
+        parts = chosen.collect(lambda block: block.X)
+        np.testing.assert_array_equal(np.vstack(parts), X[:, [3, 5]] * [1.0, 2.0])
+
+    def test_what_all_chunks_need_is_sent_once(self, X):
+        blocks = DaskBlocks(da.zeros((900, 300), chunks=(10, 300)))
+        large = np.zeros(10**6)
+        graph = blocks._delayed(lambda block: large[0])[0].__dask_graph__()
+        sizes = [len(cloudpickle.dumps(task)) for task in dict(graph).values()]
+        assert sum(size >= large.nbytes for size in sizes) == 1
 
 
 class TestBadInput:

@@ -4,11 +4,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, OneClassSVM
 
-from certifeature.svm import default_svm, elimination_order, feature_weights, support_rows
+from certifeature.svm import (
+    default_svm,
+    elimination_order,
+    feature_weights,
+    fit_svm,
+    newton,
+    support_rows,
+)
 
 
 @pytest.fixture
@@ -171,3 +179,64 @@ def test_elimination_sees_the_same_in_sparse_and_dense(four_classes):
         for form in (np.asarray, sparse.csr_array)
     ]
     np.testing.assert_array_equal(*orders)
+
+
+def gradient_size(svm, X, signs, costs, scale):
+    """Return the norm of the gradient of LIBLINEAR's objective, to that of the weights."""
+    weights = np.append(svm.coef_[0], svm.intercept_ / scale if scale else 0.0)
+    A = np.column_stack([X, np.full(len(X), scale)])
+    slack = np.maximum(0, 1 - signs * (A @ weights))
+    gradient = weights - 2 * A.T @ (costs * signs * slack)
+    return np.linalg.norm(gradient) / np.linalg.norm(weights)
+
+
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
+class TestOptimum:
+    """`fit_svm` takes squared-hinge SVMs to their optimum, whatever LIBLINEAR left undone."""
+
+    @pytest.mark.parametrize("scale", [0.0, 1.0, 7.0])
+    @pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+    @pytest.mark.parametrize("shape", [(300, 40), (60, 1100)])
+    def test_the_gradient_vanishes(self, shape, C, scale, rng):
+        X = rng.standard_normal(shape)
+        y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 0, 1, -1)
+        row_weights = rng.uniform(0.5, 2, len(X))
+        svm = LinearSVC(
+            C=C,
+            fit_intercept=scale > 0,
+            intercept_scaling=scale or 1.0,
+            class_weight={1: 3.0},
+            max_iter=2,
+            random_state=0,
+        )
+        fit_svm(svm, X, y, row_weights)
+        costs = C * row_weights * np.where(y == 1, 3.0, 1.0)
+        assert gradient_size(svm, X, y, costs, scale) < 1e-9
+
+    def test_many_rows_and_features(self, rng):
+        X = sparse.random_array((2500, 2200), density=0.02, rng=rng, format="csr")
+        y = np.where(X @ rng.standard_normal(2200) > 0, 1, -1)
+        svm = fit_svm(LinearSVC(max_iter=2, random_state=0), X, y)
+        assert gradient_size(svm, X.toarray(), y, np.ones(2500), 1.0) < 1e-9
+
+    @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0, 2: 0.5}])
+    def test_several_classes_as_liblinear_weighs_them(self, class_weight, four_classes):
+        X, y = four_classes
+        svm = LinearSVC(
+            dual=False, tol=1e-12, max_iter=100_000, class_weight=class_weight, random_state=0
+        )
+        expected = svm.fit(X, y).coef_
+        found = fit_svm(LinearSVC(class_weight=class_weight, random_state=0, tol=0.5), X, y)
+        np.testing.assert_allclose(found.coef_, expected, atol=1e-5)
+
+    def test_seeds_and_solvers_agree(self, two_classes):
+        X, y = two_classes
+        first = fit_svm(LinearSVC(dual=True, random_state=0), X, y).coef_
+        for dual, seed in [(True, 1), (False, 0)]:
+            found = fit_svm(LinearSVC(dual=dual, random_state=seed), X, y)
+            np.testing.assert_allclose(found.coef_, first, rtol=1e-9, atol=1e-11)
+
+    def test_out_of_reach(self, monkeypatch, two_classes):
+        monkeypatch.setattr(newton, "_MOST_STEPS", 1)
+        with pytest.warns(ConvergenceWarning, match="did not reach its optimum"):
+            fit_svm(LinearSVC(max_iter=1, random_state=0), *two_classes)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy import sparse
 
 from certifeature._matrix import canonical_csr, scaled_columns
 
-__all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows"]
+__all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows", "stacked"]
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
@@ -29,6 +30,14 @@ class Block:
     X: Any
     y: NDArray[Any] | None
     first_row: int
+
+    def labels(self) -> NDArray[Any]:
+        """Return the labels, or say that they are missing."""
+        if self.y is None:
+            raise ValueError(
+                "the blocks have no labels; give blocks with labels, or set supervised=False."
+            )
+        return self.y
 
 
 class RowBlocks(ABC):
@@ -107,6 +116,24 @@ class RowBlocks(ABC):
             total = add(total, block)
         return total
 
+    def if_few(self, most_rows: int) -> tuple[Any, NDArray[Any]] | None:
+        """Return all rows and labels together, or None if they are many.
+
+        Parameters
+        ----------
+        most_rows : int
+            Up to how many rows are few; no more blocks are read than it takes to tell.
+        """
+        if self._n_rows_found is not None and self._n_rows_found > most_rows:
+            return None
+        blocks: list[Block] = []
+        for block in self:
+            blocks.append(block)
+            if block.first_row + block.X.shape[0] > most_rows:
+                return None
+        labels = np.concatenate([block.labels() for block in blocks])
+        return stacked([block.X for block in blocks]), labels
+
     def collect(self, function: Callable[[Block], Result]) -> list[Result]:
         """Return what a function gives for each block, in their order.
 
@@ -135,8 +162,7 @@ class _ChosenColumns(RowBlocks):
         self, blocks: RowBlocks, columns: NDArray[np.intp], scales: NDArray[np.float64]
     ) -> None:
         self._blocks = blocks
-        self._columns = columns
-        self._scales = scales
+        self._choose = partial(_chosen, columns, scales)
         self.n_features = len(columns)
 
     def __len__(self) -> int:
@@ -147,8 +173,19 @@ class _ChosenColumns(RowBlocks):
 
     def read(self, number: int) -> tuple[Any, NDArray[Any] | None]:
         X, y = self._blocks.read(number)
-        X = checked_rows(X, self._blocks.n_features, self.name(number))
-        return scaled_columns(X[:, self._columns], self._scales), y
+        return self._choose(checked_rows(X, self._blocks.n_features, self.name(number))), y
+
+    def accumulate(self, empty: Callable[[], Total], add: Callable[[Total, Block], Total]) -> Total:
+        choose = self._choose
+
+        def add_chosen(total: Total, block: Block) -> Total:
+            return add(total, replace(block, X=choose(block.X)))
+
+        return self._blocks.accumulate(empty, add_chosen)
+
+    def collect(self, function: Callable[[Block], Result]) -> list[Result]:
+        choose = self._choose
+        return self._blocks.collect(lambda block: function(replace(block, X=choose(block.X))))
 
 
 class ArrayBlocks(RowBlocks):
@@ -190,6 +227,7 @@ class ArrayBlocks(RowBlocks):
         if self._y is not None and len(self._y) != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows and y has {len(self._y)}; give as many.")
         self._n_rows = n_rows
+        self._n_rows_found = X.shape[0]
         self.n_features = X.shape[1]
 
     def __len__(self) -> int:
@@ -205,6 +243,17 @@ class ArrayBlocks(RowBlocks):
         """
         rows = slice(number * self._n_rows, (number + 1) * self._n_rows)
         return self._X[rows], None if self._y is None else self._y[rows]
+
+
+def _chosen(columns: NDArray[np.intp], scales: NDArray[np.float64], X: Any) -> Any:
+    return scaled_columns(X[:, columns], scales)
+
+
+def stacked(parts: list[Any]) -> Any:
+    """Return rows from several blocks as one array, which is sparse if any of them is."""
+    if any(sparse.issparse(part) for part in parts):
+        return sparse.vstack(parts, format="csr")
+    return np.vstack(parts)
 
 
 def checked_block(X: Any, y: Any, first_row: int, n_features: int, name: str) -> Block:

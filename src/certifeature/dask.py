@@ -141,10 +141,12 @@ class DaskBlocks(RowBlocks):
 
         if not len(self):
             raise ValueError("there are no blocks, so there are no rows.")
-        task = dask.delayed(partial(_on_block, function), pure=False)
+        task = dask.delayed(_on_block, pure=False)
+        # It may hold large arrays, so it is in the graph once, and not in each task.
+        shared = dask.delayed(function, pure=False, traverse=False)
         starts = np.cumsum([0, *self._lengths[:-1]]).tolist()
         return [
-            task(rows, labels, start, self.n_features, self.name(number))
+            task(shared, rows, labels, start, self.n_features, self.name(number))
             for number, (rows, labels, start) in enumerate(
                 zip(self._rows, self._labels, starts, strict=True)
             )

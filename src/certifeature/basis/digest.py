@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.basis.sketch import Sketch
-from certifeature.blocks import Block, RowBlocks
+from certifeature.blocks import Block, RowBlocks, stacked
 
 __all__ = ["Digest"]
 
@@ -95,9 +95,7 @@ class Digest:
         """
         if self._factor is not None:
             return self._factor
-        rows = [block.X for block in self._rows]
-        some_sparse = any(sparse.issparse(part) for part in rows)
-        return sparse.vstack(rows, format="csr") if some_sparse else np.vstack(rows)
+        return stacked([block.X for block in self._rows])
 
     def _sketched(self) -> Sketch:
         """Return the sketch of the rows, made of the rows themselves if there is none yet."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,22 +15,29 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 
 from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
-from certifeature.basis import Basis, exact_basis, sketched_basis
+from certifeature.basis import Basis, exact_basis
 from certifeature.basis.digest import Digest
-from certifeature.blocks import RowBlocks
+from certifeature.blocks import ArrayBlocks, Block, RowBlocks
+from certifeature.certificate.lanczos import regularised_bound
 from certifeature.certificate.measure import extreme_eigenvalues, regularised_eigenvalues
 from certifeature.certificate.model import APriori, Certificate
 from certifeature.certificate.realise import realise
 from certifeature.certificate.selection import as_sample
 from certifeature.dask import DaskBlocks, is_dask
 from certifeature.sparsify import Sample
-from certifeature.svm import cascade, default_svm, fit_svm, row_costs, support_rows
+from certifeature.svm import (
+    FEW_ROWS,
+    cascade,
+    default_svm,
+    fit_svm,
+    row_costs,
+    support_rows,
+)
 
 __all__ = ["certify", "measured_certificate"]
 
-# Beyond so many directions the row space is sketched, and the certificate says so.
+# Beyond so many there is no basis, and less can be said.
 _MOST_DIRECTIONS = 4096
-_SKETCH = 512
 
 
 def certify(
@@ -47,8 +55,9 @@ def certify(
     Parameters
     ----------
     X : array-like, sparse array or matrix, data frame, of shape (n_samples, n_features), or blocks
-        Data with all features. For a Dask collection or `certifeature.blocks.RowBlocks` what is
-        realised is computed with ``rows="support"`` only.
+        Data with all features. Of more than 4,096 rows and as many features only the bound for
+        squared-hinge SVMs and ridge is computed, by products with the rows; in blocks (a Dask
+        collection or `certifeature.blocks.RowBlocks`) that takes 26 passes over them.
     y : array-like of shape (n_samples,) or None
         Class labels; may be None with ``rows="all"``, and must be with row blocks, which bring them
         along.
@@ -65,7 +74,8 @@ def certify(
     rows : {"support", "all"}, default="support"
         Certify for the support vectors of the SVM on all features, or for all rows.
     realised : bool, default=True
-        Whether to compute margins, objectives and radii too, which takes several SVM fits.
+        Whether to compute margins, objectives and radii too, which takes several SVM fits. They
+        are not computed of more than 4,096 rows and as many features, nor of all rows of blocks.
 
     Returns
     -------
@@ -89,94 +99,104 @@ def certify(
     """
     if rows not in ("support", "all"):
         raise ValueError(f"rows must be 'support' or 'all'; got {rows!r}.")
+    svm_for = partial(_svm_of, selection, estimator)
     if isinstance(X, RowBlocks) or is_dask(X):
         if isinstance(X, RowBlocks) and y is not None:
             raise ValueError("row blocks bring their labels along; leave y out (None).")
         blocks = X if isinstance(X, RowBlocks) else DaskBlocks(X, y)
-        if rows == "all":
-            return _certify_all_blocks(blocks, selection, weights, estimator)
-        found = _find_in_blocks(blocks, selection, weights, estimator, realised)
+        sample = as_sample(selection, weights, blocks.n_features, blocks.feature_names)
+        found = _find_in_blocks(blocks, sample, svm_for, rows, realised)
     else:
-        found = _find_in_memory(X, y, selection, weights, estimator, rows, realised)
-    X, y, sample, svm = found.X, found.y, found.sample, found.svm
-    basis = _basis(X)
-    C = getattr(svm, "C", None) if found.costs is None else float(found.costs.max())
-    layer = None
-    if realised and basis.exact:
-        reduced = scaled_columns(X[:, sample.indices], sample.weights)
-        layer = realise(X, reduced, y, svm, found.costs)
-    certificate = measured_certificate(basis, sample, rows, X.shape[0], C)
-    promise = _promise_of(selection, X) if weights is None else None
+        names = np.asarray(X.columns) if hasattr(X, "columns") else None
+        X, y = _checked(X, y)
+        sample = as_sample(selection, weights, X.shape[1], names)
+        found = _find_in_memory(X, y, sample, svm_for, rows, realised)
+    C = getattr(found.svm, "C", None) if found.costs is None else float(found.costs.max())
+    certificate = _measured(found.X, sample, rows, C)
+    layer = promise = None
+    if not isinstance(found.X, RowBlocks):
+        if realised and min(found.X.shape) <= _MOST_DIRECTIONS:
+            reduced = scaled_columns(found.X[:, sample.indices], sample.weights)
+            layer = realise(found.X, reduced, found.y, found.svm, found.costs)
+        promise = _promise_of(selection, found.X) if weights is None else None
     return replace(certificate, a_priori=promise, realised=layer, covers_all_rows=found.covers)
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """The rows to certify a sample for, and whether they are all that matter in the end."""
+    """The rows to certify for, and whether they are all that matter in the end."""
 
     X: Any
     y: Any
-    sample: Sample
     svm: Any
     costs: NDArray[np.float64] | None
-    covers: bool | None
+    covers: bool | None = None
 
 
-def _find_in_memory(
-    X: Any, y: Any, selection: Any, weights: Any, estimator: Any, rows: str, realised: bool
-) -> _Found:
-    names = np.asarray(X.columns) if hasattr(X, "columns") else None
+def _checked(X: Any, y: Any) -> tuple[Any, Any]:
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     if sparse.issparse(X):
         X = canonical_csr(X)
-    sample = as_sample(selection, weights, X.shape[1], names)
     if y is not None:
         y = np.asarray(y)
         check_consistent_length(X, y)
         check_classification_targets(y)
-    elif rows == "support":
-        raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
-    svm = clone(_svm_of(selection, estimator, X.shape[0]))
-    costs = None if y is None else row_costs(svm, y)
+    return X, y
+
+
+def _find_in_memory(
+    X: Any, y: Any, sample: Sample, svm_for: Callable[[int], Any], rows: str, realised: bool
+) -> _Found:
+    svm = svm_for(X.shape[0])
     if rows == "all":
-        return _Found(X, y, sample, svm, costs, None)
+        return _Found(X, y, svm, None if y is None else row_costs(svm, y))
+    if y is None:
+        raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
+    costs = row_costs(svm, y)
     chosen, covers = support_rows(fit_svm(svm, X, y), X, y), None
     if realised:
         reduced = scaled_columns(X[:, sample.indices], sample.weights)
         needed = support_rows(fit_svm(clone(svm), reduced, y), reduced, y)
         covers = bool(np.isin(needed, chosen).all())
-    costs = None if costs is None else costs[chosen]
-    return _Found(X[chosen], y[chosen], sample, svm, costs, covers)
+    return _Found(X[chosen], y[chosen], svm, None if costs is None else costs[chosen], covers)
 
 
 def _find_in_blocks(
-    blocks: RowBlocks, selection: Any, weights: Any, estimator: Any, realised: bool
+    blocks: RowBlocks, sample: Sample, svm_for: Callable[[int], Any], rows: str, realised: bool
 ) -> _Found:
-    sample = as_sample(selection, weights, blocks.n_features, blocks.feature_names)
-    # More rows than any default for few of them.
-    svm = clone(_svm_of(selection, estimator, sys.maxsize))
+    if rows == "all":
+        svm = svm_for(blocks.n_rows)
+        if getattr(svm, "class_weight", None) is None:
+            return _Found(blocks, None, svm, None)
+        labels = np.concatenate(blocks.collect(Block.labels))
+        return _Found(blocks, None, svm, row_costs(svm, labels))
+    few = blocks.if_few(FEW_ROWS)
+    if few is not None:
+        return _find_in_memory(*few, sample, svm_for, rows, realised)
+    svm = svm_for(FEW_ROWS + 1)
     found, covers = cascade(blocks, svm), None
     if realised:
         needed = cascade(blocks.with_columns(sample.indices, sample.weights), clone(svm)).indices
         covers = bool(np.isin(needed, found.indices).all())
-    return _Found(found.X, found.y, sample, found.svm, row_costs(svm, found.y), covers)
+    return _Found(found.X, found.y, found.svm, row_costs(svm, found.y), covers)
 
 
-def _certify_all_blocks(
-    blocks: RowBlocks, selection: Any, weights: Any, estimator: Any
-) -> Certificate:
-    """Measure a selection on all rows; what is realised on them is not computed."""
-    sample = as_sample(selection, weights, blocks.n_features, blocks.feature_names)
-    digest = Digest(
-        blocks.n_features,
-        _SKETCH,
-        0,
-        most_features=_MOST_DIRECTIONS,
-        most_rows=_MOST_DIRECTIONS,
-    ).taken(blocks)
-    basis = exact_basis(digest.matrix()) if digest.sketch is None else digest.sketch.basis()
-    svm = _svm_of(selection, estimator, digest.n_rows)
-    return measured_certificate(basis, sample, "all", digest.n_rows, getattr(svm, "C", None))
+def _measured(X: Any, sample: Sample, rows: str, C: float | None) -> Certificate:
+    """Return the second layer for rows in memory or in blocks."""
+    blocks = X if isinstance(X, RowBlocks) else ArrayBlocks(X)
+    n_rows, n_features = blocks.n_rows, blocks.n_features
+    if min(n_rows, n_features) <= _MOST_DIRECTIONS:
+        if X is blocks:
+            few = {"most_features": _MOST_DIRECTIONS, "most_rows": _MOST_DIRECTIONS}
+            X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(blocks).matrix()
+        return measured_certificate(exact_basis(X), sample, rows, n_rows, C)
+    # Columns times scales are never more than the largest scale times all columns.
+    lambda_max = float(sample.weights.max()) ** 2
+    regularised = None if C is None else regularised_bound(blocks, sample, C)
+    n_selected = len(sample.indices)
+    return Certificate(
+        rows, n_rows, None, n_features, n_selected, True, 0.0, lambda_max, regularised
+    )
 
 
 def measured_certificate(
@@ -200,13 +220,7 @@ def measured_certificate(
 def _svm_of(selection: Any, estimator: Any, n_rows: int) -> Any:
     if estimator is None and hasattr(selection, "weights_"):
         estimator = selection.estimator
-    return default_svm(n_rows, 0) if estimator is None else estimator
-
-
-def _basis(X: Any) -> Basis:
-    if min(X.shape) <= _MOST_DIRECTIONS:
-        return exact_basis(X)
-    return sketched_basis(X, _SKETCH)
+    return default_svm(n_rows, 0) if estimator is None else clone(estimator)
 
 
 def _promise_of(selection: Any, rows: Any) -> APriori | None:

@@ -44,12 +44,15 @@ class Regularised:
     C : float
         Regularisation constant that it holds for.
     lambda_min, lambda_max : float
-        Extreme generalised eigenvalues of (K̃ + μI, K + μI), with μ = 1/(2C).
+        Extreme generalised eigenvalues of (K̃ + μI, K + μI), with μ = 1/(2C), or bounds of them.
+    probability : float
+        With which the bounds hold; below 1 where a random start was needed to find them.
     """
 
     C: float
     lambda_min: float
     lambda_max: float
+    probability: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -115,11 +118,12 @@ class Certificate:
     rows : {"support", "all"}
         Rows that it holds for: the support vectors of the SVM on all features, or all rows.
     n_rows, rank : int
-        Their number, and the rank of their span.
+        Their number, and the rank of their span. The rank is None where they span too many
+        directions for it to be computed; λ is not measured then, and 0.
     n_features, n_selected : int
         Features there are, and features chosen.
     exact : bool
-        Whether λ and Λ were measured on all that the rows span. If not, they say nothing about the
+        Whether λ and Λ hold for all that the rows span. If not, they say nothing about the
         directions left out, and nothing is proven.
     lambda_min, lambda_max : float
         Measured extreme eigenvalues, rounded to be safe.

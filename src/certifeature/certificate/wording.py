@@ -39,11 +39,11 @@ def _subject(c: Certificate) -> str:
 def _promised(c: Certificate) -> list[str]:
     if c.a_priori is None:
         return ["Beforehand: no promise."]
-    chance = "" if c.a_priori.probability == 1 else f" with probability {c.a_priori.probability:g}"
+    promise = c.a_priori
     return [
-        f"Beforehand{chance}: {c.a_priori.method} with {c.a_priori.n_picks} picks for "
-        f"{c.a_priori.n_components} directions keeps at least {_share(c.a_priori.lambda_min)} of "
-        f"the squared hard margin and at most {c.a_priori.lambda_max:.3g} times the squared radius."
+        f"Beforehand{_chance(promise.probability)}: {promise.method} with {promise.n_picks} picks "
+        f"for {promise.n_components} directions keeps at least {_share(promise.lambda_min)} of the "
+        f"squared hard margin and at most {promise.lambda_max:.3g} times the squared radius."
     ]
 
 
@@ -53,10 +53,15 @@ def _measured(c: Certificate) -> list[str]:
             f"Measured on some directions only (λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}): "
             "no guarantee, because the rows span more directions than were looked at."
         ]
+    if c.rank is None:
+        return [
+            "Measured: no guarantee for the margin, because the rows span too many directions to "
+            f"measure λ; the squared radius grows at most {c.lambda_max:.3g} times."
+        ]
     if c.lambda_min == 0:
         reason = (
             f"{c.n_selected} features cannot span {c.rank} directions"
-            if c.rank is not None and c.n_selected < c.rank
+            if c.n_selected < c.rank
             else "the selection loses a direction of the rows, or keeps it too faintly to tell"
         )
         return [f"Measured: no guarantee for the margin (λ = 0), because {reason}."]
@@ -79,7 +84,7 @@ def _regularised(c: Certificate) -> list[str]:
     factor = 1 / min(1.0, c.regularised.lambda_min)
     return [
         f"For a squared-hinge SVM or ridge with C = {c.regularised.C:g} the objective grows at "
-        f"most {factor:.3g} times."
+        f"most {factor:.3g} times{_chance(c.regularised.probability)}."
     ]
 
 
@@ -113,6 +118,10 @@ def _coverage(c: Certificate) -> list[str]:
         "The reduced model has other support vectors too, so the bounds hold for these rows, not "
         "for all."
     ]
+
+
+def _chance(probability: float) -> str:
+    return "" if probability == 1 else f" with probability {probability:g}"
 
 
 def _share(value: float) -> str:

@@ -113,20 +113,13 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
         self._digest = None
         for name in ("n_passes_", "optimality_gap_"):
             self.__dict__.pop(name, None)
-        full = self.guarantee == "full"
-        tasks = self._init_callback_context(max_subtasks=None if full else 3)
+        tasks = self._init_callback_context(max_subtasks=None if self.guarantee == "full" else 3)
         tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)
         self.n_rounds_ = 1
         if isinstance(X, RowBlocks) or is_dask(X):
             self._fit_blocks(X, y, sample_weight, tasks)
         else:
-            X, y, sample_weight = self._validated(X, y, sample_weight)
-            seed = self._seed()
-            with self._task(tasks, "find rows"):
-                everyone, rows = self._find_rows(X, y, sample_weight, seed)
-            self._select(everyone, rows, seed, tasks)
-            if full:
-                self._cover_all(everyone, rows, seed, tasks)
+            self._fit_arrays(*self._validated(X, y, sample_weight), tasks)
         tasks.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
@@ -231,6 +224,15 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
         if sample_weight is not None:
             sample_weight = checked_weights(sample_weight, X.shape[0])
         return X, y, sample_weight
+
+    def _fit_arrays(self, X: Any, y: Any, sample_weight: Any, tasks: Any) -> None:
+        """Choose features for rows in memory."""
+        seed = self._seed()
+        with self._task(tasks, "find rows"):
+            everyone, rows = self._find_rows(X, y, sample_weight, seed)
+        self._select(everyone, rows, seed, tasks)
+        if self.guarantee == "full":
+            self._cover_all(everyone, rows, seed, tasks)
 
     def _find_rows(self, X: Any, y: Any, sample_weight: Any, seed: int) -> tuple[Rows, Rows]:
         """Return all rows, but those of weight zero, and the rows that matter."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.svm import LinearSVC
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
@@ -16,7 +15,7 @@ from certifeature.dask import DaskBlocks, chosen_columns, column_names
 from certifeature.selectors.data import Rows
 from certifeature.selectors.parameters import requested_size
 from certifeature.selectors.subspace import BasisFacts, empty_digest, row_space
-from certifeature.svm import cascade
+from certifeature.svm import FEW_ROWS, cascade, default_svm
 
 __all__ = ["BlockwiseMixin"]
 
@@ -82,18 +81,23 @@ class BlockwiseMixin:
             blocks = DaskBlocks(X, y if self.supervised else None)
         self.n_features_in_ = blocks.n_features
         self._learn_names(blocks.feature_names)
-        seed = self._seed()
         if not self.supervised:
+            seed = self._seed()
             with self._task(tasks, "read rows"):
                 digest = empty_digest(blocks.n_features, self.basis, self.n_components, seed)
                 digest = digest.taken(blocks)
             self._fit_digest(digest, seed)
             return
+        few = blocks.if_few(FEW_ROWS)
+        if few is not None:
+            self._fit_arrays(*few, None, tasks)
+            return
         if self.guarantee == "full":
             raise ValueError(
                 "guarantee='full' needs all rows at once, and they come in blocks; use 'support'."
             )
-        svm = LinearSVC(dual=True, random_state=seed) if self.estimator is None else self.estimator
+        seed = self._seed()
+        svm = default_svm(FEW_ROWS + 1, seed) if self.estimator is None else self.estimator
         with self._task(tasks, "find support rows"):
             found = cascade(blocks, clone(svm))
         self.estimator_ = found.svm

@@ -9,20 +9,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from certifeature.blocks import Block, RowBlocks
+from certifeature.blocks import Block, RowBlocks, stacked
 from certifeature.svm.fitting import fit_svm
-from certifeature.svm.support import margins, support_rows
+from certifeature.svm.newton import binary_costs, has_smooth_loss
+from certifeature.svm.support import margins, near_margin, support_rows
 
 __all__ = ["Cascade", "cascade"]
 
 FloatArray = NDArray[np.float64]
 
-# Share of the objective that rows left out may add to it.
+# Share of the objective that rows left out may add to it, where LIBLINEAR's tolerance is all there
+# is. An SVM with a smooth loss is trained to its optimum, and no row that matters is left out.
 _GAP = 1e-4
 _MOST_ROUNDS = 20
 # Rows that a block with one class passes on: no SVM can choose among them.
@@ -66,9 +67,10 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
     """Train a linear SVM on rows in blocks, of which only support rows are gathered.
 
     Every block trains an SVM of its own and passes on its support rows. An SVM is trained on these
-    together, and shown to all blocks, which pass on the rows that it gets wrong or nearly so; this
-    is repeated until such rows do not matter any more. Rows are only ever added, so it ends, and at
-    the optimum for all rows.
+    together, and shown to all blocks, which pass on the rows that lie on its margin or on the wrong
+    side; this is repeated until there are no more of them or, for the hinge loss, until they do not
+    matter. Rows are only ever added, so it ends, and at the optimum for all rows. With the squared
+    hinge loss the outcome does not depend on how the rows are cut into blocks.
 
     Parameters
     ----------
@@ -99,7 +101,10 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
     (True, True)
     """
     _check(svm)
-    gathered = _Gathered.of(blocks.collect(partial(_own_support, svm)))
+    with warnings.catch_warnings():
+        # How well the blocks did by themselves does not matter in the end.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        gathered = _Gathered.of(blocks.collect(partial(_own_support, svm)))
     n_rounds = 1
     while True:
         fitted = fit_svm(_adapted(svm, np.unique(gathered.y)), gathered.X, gathered.y)
@@ -108,10 +113,12 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
         outside = sum(loss for loss, _ in seen)
         gap = outside / (inside + outside)
         n_rounds += 1
-        if gap <= _GAP or n_rounds == _MOST_ROUNDS:
+        more = _Gathered.of([rows for _, rows in seen])
+        settled = not len(more.y) if has_smooth_loss(svm) else gap <= _GAP
+        if settled or n_rounds == _MOST_ROUNDS:
             break
-        gathered = gathered.joined(_Gathered.of([rows for _, rows in seen]))
-    if gap > _GAP:
+        gathered = gathered.joined(more)
+    if not settled:
         warnings.warn(
             f"the cascade did not settle in {n_rounds} passes: rows left out make up {gap:.1e} of "
             "the objective. Let the SVM iterate longer, or lower C.",
@@ -127,6 +134,8 @@ def _check(svm: Any) -> None:
         raise ValueError(f"rows in blocks are for sklearn.svm.LinearSVC; got {type(svm).__name__}.")
     if svm.penalty != "l2":
         raise ValueError(f"rows in blocks need penalty='l2'; got {svm.penalty!r}.")
+    if svm.multi_class != "ovr":
+        raise ValueError(f"rows in blocks need multi_class='ovr'; got {svm.multi_class!r}.")
     if isinstance(svm.class_weight, str):
         raise ValueError(
             f"class_weight={svm.class_weight!r} differs from block to block; give the weights "
@@ -144,10 +153,9 @@ class _Gathered:
 
     @classmethod
     def of(cls, parts: list[_Gathered]) -> _Gathered:
-        X = [part.X for part in parts]
-        stacked = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.vstack(X)
         y = np.concatenate([part.y for part in parts])
-        return cls(stacked, y, np.concatenate([part.indices for part in parts]))
+        indices = np.concatenate([part.indices for part in parts])
+        return cls(stacked([part.X for part in parts]), y, indices)
 
     def joined(self, other: _Gathered) -> _Gathered:
         both = _Gathered.of([self, other])
@@ -159,7 +167,7 @@ class _Gathered:
 
 def _own_support(svm: LinearSVC, block: Block) -> _Gathered:
     """Return the support rows of an SVM trained on one block."""
-    y = _labels(block)
+    y = block.labels()
     classes = np.unique(y)
     if len(classes) < 2:
         rows = np.arange(min(len(y), _ROWS_OF_ONE_CLASS))
@@ -181,23 +189,14 @@ def _adapted(svm: LinearSVC, classes: NDArray[Any]) -> LinearSVC:
 
 
 def _outside(svm: LinearSVC, known: NDArray[np.intp], block: Block) -> tuple[float, _Gathered]:
-    """Return the loss of the rows of a block that are not known, and those that have some."""
-    y = _labels(block)
+    """Return the loss of the rows of a block that are not known, and those near the margin."""
+    y = block.labels()
     within = known[(known >= block.first_row) & (known < block.first_row + len(y))]
     unknown = np.ones(len(y), dtype=bool)
     unknown[within - block.first_row] = False
-    short = (margins(svm, block.X, y) < 1).any(axis=1)
-    rows = np.flatnonzero(unknown & short)
+    rows = np.flatnonzero(unknown & near_margin(margins(svm, block.X, y)))
     loss = _loss(svm, block.X[rows], y[rows]) if rows.size else 0.0
     return loss, _Gathered(block.X[rows], y[rows], block.first_row + rows)
-
-
-def _labels(block: Block) -> NDArray[Any]:
-    if block.y is None:
-        raise ValueError(
-            "the blocks have no labels; give blocks with labels, or set supervised=False."
-        )
-    return block.y
 
 
 def _penalty(svm: LinearSVC) -> float:
@@ -212,6 +211,4 @@ def _loss(svm: LinearSVC, X: Any, y: NDArray[Any]) -> float:
     """Return C times the loss of rows, over all binary problems."""
     slack = np.maximum(0.0, 1 - margins(svm, X, y))
     losses = slack**2 if svm.loss == "squared_hinge" else slack
-    weights = svm.class_weight or {}
-    costs = np.array([weights.get(label, 1.0) for label in y.tolist()])
-    return float(svm.C * (costs @ losses).sum())
+    return float((binary_costs(svm, y) * losses).sum())

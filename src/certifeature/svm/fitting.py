@@ -11,10 +11,12 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import has_fit_parameter
 
-__all__ = ["default_svm", "fit_svm", "row_costs"]
+from certifeature.svm.newton import finish, has_smooth_loss
+
+__all__ = ["FEW_ROWS", "default_svm", "fit_svm", "row_costs"]
 
 # Up to here LIBSVM's exact support vectors cost no more than LIBLINEAR's approximate ones.
-_LARGEST_LIBSVM = 1000
+FEW_ROWS = 1000
 # Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
 _MOST_ITERATIONS = 1_000_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
@@ -37,7 +39,7 @@ def default_svm(n_rows: int, random_state: int) -> Any:
     >>> default_svm(20_000, 0)
     LinearSVC(dual=True, random_state=0)
     """
-    if n_rows <= _LARGEST_LIBSVM:
+    if n_rows <= FEW_ROWS:
         return SVC(kernel="linear", max_iter=_MOST_ITERATIONS)
     # The primal solver, which dual="auto" takes for more rows than features, stops so early that
     # rows on the margin seem to lie beyond it.
@@ -48,6 +50,9 @@ def fit_svm(
     svm: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[np.float64] | None = None
 ) -> Any:
     """Fit an SVM, or say why it cannot be.
+
+    A `sklearn.svm.LinearSVC` with the squared hinge loss is taken to its optimum, beyond where
+    LIBLINEAR stops.
 
     Parameters
     ----------
@@ -86,14 +91,14 @@ def fit_svm(
             "products of an SVM overflow. Scale X first, for instance with "
             "sklearn.preprocessing.MaxAbsScaler, or set supervised=False."
         )
-    if sample_weight is None:
-        return svm.fit(X, y)
-    if not has_fit_parameter(svm, "sample_weight"):
+    if sample_weight is not None and not has_fit_parameter(svm, "sample_weight"):
         raise ValueError(
             f"{type(svm).__name__} takes no sample_weight; leave it out or use an SVM that "
             "takes it, such as sklearn.svm.LinearSVC."
         )
-    return svm.fit(X, y, sample_weight=sample_weight)
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    svm.fit(X, y, **weights)
+    return finish(svm, X, y, sample_weight) if has_smooth_loss(svm) else svm
 
 
 def row_costs(svm: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier
 
 from certifeature.basis.vectors import Vectors
 
-__all__ = ["feature_weights", "margins", "share_outside", "support_rows"]
+__all__ = ["feature_weights", "margins", "near_margin", "share_outside", "support_rows"]
 
 # Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
 # many does no harm: the guarantee for more rows holds for fewer.
@@ -71,8 +71,7 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
             f"{name} tells no support vectors: it has neither support_ nor a decision function "
             f"with a loss among {_HINGE_LOSSES}; {_REMEDY}"
         )
-    near = margins(svm, X, np.asarray(y)) <= 1 + _MARGIN_SLACK
-    rows = np.flatnonzero(near.any(axis=1))
+    rows = np.flatnonzero(near_margin(margins(svm, X, np.asarray(y))))
     if not rows.size:
         raise ValueError(
             f"{name} puts every row beyond its margin, so it is not the solution of an SVM; "
@@ -95,6 +94,11 @@ def _with_twins(X: Any, y: NDArray[Any], support: NDArray[np.intp]) -> NDArray[n
     labelled = list(zip(keys, y.tolist(), strict=True))
     supporting = {labelled[row] for row in support}
     return np.flatnonzero([row in supporting for row in labelled])
+
+
+def near_margin(margins: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which rows lie on the margin or on its wrong side, in any binary problem."""
+    return np.asarray((margins <= 1 + _MARGIN_SLACK).any(axis=1))
 
 
 def margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:

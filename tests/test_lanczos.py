@@ -1,0 +1,131 @@
+"""Bounds for rows that span too many directions to have a basis."""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from certifeature import certify
+from certifeature.basis import exact_basis
+from certifeature.blocks import ArrayBlocks
+from certifeature.certificate import lanczos
+from certifeature.certificate.measure import regularised_eigenvalues
+from certifeature.sparsify import Sample
+
+
+def problem(n_rows=150, n_features=400, n_chosen=60, scales=(1.0, 1.0), seed=0):
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n_rows, n_features), density=0.1, rng=rng, format="csr")
+    chosen = np.sort(rng.choice(n_features, n_chosen, replace=False))
+    return X, Sample(chosen, rng.uniform(*scales, n_chosen))
+
+
+@pytest.fixture
+def few_directions(monkeypatch):
+    monkeypatch.setattr(sys.modules["certifeature.certificate.certify"], "_MOST_DIRECTIONS", 50)
+
+
+class TestBound:
+    @pytest.mark.parametrize("scales", [(1.0, 1.0), (1.0, 4.0), (0.3, 1.3)])
+    @pytest.mark.parametrize("C", [1e-2, 1.0, 1e4])
+    @pytest.mark.parametrize("kind", ["sparse", "dense"])
+    def test_safe_and_nearly_exact(self, scales, C, kind):
+        X, sample = problem(scales=scales)
+        exact = regularised_eigenvalues(exact_basis(X), sample, C)
+        rows = X if kind == "sparse" else X.toarray()
+        bound = lanczos.regularised_bound(ArrayBlocks(rows, n_rows=40), sample, C)
+        assert bound.lambda_min <= exact.lambda_min * (1 + 1e-9)
+        assert bound.lambda_max >= exact.lambda_max * (1 - 1e-9)
+        # What is lost: the chance of an unlucky start, and that scales are bounded apart.
+        assert 1 / bound.lambda_min <= 1.1 / exact.lambda_min + 1 / min(1, scales[0] ** 2)
+        assert bound.probability == 0.99
+
+    @pytest.mark.parametrize("factor", [1e-150, 1e-20, 1e20, 1e150])
+    def test_units_do_not_matter(self, factor):
+        X, sample = problem()
+        C = 3.0 / factor**2 if 1e-30 < factor < 1e30 else 1.0
+        bound = lanczos.regularised_bound(ArrayBlocks(X * factor, n_rows=40), sample, C)
+        if factor == 1e-150:
+            assert bound.lambda_min == 1
+        elif factor == 1e150:
+            assert bound.lambda_min == 0
+        else:
+            plain = lanczos.regularised_bound(ArrayBlocks(X, n_rows=40), sample, 3.0)
+            assert bound.lambda_min == pytest.approx(plain.lambda_min)
+
+    def test_all_features_cost_nothing(self):
+        X, _ = problem()
+        everything = Sample(np.arange(400), np.ones(400))
+        assert lanczos.regularised_bound(ArrayBlocks(X), everything, 1.0).lambda_min == 1
+
+    def test_zeros(self):
+        sample = Sample(np.arange(3), np.ones(3))
+        assert lanczos.regularised_bound(ArrayBlocks(np.zeros((60, 70))), sample, 1).lambda_min == 1
+
+    def test_number_of_passes(self):
+        class Counted(ArrayBlocks):
+            n_reads = 0
+
+            def read(self, number):
+                self.n_reads += 1
+                return super().read(number)
+
+        X, sample = problem()
+        blocks = Counted(X, n_rows=50)
+        lanczos.regularised_bound(blocks, sample, 1.0)
+        assert blocks.n_reads == 26 * len(blocks)
+
+
+class TestShortfall:
+    """The largest Ritz value from a random start is rarely below (1 − ε) times the truth."""
+
+    @pytest.mark.parametrize("steps", [2, 4])
+    def test_at_most_as_often_as_it_says(self, steps, monkeypatch):
+        monkeypatch.setattr(lanczos, "_STEPS", steps)
+        monkeypatch.setattr(lanczos, "_WIDTH", 1)
+        monkeypatch.setattr(lanczos, "_FAILURE", 0.2)
+        dimension, n_trials = 200, 400
+        # One large eigenvalue just above many others is the hard case.
+        shortfall = lanczos._largest_shortfall(dimension)
+        rest = np.linspace(0, 1 - shortfall, dimension - 1)
+        eigenvalues = np.append(1.0, rest)[:, None]
+        rng = np.random.default_rng(0)
+        found = [
+            lanczos._largest_ritz_value(
+                lambda V: eigenvalues * V, rng.standard_normal((dimension, 1))
+            )
+            for _ in range(n_trials)
+        ]
+        n_failures = np.sum(np.array(found) < 1 - shortfall)
+        assert 0 < n_failures <= 0.2 * n_trials
+
+    def test_less_for_more_steps(self, monkeypatch):
+        few = lanczos._largest_shortfall(1_000_000)
+        monkeypatch.setattr(lanczos, "_STEPS", 2 * lanczos._STEPS)
+        assert 0 < lanczos._largest_shortfall(1_000_000) < few < 0.13
+
+
+@pytest.mark.usefixtures("few_directions")
+class TestCertify:
+    @pytest.mark.parametrize("kind", ["memory", "blocks"])
+    def test_what_is_proven(self, kind):
+        X, sample = problem(scales=(1.0, 2.0))
+        rows = X if kind == "memory" else ArrayBlocks(X, n_rows=40)
+        certificate = certify(rows, None, sample.indices, weights=sample.weights, rows="all")
+        assert (certificate.exact, certificate.rank, certificate.lambda_min) == (True, None, 0)
+        assert certificate.lambda_max == sample.weights.max() ** 2
+        bound = lanczos.regularised_bound(ArrayBlocks(X), sample, 1.0)
+        assert certificate.regularised.lambda_min == pytest.approx(bound.lambda_min)
+        assert certificate.realised is None
+        text = str(certificate)
+        assert "too many directions to measure λ" in text
+        assert "times with probability 0.99." in text
+
+    def test_support_rows(self):
+        X, sample = problem(n_rows=1200)
+        y = np.where(X @ np.random.default_rng(1).standard_normal(400) > 0, 1, -1)
+        expected = certify(X, y, sample.indices)
+        assert expected.covers_all_rows is not None
+        assert expected.regularised.probability == 0.99
+        assert certify(ArrayBlocks(X, y, n_rows=333), None, sample.indices) == expected
