@@ -12,11 +12,14 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask.sizeof import sizeof
 from distributed import Client, LocalCluster
 from scipy import sparse
 
 from certifeature import BSSSelector, LeverageScoreSelector, certify
+from certifeature.blocks import ArrayBlocks
 from certifeature.dask import DaskBlocks
+from certifeature.selectors.subspace import empty_digest
 
 # Dask and Distributed warn of ports, memory and configuration that are none of our business.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -206,6 +209,12 @@ class TestWhereWorkIsDone:
         graph = blocks._delayed(lambda block: large[0])[0].__dask_graph__()
         sizes = [len(cloudpickle.dumps(task)) for task in dict(graph).values()]
         assert sum(size >= large.nbytes for size in sizes) == 1
+
+    @pytest.mark.parametrize("basis", ["sketch", "auto"])
+    def test_dask_knows_the_size_of_what_it_moves(self, basis, X):
+        digest = empty_digest(300, basis, 30, 0).taken(ArrayBlocks(X))
+        kept = 300 * 30 if basis == "sketch" else 300 * 300
+        assert sizeof(digest) >= 8 * kept
 
 
 class TestBadInput:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["canonical_csr", "fingerprint", "normalised", "scaled_columns"]
+__all__ = ["canonical_csr", "fingerprint", "normalised", "scaled_columns", "stored_bytes"]
 
 
 def normalised(X: Any) -> tuple[Any, int]:
@@ -71,3 +71,8 @@ def fingerprint(X: Any) -> str:
     for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
         digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()
+
+
+def stored_bytes(X: Any) -> int:
+    """Return the memory that the values of a dense or CSR array take."""
+    return int(X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from certifeature._matrix import canonical_csr, scaled_columns
+from certifeature._matrix import canonical_csr, scaled_columns, stored_bytes
 
 __all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows", "stacked"]
 
@@ -106,8 +106,9 @@ class RowBlocks(ABC):
         Parameters
         ----------
         empty : callable
-            Makes a total of nothing. Totals have a method ``merged``, which returns the total of
-            two without changing them, where blocks are not read one after the other.
+            Makes a total of nothing. Where blocks are not read one after the other, totals have a
+            method ``merged``, which returns the total of two without changing them, and
+            ``__sizeof__``, by which Dask decides where to merge them.
         add : callable
             Returns a total with a block added; it may change the total that it is given.
         """
@@ -218,8 +219,7 @@ class ArrayBlocks(RowBlocks):
         if getattr(X, "ndim", None) != 2:
             raise ValueError("X must be an array of two dimensions, rows and features.")
         if n_rows is None:
-            stored = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
-            n_rows = max(1, int(X.shape[0] * _BLOCK_BYTES / max(stored, 1)))
+            n_rows = max(1, int(X.shape[0] * _BLOCK_BYTES / max(stored_bytes(X), 1)))
         if n_rows < 1:
             raise ValueError(f"n_rows must be at least 1; got {n_rows}.")
         self._X = X

@@ -17,9 +17,6 @@ __all__ = ["DaskBlocks", "chosen_columns", "column_names", "is_dask"]
 Total = TypeVar("Total")
 Result = TypeVar("Result")
 
-# Totals that are merged at once, at each level of the tree.
-_BRANCHES = 8
-
 
 class DaskBlocks(RowBlocks):
     """The chunks of a Dask array or data frame.
@@ -105,7 +102,7 @@ class DaskBlocks(RowBlocks):
         return rows, labels
 
     def accumulate(self, empty: Callable[[], Total], add: Callable[[Total, Block], Total]) -> Total:
-        """Return a total over all blocks, made where they are and merged in a tree.
+        """Return a total over all blocks, made where they are and merged in a binary tree.
 
         Parameters
         ----------
@@ -118,8 +115,10 @@ class DaskBlocks(RowBlocks):
 
         totals = self._delayed(partial(_total_of_one, empty, add))
         merge = dask.delayed(_merged, pure=False)
+        # In pairs: a worker then holds few totals at a time, and waits for one of them at most.
         while len(totals) > 1:
-            totals = [merge(totals[i : i + _BRANCHES]) for i in range(0, len(totals), _BRANCHES)]
+            pairs = zip(totals[::2], totals[1::2], strict=False)
+            totals = [merge(*pair) for pair in pairs] + totals[len(totals) // 2 * 2 :]
         (total,) = dask.compute(*totals)
         return total
 
@@ -190,8 +189,5 @@ def _total_of_one(empty: Callable[[], Any], add: Callable[[Any, Block], Any], bl
     return add(empty(), block)
 
 
-def _merged(totals: list[Any]) -> Any:
-    first, *others = totals
-    for other in others:
-        first = first.merged(other)
-    return first
+def _merged(first: Any, second: Any) -> Any:
+    return first.merged(second)

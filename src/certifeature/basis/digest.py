@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature._matrix import stored_bytes
 from certifeature.basis.sketch import Sketch
 from certifeature.blocks import Block, RowBlocks, stacked
 
@@ -87,6 +88,13 @@ class Digest:
         else:
             both.sketch, both._rows = self._sketched().merged(other._sketched()), []
         return both
+
+    def __sizeof__(self) -> int:
+        kept = [block.X for block in self._rows]
+        if self._factor is not None:
+            kept.append(self._factor)
+        in_sketch = 0 if self.sketch is None else self.sketch.__sizeof__()
+        return in_sketch + sum(map(stored_bytes, kept))
 
     def matrix(self) -> Any:
         """Return few rows with the row space and the inner products of columns of all.

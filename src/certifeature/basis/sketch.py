@@ -73,6 +73,9 @@ class Sketch:
         both.n_rows = self.n_rows + other.n_rows
         return both
 
+    def __sizeof__(self) -> int:
+        return self._values.nbytes
+
     def basis(self, exponent: int = 0) -> Basis:
         """Return the span of the combinations, of rows that were scaled down by 2**exponent."""
         rows, own = self._values.T, 0

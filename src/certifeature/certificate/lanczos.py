@@ -149,6 +149,9 @@ class _Scaled:
 class _Sum:
     values: Any = 0.0
 
+    def __sizeof__(self) -> int:
+        return int(np.asarray(self.values).nbytes)
+
     def merged(self, other: _Sum) -> _Sum:
         return _Sum(self.values + other.values)
 

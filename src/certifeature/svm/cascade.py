@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from certifeature._matrix import stored_bytes
 from certifeature.blocks import Block, RowBlocks, stacked
 from certifeature.svm.fitting import fit_svm
 from certifeature.svm.newton import binary_costs, has_smooth_loss
@@ -150,6 +151,9 @@ class _Gathered:
     X: Any
     y: NDArray[Any]
     indices: NDArray[np.intp]
+
+    def __sizeof__(self) -> int:
+        return stored_bytes(self.X)
 
     @classmethod
     def of(cls, parts: list[_Gathered]) -> _Gathered:
