@@ -1,5 +1,7 @@
 """What is asked of an SVM: support rows, weights, elimination order."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -237,6 +239,43 @@ class TestOptimum:
             np.testing.assert_allclose(found.coef_, first, rtol=1e-9, atol=1e-11)
 
     def test_out_of_reach(self, monkeypatch, two_classes):
-        monkeypatch.setattr(newton, "_MOST_STEPS", 1)
+        monkeypatch.setattr(newton, "_MOST_PRODUCTS", 1)
         with pytest.warns(ConvergenceWarning, match="did not reach its optimum"):
             fit_svm(LinearSVC(max_iter=1, random_state=0), *two_classes)
+
+    @pytest.mark.parametrize("shape", [(100, 5000), (100, 1001), (600, 120)])
+    @pytest.mark.parametrize("C", [1e3, 1e5])
+    def test_hardly_any_slack(self, shape, C, rng):
+        # The gradient is all rounding here; but the optimum is one, whatever the start.
+        X = np.round(100 * rng.standard_normal(shape))
+        y = np.where(X @ rng.standard_normal(shape[1]) > 0, 1, -1)
+        expected = fit_svm(LinearSVC(C=C, random_state=0), X, y).coef_
+        for options in ({"max_iter": 2}, {"dual": False}, {"random_state": 1}):
+            found = fit_svm(LinearSVC(C=C, **{"random_state": 0, **options}), X, y).coef_
+            assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
+
+    @pytest.mark.parametrize("shape", [(300, 5), (100, 1500)])
+    def test_equal_columns_and_rows_of_large_values(self, shape, rng):
+        X = 1e9 * rng.standard_normal(shape)
+        X = np.vstack([np.hstack([X, X])] * 2)
+        y = np.where(X[:, 0] > 0, 1, -1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            assert np.isfinite(fit_svm(LinearSVC(random_state=0, max_iter=50), X, y).coef_).all()
+
+    def test_small_integers(self, rng):
+        X = rng.integers(0, 255, (100, 1500)).astype(np.uint8)
+        y = np.where(X[:, 0] > 128, 1, -1)
+        expected = fit_svm(LinearSVC(random_state=0), X.astype(float), y)
+        np.testing.assert_allclose(
+            fit_svm(LinearSVC(random_state=0), X, y).coef_, expected.coef_, rtol=1e-6, atol=1e-12
+        )
+
+    @pytest.mark.parametrize("n_features", [20, 1500])
+    def test_rows_without_cost(self, n_features, rng):
+        X = rng.standard_normal((100, n_features))
+        y = np.where(X[:, 0] > 0, 1, -1)
+        weights = np.where(np.arange(100) < 60, 1.0, 0.0)
+        found = fit_svm(LinearSVC(random_state=0), X, y, weights)
+        expected = fit_svm(LinearSVC(random_state=0), X[:60], y[:60])
+        np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8, atol=1e-11)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils import compute_class_weight
@@ -19,15 +19,14 @@ FloatArray = NDArray[np.float64]
 
 # Of the weights. The Hessian is at least the identity, so their error is at most the gradient.
 _TOLERANCE = 1e-10
-_MOST_STEPS = 300
+_EPS = float(np.finfo(np.float64).eps)
 # With the data, in all steps together.
 _MOST_PRODUCTS = 10_000
-# Up to so many rows or features the linear systems are solved directly.
-_MOST_DIRECT = 1000
+# Up to so many rows or features the linear systems are solved directly, which takes about as long
+# as a product for each so many of them.
+_MOST_DIRECT, _DIRECT_PER_PRODUCT = 1000, 20
 # Share of the slope along a step that may be left at its end.
 _LEFT_OVER = 1e-2
-# Share of the objective that is no more than rounding.
-_INVISIBLE = 1e-14
 
 
 def has_smooth_loss(svm: Any) -> bool:
@@ -59,6 +58,7 @@ def finish(
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the rows.
     """
+    X = X.astype(np.float64, copy=False)
     scale = float(svm.intercept_scaling) if svm.fit_intercept else 0.0
     costs = binary_costs(svm, y, sample_weight)
     positive = svm.classes_[1:] if len(svm.classes_) == 2 else svm.classes_
@@ -109,27 +109,29 @@ def _minimiser(
     """
     margins = signs * _times(X, scale, weights)
     smallest, products = np.inf, _MOST_PRODUCTS
-    for _ in range(_MOST_STEPS):
-        slack = np.maximum(0.0, 1 - margins)
+    while products > 0:
+        slack = np.where(costs > 0, np.maximum(0.0, 1 - margins), 0.0)
         gradient = weights - _transposed_times(X, scale, 2 * costs * signs * slack)
         size, length = float(np.linalg.norm(gradient)), float(np.linalg.norm(weights))
-        value = length**2 / 2 + float(costs @ slack**2)
+        short = np.flatnonzero(slack)
+        rows, row_costs = X[short], 2 * costs[short]
         if size <= _TOLERANCE * length:
             return weights
         accuracy = min(1e-3, np.sqrt(size / length)) if length else 1e-3
-        short = np.flatnonzero(slack)
-        step, used = _newton_step(
-            X[short], scale, 2 * costs[short], gradient, accuracy * size, products
-        )
-        # Rounding sets a floor below which the gradient does not sink any more.
-        if size > smallest / 2 and -(gradient @ step) < _INVISIBLE * value:
-            return weights
-        products -= used
-        if products <= 0:
-            break
-        smallest = min(smallest, size)
+        system = _System(rows, scale, row_costs, signs[short])
+        step, used = system.step(weights, gradient, accuracy * size, products)
         change = signs * _times(X, scale, step)
         share = _best_share(weights, step, margins, change, 2 * costs)
+        spread = _size(rows, scale)
+        of_margins = 1 + length * spread / max(len(short), 1) ** 0.5
+        rounding = 4 * _EPS * spread * of_margins * float(np.linalg.norm(row_costs))
+        # A gradient that is no more than its own rounding need not sink any more.
+        if size <= rounding and (share == 0 or size > smallest / 2):
+            return weights
+        if share == 0:
+            break
+        products -= used
+        smallest = min(smallest, size)
         weights, margins = weights + share * step, margins + share * change
     warnings.warn(
         "the SVM did not reach its optimum, so its support rows are uncertain; scale X, for "
@@ -147,59 +149,104 @@ def _best_share(
     change: FloatArray,
     costs: FloatArray,
 ) -> float:
-    """Return how much of a step to take, all of it where that is nearly the best."""
-    across, along, weighted = float(weights @ step), float(step @ step), costs * change
+    """Return how much of a step to take, all of it where that is nearly the best.
+
+    Along the step the slope of the objective is piecewise linear and rises; it bends where a row
+    crosses the margin.
+    """
+    slack, square = 1 - margins, costs * change**2
 
     def slope(share: float) -> float:
-        slack = np.maximum(0.0, 1 - margins - share * change)
-        return across + share * along - float(weighted @ slack)
+        short = np.maximum(0.0, slack - share * change)
+        return float(weights @ step + share * (step @ step) - (costs * change) @ short)
 
-    here, there = slope(0.0), slope(1.0)
-    if abs(there) <= _LEFT_OVER * abs(here):
+    first = slope(0.0)
+    if first >= 0:
+        return 0.0
+    if abs(slope(1.0)) <= _LEFT_OVER * -first:
         return 1.0
-    most = 1.0
-    while there < 0:
-        most *= 2
-        there = slope(most)
-    return float(brentq(slope, 0.0, most, xtol=1e-6)) if here < 0 else 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = slack / change
+    bends = np.flatnonzero((places > 0) & np.isfinite(places))
+    bends = bends[np.argsort(places[bends])]
+    is_short = (slack > 0) | ((slack == 0) & (change < 0))
+    changes = np.where(change[bends] < 0, square[bends], -square[bends])
+    rates = step @ step + square[is_short].sum() + np.concatenate([[0.0], np.cumsum(changes)])
+    rates = np.maximum(rates, step @ step)
+    starts = np.concatenate([[0.0], places[bends]])
+    slopes = first + np.concatenate([[0.0], np.cumsum(rates[:-1] * np.diff(starts))])
+    last = int(np.searchsorted(slopes, 0.0)) - 1
+    return float(starts[last] - slopes[last] / rates[last])
 
 
-def _newton_step(
-    X: Any,
-    scale: float,
-    costs: FloatArray,
-    gradient: FloatArray,
-    residual_size: float,
-    most_products: int,
-) -> tuple[FloatArray, int]:
-    """Return −H⁻¹g with H = I + AᵀCA, where the rows of A are (xᵢ, scale), and the products used.
+@dataclass(frozen=True, eq=False)
+class _System:
+    """The rows that are short of the margin, whose squared losses are minimised by a linear system.
 
-    Small systems are solved directly, others by conjugate gradients.
+    With A the rows (xᵢ, scale), C their costs and H = I + AᵀCA, the minimiser solves Hw = AᵀCs.
     """
-    n_rows, n_features = X.shape
-    if n_features <= _MOST_DIRECT:
-        hessian = np.eye(n_features + 1)
-        hessian[:-1, :-1] += _dense(X.T @ _scaled_rows(X, costs))
-        hessian[-1, :-1] = hessian[:-1, -1] = scale * (X.T @ costs)
-        hessian[-1, -1] += scale**2 * costs.sum()
-        return np.asarray(np.linalg.solve(hessian, -gradient), dtype=np.float64), 1
-    if n_rows <= _MOST_DIRECT:
-        # (I + AᵀCA)⁻¹ = I − Aᵀ(C⁻¹ + AAᵀ)⁻¹A
-        kernel = _dense(X @ X.T) + scale**2 + np.diag(1 / costs)
-        inside = np.asarray(np.linalg.solve(kernel, _times(X, scale, gradient)), dtype=np.float64)
-        return _transposed_times(X, scale, inside) - gradient, 1
-    step, residual = np.zeros_like(gradient), -gradient
-    direction, square = residual, residual @ residual
-    n_products = 0
-    while np.sqrt(square) > residual_size and n_products < most_products:
-        image = direction + _transposed_times(X, scale, costs * _times(X, scale, direction))
-        share = square / (direction @ image)
-        step += share * direction
-        residual = residual - share * image
-        last, square = square, residual @ residual
-        direction = residual + square / last * direction
-        n_products += 1
-    return step, n_products
+
+    X: Any
+    scale: float
+    costs: FloatArray
+    signs: FloatArray
+
+    def step(
+        self, weights: FloatArray, gradient: FloatArray, residual_size: float, most_products: int
+    ) -> tuple[FloatArray, int]:
+        """Return the step to the minimiser, and how many products with the rows it took.
+
+        Small systems are solved directly, others by conjugate gradients.
+        """
+        n_rows, n_features = self.X.shape
+        used = 1 + min(n_rows, n_features) // _DIRECT_PER_PRODUCT
+        if n_features <= _MOST_DIRECT:
+            return _solved(self._hessian(), -gradient), used
+        if n_rows <= _MOST_DIRECT:
+            # The minimiser is Aᵀβ with (AAᵀ + C⁻¹)β = s: no difference of large numbers.
+            kernel = _dense(self.X @ self.X.T) + self.scale**2 + np.diag(1 / self.costs)
+            beta = _solved(kernel, self.signs)
+            return _transposed_times(self.X, self.scale, beta) - weights, used
+        return self._conjugate_gradients(gradient, residual_size, most_products)
+
+    def _hessian(self) -> FloatArray:
+        hessian = np.eye(self.X.shape[1] + 1)
+        hessian[:-1, :-1] += _dense(self.X.T @ _scaled_rows(self.X, self.costs))
+        hessian[-1, :-1] = hessian[:-1, -1] = self.scale * (self.X.T @ self.costs)
+        hessian[-1, -1] += self.scale**2 * self.costs.sum()
+        return hessian
+
+    def _conjugate_gradients(
+        self, gradient: FloatArray, residual_size: float, most_products: int
+    ) -> tuple[FloatArray, int]:
+        step, residual = np.zeros_like(gradient), -gradient
+        direction, square = residual, residual @ residual
+        n_products = 0
+        while np.sqrt(square) > residual_size and n_products < most_products:
+            image = self.costs * _times(self.X, self.scale, direction)
+            image = direction + _transposed_times(self.X, self.scale, image)
+            share = square / (direction @ image)
+            step += share * direction
+            residual = residual - share * image
+            last, square = square, residual @ residual
+            direction = residual + square / last * direction
+            n_products += 1
+        return step, n_products
+
+
+def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the solution of a system that is definite, but for rounding."""
+    try:
+        solution = np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError:
+        solution = np.linalg.lstsq(matrix, right, rcond=None)[0]
+    return np.asarray(solution, dtype=np.float64)
+
+
+def _size(X: Any, scale: float) -> float:
+    """Return the norm of all values of the rows (xᵢ, scale)."""
+    values = X.data if sparse.issparse(X) else X
+    return float(np.hypot(np.linalg.norm(values), scale * np.sqrt(X.shape[0])))
 
 
 def _scaled_rows(X: Any, scales: FloatArray) -> Any:
