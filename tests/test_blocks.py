@@ -2,6 +2,7 @@
 
 import gzip
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_selection import f_classif
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import (
@@ -20,8 +22,10 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
+from certifeature.basis import exact_basis
 from certifeature.blocks import ArrayBlocks, RowBlocks
 from certifeature.datasets import FileBlocks
+from certifeature.selectors.subspace import empty_digest
 from certifeature.svm import cascade, fit_svm, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
@@ -91,6 +95,26 @@ class TestSameAsInMemory:
         selector = BSSSelector(70, supervised=False, random_state=0, **options)
         expected = BSSSelector(70, supervised=False, random_state=0, **options).fit(X)
         assert_same(selector.fit(Pieces(X, None, cuts)), expected)
+
+    def test_rows_one_by_one(self):
+        X = rows(150, 40).toarray()
+        selector = BSSSelector(20, supervised=False)
+        assert_same(clone(selector).fit(ArrayBlocks(X, n_rows=1)), selector.fit(X))
+
+    def test_tall_sparse_rows_are_never_dense_at_once(self):
+        n_rows = 60_000
+        columns = np.random.default_rng(0).integers(0, 1500, n_rows)
+        starts = np.arange(n_rows + 1)
+        X = sparse.csr_array((np.ones(n_rows), columns, starts), (n_rows, 1500))
+        tracemalloc.start()
+        expected = exact_basis(X)
+        found = empty_digest(1500, "auto", None, 0).taken(ArrayBlocks(X)).matrix()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 0.6 * 8 * n_rows * 1500
+        np.testing.assert_allclose(
+            expected.singular_values, np.linalg.svd(found, compute_uv=False), rtol=1e-9
+        )
 
     def test_memory_map(self, tmp_path):
         X = rows(900, 80).toarray()
@@ -282,6 +306,38 @@ class TestSupervised:
         blocks = ArrayBlocks(X, y, n_rows=300)
         assert_same(BSSSelector(30, estimator=svm, random_state=0).fit(blocks), expected)
 
+    @pytest.fixture
+    def support_of_one_class(self, rng):
+        X = 0.1 * rng.standard_normal((1200, 20))
+        y = np.where(np.arange(1200) % 20 == 0, 1, 0)
+        X[:, 0] = np.where(y == 1, 100, -1) + 0.1 * X[:, 0]
+        return X, y
+
+    def test_support_of_one_class(self, support_of_one_class):
+        X, y = support_of_one_class
+        svm = LinearSVC(class_weight={1: 5.0}, random_state=0)
+        expected = BSSSelector(5, estimator=svm, random_state=0).fit(X, y)
+        assert set(y[expected.support_rows_]) == {0}
+        blocks = ArrayBlocks(X, y, n_rows=300)
+        found = BSSSelector(5, estimator=svm, random_state=0).fit(blocks)
+        assert_same(found, expected)
+        assert found.certificate_.regularised == expected.certificate_.regularised
+        assert certify(blocks, None, found) == certify(X, y, expected)
+        assert "or there is only one" in str(certify(X, y, expected))
+
+    @pytest.mark.parametrize("order", ["rfe", f_classif])
+    def test_an_order_that_needs_all_classes(self, order, support_of_one_class):
+        X, y = support_of_one_class
+        BSSSelector(5, order=order, random_state=0).fit(X, y)
+        with pytest.raises(ValueError, match="no support row has the class 1"):
+            BSSSelector(5, order=order, random_state=0).fit(ArrayBlocks(X, y, n_rows=300))
+
+    def test_weights_of_classes_that_do_not_exist(self):
+        X, y = noisy(1200, 20)
+        svm = LinearSVC(class_weight={1: 5.0, 7: 3.0})
+        with pytest.raises(ValueError, match=r"class_weight names \[7\]"):
+            BSSSelector(5, estimator=svm).fit(ArrayBlocks(X, y, n_rows=300))
+
     def test_what_the_passes_found_is_told_and_forgotten(self):
         X, y = noisy(1500, 60)
         selector = BSSSelector(30, random_state=0).fit(ArrayBlocks(X, y, n_rows=500))
@@ -330,6 +386,18 @@ class TestCertify:
         X, y = noisy(90, 20)
         with pytest.raises(ValueError, match="bring their labels along"):
             certify(ArrayBlocks(X, y), y, [1, 2])
+
+    def test_no_labels_no_weights_of_classes(self):
+        X, _ = noisy(300, 60)
+        svm = LinearSVC(C=2, class_weight={1: 5.0})
+        blocks = ArrayBlocks(X, n_rows=90)
+        assert certify(blocks, None, [1, 2], estimator=svm, rows="all").regularised.C == 2
+
+    def test_nothing_is_realised_of_many_rows(self):
+        X = np.random.default_rng(0).standard_normal((4100, 3))
+        certificate = certify(X, None, [0, 1, 2], rows="all")
+        assert certificate.realised is None
+        assert certificate.lambda_min == pytest.approx(1)
 
     def test_weights_of_classes_count(self):
         X, y = noisy(300, 60)
@@ -444,7 +512,8 @@ class TestBadBlocks:
             ((np.ones((0, 5)), None), "block 2 is empty"),
             ((np.full((2, 5), np.nan), None), "block 2 contains NaN"),
             ((sparse.csr_array(np.full((2, 5), np.inf)), None), "block 2 contains NaN or infinity"),
-            ((np.ones((2, 5)), np.ones(3)), "block 2 has 2 rows and 3 labels"),
+            ((np.ones((2, 5)), np.ones(3)), r"block 2 has 2 rows and labels of shape \(3,\)"),
+            ((np.ones((2, 5)), np.ones((2, 1))), r"labels of shape \(2, 1\)"),
         ],
     )
     def test_they_are_named(self, bad, message):

@@ -145,6 +145,12 @@ class TestKinds:
         selector.fit(da.from_array(X, chunks=(300, 300)))
         assert not hasattr(selector, "feature_names_in_")
 
+    def test_columns_of_the_same_name(self, X):
+        frame = pd.DataFrame(X[:, :4], columns=["a", "b", "a", "c"])
+        selector = BSSSelector(2, supervised=False).fit(X[:, :4])
+        reduced = selector.transform(dd.from_pandas(frame, npartitions=2))
+        np.testing.assert_allclose(reduced.compute().to_numpy(), selector.transform(X[:, :4]))
+
     def test_chunks_that_a_filter_emptied(self, X, expected):
         padded = np.vstack([np.full((100, 300), -1.0), X])
         collection = da.from_array(padded, chunks=(100, 300))

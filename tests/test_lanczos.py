@@ -41,14 +41,14 @@ class TestBound:
         assert 1 / bound.lambda_min <= 1.1 / exact.lambda_min + 1 / min(1, scales[0] ** 2)
         assert bound.probability == 0.99
 
-    @pytest.mark.parametrize("factor", [1e-150, 1e-20, 1e20, 1e150])
+    @pytest.mark.parametrize("factor", [1e-300, 1e-150, 1e-20, 1e20, 1e150, 1e300])
     def test_units_do_not_matter(self, factor):
         X, sample = problem()
         C = 3.0 / factor**2 if 1e-30 < factor < 1e30 else 1.0
         bound = lanczos.regularised_bound(ArrayBlocks(X * factor, n_rows=40), sample, C)
-        if factor == 1e-150:
+        if factor <= 1e-150:
             assert bound.lambda_min == 1
-        elif factor == 1e150:
+        elif factor >= 1e150:
             assert bound.lambda_min == 0
         else:
             plain = lanczos.regularised_bound(ArrayBlocks(X, n_rows=40), sample, 3.0)
@@ -58,6 +58,20 @@ class TestBound:
         X, _ = problem()
         everything = Sample(np.arange(400), np.ones(400))
         assert lanczos.regularised_bound(ArrayBlocks(X), everything, 1.0).lambda_min == 1
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_few_directions(self, seed):
+        """The Krylov space ends soon; what rounding adds to it must not count."""
+        rng = np.random.default_rng(seed)
+        X = np.zeros((200, 400))
+        X[:, :2] = 1
+        n_values = rng.integers(1, 12)
+        places = rng.integers(0, 200, n_values), rng.integers(0, 400, n_values)
+        X[places] = 5 * rng.standard_normal(n_values)
+        sample = Sample(np.sort(rng.choice(400, 5, replace=False)), np.ones(5))
+        exact = regularised_eigenvalues(exact_basis(X), sample, 1.0)
+        bound = lanczos.regularised_bound(ArrayBlocks(X, n_rows=40), sample, 1.0)
+        assert 0.9 * exact.lambda_min <= bound.lambda_min <= exact.lambda_min * (1 + 1e-9)
 
     def test_zeros(self):
         sample = Sample(np.arange(3), np.ones(3))

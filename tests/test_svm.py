@@ -192,7 +192,6 @@ def gradient_size(svm, X, signs, costs, scale):
     return np.linalg.norm(gradient) / np.linalg.norm(weights)
 
 
-@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
 class TestOptimum:
     """`fit_svm` takes squared-hinge SVMs to their optimum, whatever LIBLINEAR left undone."""
 

@@ -261,9 +261,10 @@ def checked_block(X: Any, y: Any, first_row: int, n_features: int, name: str) ->
     X = checked_rows(X, n_features, name)
     if y is not None:
         y = np.asarray(y)
-        if len(y) != X.shape[0]:
+        if y.shape != (X.shape[0],):
             raise ValueError(
-                f"{name} has {X.shape[0]} rows and {len(y)} labels; every row needs one label."
+                f"{name} has {X.shape[0]} rows and labels of shape {y.shape}; every row needs one "
+                "label."
             )
     return Block(X, y, first_row)
 

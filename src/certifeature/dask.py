@@ -168,11 +168,16 @@ def column_names(X: Any) -> NDArray[Any] | None:
 def chosen_columns(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> Any:
     """Return some columns of a Dask collection, times their scales, when they are computed."""
     if hasattr(X, "to_dask_array"):
-        return X[[X.columns[column] for column in columns]] * scales
+        return X.map_partitions(_chosen_of_frame, columns, scales)
     X = X.rechunk({1: -1})
     return X.map_blocks(
         _chosen, columns, scales, dtype=np.float64, chunks=(X.chunks[0], (len(columns),))
     )
+
+
+def _chosen_of_frame(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> Any:
+    # By place, since names may be the same.
+    return X.iloc[:, columns] * scales
 
 
 def _chosen(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> Any:

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import svds
 
 from certifeature._matrix import normalised
 from certifeature.basis.model import Basis
-from certifeature.basis.row_space import implicit_row_space, row_space
+from certifeature.basis.row_space import implicit_row_space, row_space, triangular_factor
 from certifeature.basis.sketch import MOST_VALUES, Sketch, check_n_components, gaussian_rows
 
 __all__ = ["exact_basis", "sketched_basis", "truncated_basis"]
@@ -44,6 +44,8 @@ def exact_basis(X: Any) -> Basis:
     True
     """
     rows, exponent = normalised(X)
+    if rows.shape[0] > 2 * rows.shape[1] and rows.shape[0] * rows.shape[1] > MOST_VALUES:
+        rows = triangular_factor(rows)
     make = implicit_row_space if _is_large(rows, min(rows.shape)) else row_space
     vectors, singular_values = make(rows)
     return Basis(vectors, np.ldexp(singular_values, exponent), len(singular_values), exact=True)

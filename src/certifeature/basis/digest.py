@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
 from certifeature._matrix import stored_bytes
+from certifeature.basis.row_space import triangular_factor
 from certifeature.basis.sketch import Sketch
 from certifeature.blocks import Block, RowBlocks, stacked
 
@@ -66,8 +65,7 @@ class Digest:
         """Return this digest with a block taken in."""
         self.n_rows += block.X.shape[0]
         if self._factor is not None:
-            dense = block.X.toarray() if sparse.issparse(block.X) else block.X
-            self._factor = _triangular(np.vstack([self._factor, dense]))
+            self._factor = triangular_factor(block.X, self._factor)
         elif self.sketch is not None:
             self.sketch.add(block.X, block.first_row)
         else:
@@ -82,7 +80,7 @@ class Digest:
         both = copy(self)
         both.n_rows = self.n_rows + other.n_rows
         if self._factor is not None and other._factor is not None:
-            both._factor = _triangular(np.vstack([self._factor, other._factor]))
+            both._factor = triangular_factor(other._factor, self._factor)
         elif self.sketch is None and other.sketch is None and both.n_rows <= self._most_rows:
             both._rows = self._rows + other._rows
         else:
@@ -119,15 +117,3 @@ class Digest:
         for block in self._rows:
             sketch.add(block.X, block.first_row)
         return sketch
-
-
-def _triangular(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return as few rows with the same inner products of columns."""
-    if rows.shape[0] <= rows.shape[1]:
-        return rows
-    # Scaled to 1, since LAPACK squares what it is given.
-    largest = float(np.abs(rows).max())
-    if largest == 0:
-        return rows[:1]
-    factor = np.asarray(np.linalg.qr(rows / largest, mode="r"))
-    return factor * largest

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from certifeature.basis.vectors import ImplicitVectors, orthonormality_defect, row_blocks
 
-__all__ = ["implicit_row_space", "row_space"]
+__all__ = ["implicit_row_space", "row_space", "triangular_factor"]
 
 FloatArray = NDArray[np.float64]
 
@@ -20,10 +20,39 @@ _TOLERABLE = 1e-9
 # A Gram matrix knows a singular value to eps·(σ₁/σ)²: within this ratio of the largest that leaves
 # twelve digits. Smaller ones are taken from the Gram matrix of what the larger ones leave over.
 _WELL_RESOLVED = 1e-2
+_ROWS_AT_ONCE = 1024
 
 
 def _rank_tolerance(rows: Any) -> float:
     return 4 * max(rows.shape) * float(np.finfo(np.float64).eps)
+
+
+def triangular_factor(rows: Any, factor: FloatArray | None = None) -> FloatArray:
+    """Return no more than about twice as many rows as columns, with the same inner products.
+
+    A factor of other rows is taken in. Sparse rows are made dense a few at a time.
+    """
+    n_rows, n_features = rows.shape
+    if factor is None:
+        factor = np.zeros((0, n_features))
+    at_once = max(n_features, _ROWS_AT_ONCE)
+    for start in range(0, n_rows, at_once):
+        part = rows[start : start + at_once]
+        part = part.toarray() if sparse.issparse(part) else part
+        factor = np.vstack([factor, part])
+        # Not at once, since rows may come one by one.
+        if factor.shape[0] > 2 * n_features:
+            factor = _triangular(factor)
+    return factor
+
+
+def _triangular(rows: FloatArray) -> FloatArray:
+    """Return a triangular matrix with the same inner products of columns."""
+    # Scaled to 1, since LAPACK squares what it is given.
+    largest = float(np.abs(rows).max())
+    if largest == 0:
+        return rows[:1]
+    return np.asarray(np.linalg.qr(rows / largest, mode="r")) * largest
 
 
 def row_space(rows: Any) -> tuple[FloatArray, FloatArray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
 from certifeature.basis import Basis, exact_basis
 from certifeature.basis.digest import Digest
-from certifeature.blocks import ArrayBlocks, Block, RowBlocks
+from certifeature.blocks import ArrayBlocks, RowBlocks
 from certifeature.certificate.lanczos import regularised_bound
 from certifeature.certificate.measure import extreme_eigenvalues, regularised_eigenvalues
 from certifeature.certificate.model import APriori, Certificate
@@ -36,7 +37,7 @@ from certifeature.svm import (
 
 __all__ = ["certify", "measured_certificate"]
 
-# Beyond so many there is no basis, and less can be said.
+# Beyond so many rows nothing is realised; beyond as many features, too, there is no basis.
 _MOST_DIRECTIONS = 4096
 
 
@@ -75,7 +76,7 @@ def certify(
         Certify for the support vectors of the SVM on all features, or for all rows.
     realised : bool, default=True
         Whether to compute margins, objectives and radii too, which takes several SVM fits. They
-        are not computed of more than 4,096 rows and as many features, nor of all rows of blocks.
+        are not computed of more than 4,096 rows, nor of all rows of blocks.
 
     Returns
     -------
@@ -115,7 +116,7 @@ def certify(
     certificate = _measured(found.X, sample, rows, C)
     layer = promise = None
     if not isinstance(found.X, RowBlocks):
-        if realised and min(found.X.shape) <= _MOST_DIRECTIONS:
+        if realised and found.X.shape[0] <= _MOST_DIRECTIONS:
             reduced = scaled_columns(found.X[:, sample.indices], sample.weights)
             layer = realise(found.X, reduced, found.y, found.svm, found.costs)
         promise = _promise_of(selection, found.X) if weights is None else None
@@ -168,8 +169,10 @@ def _find_in_blocks(
         svm = svm_for(blocks.n_rows)
         if getattr(svm, "class_weight", None) is None:
             return _Found(blocks, None, svm, None)
-        labels = np.concatenate(blocks.collect(Block.labels))
-        return _Found(blocks, None, svm, row_costs(svm, labels))
+        labels = blocks.collect(attrgetter("y"))
+        if any(part is None for part in labels):
+            return _Found(blocks, None, svm, None)
+        return _Found(blocks, None, svm, row_costs(svm, np.concatenate(labels)))
     few = blocks.if_few(FEW_ROWS)
     if few is not None:
         return _find_in_memory(*few, sample, svm_for, rows, realised)

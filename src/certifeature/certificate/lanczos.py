@@ -35,8 +35,8 @@ _EPS = float(np.finfo(np.float64).eps)
 _STEPS, _WIDTH = 12, 4
 # Chance that the largest eigenvalue is above its bound.
 _FAILURE = 0.01
-# Squares of other values are out of range.
-_LARGEST_EXPONENT = 480
+# Share of a vector that is no more than rounding.
+_NEGLIGIBLE = 1e-10
 
 
 def regularised_bound(blocks: RowBlocks, sample: Sample, C: float) -> Regularised:
@@ -53,7 +53,8 @@ def regularised_bound(blocks: RowBlocks, sample: Sample, C: float) -> Regularise
     """
     rows = _Scaled.down(blocks)
     chosen, scales = sample.indices, sample.weights[:, None]
-    ridge = float(np.ldexp(1 / (2 * C), -2 * rows.exponent))
+    with np.errstate(over="ignore", under="ignore"):
+        ridge = float(np.ldexp(1 / (2 * C), -2 * rows.exponent))
     spectrum, directions = np.linalg.eigh(scales * rows.gram(chosen) * scales.T)
     largest, smallest = float(scales.max()) ** 2, float(scales.min()) ** 2
     with np.errstate(over="ignore", divide="ignore"):
@@ -85,25 +86,24 @@ def regularised_bound(blocks: RowBlocks, sample: Sample, C: float) -> Regularise
 
 def _largest_ritz_value(operator: Callable[[FloatArray], FloatArray], start: FloatArray) -> float:
     """Return the largest eigenvalue of a symmetric operator on the Krylov space of a start."""
-    basis = np.linalg.qr(start)[0]
-    projected = np.zeros((0, 0))
-    for step in range(_STEPS):
-        newest = basis[:, -_WIDTH:]
-        image = operator(newest)
-        column = basis.T @ image
-        projected = np.block(
-            [[projected, column[:-_WIDTH]], [column[:-_WIDTH].T, column[-_WIDTH:]]]
-        )
-        if step + 1 < _STEPS:
-            basis = np.hstack([basis, _orthonormal(image, basis)])
+    newest = np.linalg.qr(start)[0]
+    basis, images = newest, operator(newest)
+    for _ in range(_STEPS - 1):
+        newest = _orthonormal(images[:, -newest.shape[1] :], basis)
+        if not newest.shape[1]:
+            break
+        basis, images = np.hstack([basis, newest]), np.hstack([images, operator(newest)])
+    projected = basis.T @ images
     return float(np.linalg.eigvalsh((projected + projected.T) / 2)[-1])
 
 
 def _orthonormal(vectors: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of vectors without their parts in another; twice is enough."""
-    for _ in range(2):
-        vectors = np.linalg.qr(vectors - basis @ (basis.T @ vectors))[0]
-    return vectors
+    """Return an orthonormal basis of what vectors have outside another, beyond rounding."""
+    rest = vectors - basis @ (basis.T @ vectors)
+    directions, sizes, _ = np.linalg.svd(rest, full_matrices=False)
+    directions = directions[:, sizes > _NEGLIGIBLE * np.linalg.norm(vectors)]
+    # Once more, since rounding left a part of the other basis.
+    return np.linalg.qr(directions - basis @ (basis.T @ directions))[0]
 
 
 def _largest_shortfall(dimension: int) -> float:
@@ -164,7 +164,6 @@ def _size(block: Block) -> tuple[int, float]:
     """Return the exponent of the largest value of a block, and its squared norm without that."""
     values = block.X.data if sparse.issparse(block.X) else block.X.ravel()
     exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
-    exponent = min(max(exponent, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
     return exponent, float(np.sum(np.ldexp(values, -exponent) ** 2))
 
 

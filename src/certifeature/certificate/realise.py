@@ -57,6 +57,9 @@ def _worst_margins(
     worst: tuple[float | None, float | None] = (None, None)
     least = np.inf
     for rows, signs in problems:
+        # Since LIBLINEAR penalises the intercept, its support may lack a class.
+        if abs(signs.sum()) == len(signs):
+            continue
         full, selected = (hard_margin(kernel[np.ix_(rows, rows)], signs) for kernel in kernels)
         if full is None:
             continue

@@ -100,7 +100,9 @@ def _realised(c: Certificate) -> list[str]:
     found.append(f"squared radius {r.radius_ratio:.3g}")
     sentences = [f"Realised, as multiples of the full features': {', '.join(found)}."]
     if r.loss is not None and r.margin_full is None:
-        sentences.append("The classes overlap on these rows, so there is no hard margin.")
+        sentences.append(
+            "The classes overlap on these rows, or there is only one, so there is no hard margin."
+        )
     if r.loss is not None and r.margin_full is not None and r.margin_selected is None:
         sentences.append("The selected features no longer separate the classes.")
     return sentences

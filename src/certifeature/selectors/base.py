@@ -261,7 +261,8 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
             sample = self._choose(basis, n_select, seed)
         # Weights of rows change their lengths, and with them what C means.
         costs = row_costs(self.estimator_, everyone.y) if rows.sample_weight is None else None
-        self._learn(sample, basis, whole, rows, None if costs is None else float(costs.max()))
+        own = np.isin(everyone.indices, rows.indices)
+        self._learn(sample, basis, whole, rows, None if costs is None else float(costs[own].max()))
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))

@@ -215,6 +215,8 @@ class BSSSelector(BaseSelector):
         return np.where(seen < _SMALLEST_SHARE_SEEN * there_is, -np.inf, scores)
 
     def _scores(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
+        if callable(self.order) or (isinstance(self.order, str) and self.order == "rfe"):
+            self._check_classes(rows)
         if not isinstance(self.order, str):
             return self._own_scores(rows)
         if self.order == "leverage" or not self.supervised:
@@ -222,6 +224,17 @@ class BSSSelector(BaseSelector):
         if self.order == "rfe":
             return elimination_order(self.estimator_, rows.X, rows.y, rows.sample_weight)
         return feature_weights(self.estimator_)
+
+    def _check_classes(self, rows: Rows) -> None:
+        """Raise an error if rows that come in blocks support no boundary of some class."""
+        if rows.y is None:
+            return
+        missing = np.setdiff1d(self.estimator_.classes_, rows.y)
+        if missing.size:
+            raise ValueError(
+                f"no support row has the class {missing.tolist()[0]!r}, and order={self.order!r} "
+                "needs rows of all classes; use order='coef'."
+            )
 
     def _own_scores(self, rows: Rows) -> NDArray[np.float64]:
         """Return the scores of an order that is an array or a callable."""

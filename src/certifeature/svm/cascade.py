@@ -106,9 +106,13 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
         # How well the blocks did by themselves does not matter in the end.
         warnings.simplefilter("ignore", ConvergenceWarning)
         gathered = _Gathered.of(blocks.collect(partial(_own_support, svm)))
+    classes = np.unique(gathered.y)
+    unknown = set(svm.class_weight or ()) - set(classes.tolist())
+    if unknown:
+        raise ValueError(f"class_weight names {sorted(unknown)}, but the classes are {classes}.")
     n_rounds = 1
     while True:
-        fitted = fit_svm(_adapted(svm, np.unique(gathered.y)), gathered.X, gathered.y)
+        fitted = fit_svm(_adapted(svm, classes), gathered.X, gathered.y)
         seen = blocks.collect(partial(_outside, fitted, gathered.indices))
         inside = _penalty(fitted) + _loss(fitted, gathered.X, gathered.y)
         outside = sum(loss for loss, _ in seen)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import has_fit_parameter
@@ -97,8 +99,13 @@ def fit_svm(
             "takes it, such as sklearn.svm.LinearSVC."
         )
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-    svm.fit(X, y, **weights)
-    return finish(svm, X, y, sample_weight) if has_smooth_loss(svm) else svm
+    if not has_smooth_loss(svm):
+        return svm.fit(X, y, **weights)
+    with warnings.catch_warnings():
+        # Where LIBLINEAR stopped does not matter if the optimum is reached in the end.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        svm.fit(X, y, **weights)
+    return finish(svm, X, y, sample_weight)
 
 
 def row_costs(svm: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -127,9 +134,12 @@ def row_costs(svm: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
     if not hasattr(svm, "C"):
         return None
     costs = np.full(len(y), float(svm.C))
-    if getattr(svm, "class_weight", None) is not None:
+    weights = getattr(svm, "class_weight", None)
+    if isinstance(weights, str):
         classes, places = np.unique(y, return_inverse=True)
-        costs *= compute_class_weight(svm.class_weight, classes=classes, y=y)[places]
+        costs *= compute_class_weight(weights, classes=classes, y=y)[places]
+    elif weights is not None:
+        costs *= [weights.get(label, 1.0) for label in y.tolist()]
     return costs
 
 
