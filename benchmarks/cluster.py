@@ -2,10 +2,10 @@
 
 Usage: ``python benchmarks/cluster.py EMPTY_FOLDER [--rows N] [--features D]``. The folder is
 filled, once, with NPZ files of 20,000 sparse rows each, which stay there. Prints a Markdown table:
-seconds, the largest peak memory of a worker (Linux only), and what the workers sent to each other,
-for an unsupervised and a supervised BSS selection and for a certificate of the latter on all rows,
-on clusters of one and two worker processes with one thread each, and in memory. All must choose the
-same features.
+seconds, the largest peak memory of a worker (Linux only), and what the workers sent to each other
+and to the client, for an unsupervised and a supervised BSS selection and for a certificate of the
+latter on all rows, on clusters of one and two worker processes with one thread each, and in memory.
+All must choose the same features.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def labels(X):
     """Return signs of a sum over the first hundred features, which are popular, with some noise."""
     scores = np.asarray(X[:, :100].sum(axis=1)).ravel()
     noise = np.random.default_rng(X.nnz).standard_normal(X.shape[0])
-    return np.where(scores + scores.std() / 2 * noise > np.median(scores), 1, -1)
+    return np.where(scores + scores.std() / 10 * noise > np.median(scores), 1, -1)
 
 
 def read(path):
@@ -94,7 +94,7 @@ def main():
     generate(options.folder, options.rows, options.features)
     paths = sorted(options.folder.glob("part-*.npz"))
     print(f"{options.rows:,} × {options.features:,}, {len(paths)} chunks\n")
-    print("| | | seconds | peak GiB | MiB between workers |\n|---|---|--:|--:|--:|")
+    print("| | | seconds | peak GiB | MiB sent |\n|---|---|--:|--:|--:|")
     results = []
     for n_workers in (1, 2):
         cluster = LocalCluster(
@@ -102,7 +102,8 @@ def main():
         )
         with cluster, Client(cluster) as client:
             X, y = collections(paths, options.features)
-            results.append(measure(f"{n_workers} workers", X, y, client))
+            name = "1 worker" if n_workers == 1 else f"{n_workers} workers"
+            results.append(measure(name, X, y, client))
     X = sparse.vstack([read(path) for path in paths], format="csr")
     y = np.concatenate([labels(read(path)) for path in paths])
     results.append(measure("in memory", X, y))

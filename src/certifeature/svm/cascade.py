@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from certifeature._matrix import stored_bytes
 from certifeature.blocks import Block, RowBlocks, stacked
 from certifeature.svm.fitting import fit_svm
-from certifeature.svm.newton import binary_costs, has_smooth_loss
+from certifeature.svm.newton import binary_costs, finish, has_smooth_loss
 from certifeature.svm.support import margins, near_margin, support_rows
 
 __all__ = ["Cascade", "cascade"]
@@ -109,10 +109,11 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
     classes = np.unique(gathered.y)
     unknown = set(svm.class_weight or ()) - set(classes.tolist())
     if unknown:
-        raise ValueError(f"class_weight names {sorted(unknown)}, but the classes are {classes}.")
-    n_rounds = 1
+        raise ValueError(
+            f"class_weight names {sorted(unknown, key=str)}, but the classes are {classes}."
+        )
+    fitted, n_rounds = fit_svm(_adapted(svm, classes), gathered.X, gathered.y), 1
     while True:
-        fitted = fit_svm(_adapted(svm, classes), gathered.X, gathered.y)
         seen = blocks.collect(partial(_outside, fitted, gathered.indices))
         inside = _penalty(fitted) + _loss(fitted, gathered.X, gathered.y)
         outside = sum(loss for loss, _ in seen)
@@ -123,6 +124,11 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
         if settled or n_rounds == _MOST_ROUNDS:
             break
         gathered = gathered.joined(more)
+        if has_smooth_loss(svm):
+            # From where it was it is not far to the new optimum.
+            finish(fitted, gathered.X, gathered.y)
+        else:
+            fit_svm(fitted, gathered.X, gathered.y)
     if not settled:
         warnings.warn(
             f"the cascade did not settle in {n_rounds} passes: rows left out make up {gap:.1e} of "
