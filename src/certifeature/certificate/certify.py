@@ -26,14 +26,8 @@ from certifeature.certificate.realise import realise
 from certifeature.certificate.selection import as_sample
 from certifeature.dask import DaskBlocks, is_dask
 from certifeature.sparsify import Sample
-from certifeature.svm import (
-    FEW_ROWS,
-    cascade,
-    default_svm,
-    fit_svm,
-    row_costs,
-    support_rows,
-)
+from certifeature.svm import cascade, default_svm, fit_svm, row_costs, support_rows
+from certifeature.svm.fitting import FEW_ROWS
 
 __all__ = ["certify", "measured_certificate"]
 

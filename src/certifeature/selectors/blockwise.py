@@ -15,7 +15,8 @@ from certifeature.dask import DaskBlocks, chosen_columns, column_names
 from certifeature.selectors.data import Rows
 from certifeature.selectors.parameters import requested_size
 from certifeature.selectors.subspace import BasisFacts, empty_digest, row_space
-from certifeature.svm import FEW_ROWS, cascade, default_svm
+from certifeature.svm import cascade, default_svm
+from certifeature.svm.fitting import FEW_ROWS
 
 __all__ = ["BlockwiseMixin"]
 

@@ -8,12 +8,11 @@ from certifeature.svm.bounds import (
 )
 from certifeature.svm.cascade import Cascade, cascade
 from certifeature.svm.elimination import elimination_order
-from certifeature.svm.fitting import FEW_ROWS, default_svm, fit_svm, row_costs
+from certifeature.svm.fitting import default_svm, fit_svm, row_costs
 from certifeature.svm.lpsvm import LPSVMSolution, lpsvm
 from certifeature.svm.support import feature_weights, share_outside, support_rows
 
 __all__ = [
-    "FEW_ROWS",
     "Cascade",
     "Enclosure",
     "LPSVMSolution",
