@@ -20,8 +20,10 @@ FloatArray = NDArray[np.float64]
 
 # Rows that share one random stream, so that a sketch does not depend on how the rows are cut.
 _STREAM_ROWS = 256
-# Rows that are combined at a time.
-_ROWS_AT_ONCE = 16 * _STREAM_ROWS
+# Random numbers that are drawn at a time.
+_NUMBERS_AT_ONCE = 2**21
+# Columns whose sums stay in the cache.
+_COLUMNS_AT_ONCE = 2**14
 # Above this many values, half a gigabyte, V is made row by row.
 MOST_VALUES = 2**26
 _SMALLEST, _LARGEST = 1e-50, 1e50
@@ -55,16 +57,25 @@ class Sketch:
             Place of the first of them among all rows.
         """
         n_components = self._values.shape[1]
-        for start in range(0, X.shape[0], _ROWS_AT_ONCE):
-            part = X[start : start + _ROWS_AT_ONCE]
+        n_streams = max(1, _NUMBERS_AT_ONCE // (n_components * _STREAM_ROWS))
+        for start in range(0, X.shape[0], n_streams * _STREAM_ROWS):
+            part = X[start : start + n_streams * _STREAM_ROWS]
             gaussian = gaussian_rows(first_row + start, part.shape[0], n_components, self._seed)
             if sparse.issparse(part):
-                # Most columns are empty in a few rows, and their sums need not exist.
-                used, part = _without_empty_columns(part)
-                self._values[used] += part.T @ gaussian
+                self._add_sparse(part.T.tocsr(), gaussian)
             else:
                 self._values += part.T @ gaussian
         self.n_rows += X.shape[0]
+
+    def _add_sparse(self, columns: Any, gaussian: FloatArray) -> None:
+        """Add products with columns, a few of these at a time, and not with empty ones."""
+        for start in range(0, columns.shape[0], _COLUMNS_AT_ONCE):
+            some = columns[start : start + _COLUMNS_AT_ONCE]
+            used = np.flatnonzero(np.diff(some.indptr))
+            if 2 * len(used) > some.shape[0]:
+                self._values[start : start + some.shape[0]] += some @ gaussian
+            elif len(used):
+                self._values[start + used] += some[used] @ gaussian
 
     def merged(self, other: Sketch) -> Sketch:
         """Return the sketch of both sets of rows; neither is changed."""
@@ -104,15 +115,3 @@ def check_n_components(n_components: int) -> int:
     if not isinstance(n_components, Integral) or n_components < 1:
         raise ValueError(f"n_components must be an integer of at least 1; got {n_components!r}.")
     return int(n_components)
-
-
-def _without_empty_columns(X: Any) -> tuple[NDArray[np.intp], Any]:
-    """Return the columns that are not empty, and X with these only."""
-    is_used = np.zeros(X.shape[1], dtype=bool)
-    is_used[X.indices] = True
-    used = np.flatnonzero(is_used)
-    places = np.cumsum(is_used)
-    compact = sparse.csr_array(
-        (X.data, places[X.indices] - 1, X.indptr), shape=(X.shape[0], len(used))
-    )
-    return used, compact
