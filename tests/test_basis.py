@@ -192,10 +192,13 @@ def test_sketch_lies_in_the_row_space_and_follows_its_seed(rng):
     assert np.abs(projector(basis.vectors) - projector(other.vectors)).max() > 0.01
 
 
-def test_sketch_does_not_depend_on_how_rows_are_grouped(rng, monkeypatch):
-    X = rng.standard_normal((1500, 60))
+@pytest.mark.parametrize("density", [1.0, 0.2, 0.0005])
+def test_sketch_does_not_depend_on_how_values_are_grouped(density, rng, monkeypatch):
+    X = sparse.random_array((1500, 60), density=density, rng=rng, format="csr")
+    X = X.toarray() if density == 1 else X
     whole = sketched_basis(X, 5, random_state=1)
-    monkeypatch.setattr(sketch, "_ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(sketch, "_NUMBERS_AT_ONCE", 1)
+    monkeypatch.setattr(sketch, "_COLUMNS_AT_ONCE", 7)
     np.testing.assert_allclose(
         sketched_basis(X, 5, random_state=1).vectors, whole.vectors, atol=1e-10
     )
