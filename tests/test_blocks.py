@@ -22,7 +22,7 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
-from certifeature.basis import exact_basis
+from certifeature.basis import construction, exact_basis, row_space
 from certifeature.blocks import ArrayBlocks, RowBlocks
 from certifeature.datasets import FileBlocks
 from certifeature.selectors.subspace import empty_digest
@@ -101,20 +101,22 @@ class TestSameAsInMemory:
         selector = BSSSelector(20, supervised=False)
         assert_same(clone(selector).fit(ArrayBlocks(X, n_rows=1)), selector.fit(X))
 
-    def test_tall_sparse_rows_are_never_dense_at_once(self):
-        n_rows = 60_000
-        columns = np.random.default_rng(0).integers(0, 1500, n_rows)
+    def test_tall_sparse_rows_are_never_dense_at_once(self, monkeypatch):
+        monkeypatch.setattr(construction, "_MOST_TALL_VALUES", 0)
+        monkeypatch.setattr(row_space, "_VALUES_AT_ONCE", 2**18)
+        n_rows, n_features = 50_000, 200
+        columns = np.random.default_rng(0).integers(0, n_features, n_rows)
         starts = np.arange(n_rows + 1)
-        X = sparse.csr_array((np.ones(n_rows), columns, starts), (n_rows, 1500))
+        X = sparse.csr_array((np.ones(n_rows), columns, starts), (n_rows, n_features))
         tracemalloc.start()
         expected = exact_basis(X)
-        found = empty_digest(1500, "auto", None, 0).taken(ArrayBlocks(X)).matrix()
+        found = empty_digest(n_features, "auto", None, 0).taken(ArrayBlocks(X)).matrix()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert peak < 0.6 * 8 * n_rows * 1500
-        np.testing.assert_allclose(
-            expected.singular_values, np.linalg.svd(found, compute_uv=False), rtol=1e-9
-        )
+        assert peak < 8 * n_rows * n_features / 4
+        sizes = np.sqrt(np.sort(np.bincount(columns))[::-1])
+        np.testing.assert_allclose(expected.singular_values, sizes, rtol=1e-9)
+        np.testing.assert_allclose(np.linalg.svd(found, compute_uv=False), sizes, rtol=1e-9)
 
     def test_memory_map(self, tmp_path):
         X = rows(900, 80).toarray()

@@ -16,6 +16,8 @@ __all__ = ["exact_basis", "sketched_basis", "truncated_basis"]
 
 # Above this many rows and columns a full eigendecomposition gives way to Lanczos iteration.
 _LARGEST_GRAM = 4096
+# Above this many values, two gigabytes, a tall matrix is brought down to a triangular factor.
+_MOST_TALL_VALUES = 2**28
 
 
 def exact_basis(X: Any) -> Basis:
@@ -44,7 +46,8 @@ def exact_basis(X: Any) -> Basis:
     True
     """
     rows, exponent = normalised(X)
-    if rows.shape[0] > 2 * rows.shape[1] and rows.shape[0] * rows.shape[1] > MOST_VALUES:
+    if rows.shape[0] > 2 * rows.shape[1] and rows.shape[0] * rows.shape[1] > _MOST_TALL_VALUES:
+        # Slower, but nothing as large as the rows has to be dense.
         rows = triangular_factor(rows)
     make = implicit_row_space if _is_large(rows, min(rows.shape)) else row_space
     vectors, singular_values = make(rows)

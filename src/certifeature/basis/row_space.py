@@ -20,7 +20,8 @@ _TOLERABLE = 1e-9
 # A Gram matrix knows a singular value to eps·(σ₁/σ)²: within this ratio of the largest that leaves
 # twelve digits. Smaller ones are taken from the Gram matrix of what the larger ones leave over.
 _WELL_RESOLVED = 1e-2
-_ROWS_AT_ONCE = 1024
+# Values of a tall matrix that are made dense together.
+_VALUES_AT_ONCE = 2**24
 
 
 def _rank_tolerance(rows: Any) -> float:
@@ -35,7 +36,7 @@ def triangular_factor(rows: Any, factor: FloatArray | None = None) -> FloatArray
     n_rows, n_features = rows.shape
     if factor is None:
         factor = np.zeros((0, n_features))
-    at_once = max(n_features, _ROWS_AT_ONCE)
+    at_once = max(n_features, _VALUES_AT_ONCE // n_features)
     for start in range(0, n_rows, at_once):
         part = rows[start : start + at_once]
         part = part.toarray() if sparse.issparse(part) else part
