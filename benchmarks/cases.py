@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 from direct import direct_bss
 from measure import Case
-from scipy import sparse
-from sets import data_set, directory_pairs
+from sets import data_set, directory_pairs, long_tailed
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, chi2
@@ -128,7 +127,7 @@ def others(n_features):
 
 def many_directions():
     """An exact basis of 2,000 directions."""
-    X, _ = long_tailed(2_000, 50_000, 100)
+    X = long_tailed(np.random.default_rng(0), 2_000, 50_000, 100)
     selector = BSSSelector(4_000, supervised=False, basis="exact")
 
     def work():
@@ -140,7 +139,9 @@ def many_directions():
 
 def growth(n_features):
     """Ever more columns: 2,000 rows, three values a column."""
-    X, y = long_tailed(2_000, n_features, max(50, 3 * n_features // 2_000))
+    rng = np.random.default_rng(0)
+    X = long_tailed(rng, 2_000, n_features, max(50, 3 * n_features // 2_000))
+    y = rng.integers(0, 2, 2_000)
     svm = LinearSVC(random_state=0)
     sketch = BSSSelector(1_024, basis="sketch", n_components=128, estimator=svm, random_state=0)
 
@@ -160,19 +161,6 @@ def import_time():
 
     modules = "sklearn.feature_selection", "certifeature"
     return Case("import", {name: partial(work, name) for name in modules}, repeats=7)
-
-
-def long_tailed(n_samples, n_features, per_row):
-    """Return sparse rows, half of whose values lie in popular columns, and labels."""
-    rng = np.random.default_rng(0)
-    nnz = n_samples * per_row
-    popular = (n_features * rng.random(nnz) ** 3).astype(np.int32)
-    columns = np.where(rng.random(nnz) < 0.5, popular, rng.integers(0, n_features, nnz))
-    starts = np.arange(0, nnz + 1, per_row, dtype=np.int32)
-    values = rng.exponential(size=nnz)
-    X = sparse.csr_array((values, columns.astype(np.int32), starts), (n_samples, n_features))
-    X.sum_duplicates()
-    return X, rng.integers(0, 2, n_samples)
 
 
 class Task:

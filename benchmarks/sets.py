@@ -1,4 +1,4 @@
-"""Data sets on disk, as the README here describes them."""
+"""Data sets on disk, as the README here describes them, and made-up ones."""
 
 import numpy as np
 from scipy import sparse
@@ -29,3 +29,15 @@ def newsgroup_pair(folder, first, second, n_rows):
 def used_columns(X):
     """Return the columns that are not empty."""
     return X[:, np.flatnonzero(X.getnnz(axis=0))]
+
+
+def long_tailed(rng, n_samples, n_features, per_row):
+    """Return sparse rows, half of whose values lie in popular columns."""
+    nnz = n_samples * per_row
+    popular = (n_features * rng.random(nnz) ** 3).astype(np.int32)
+    columns = np.where(rng.random(nnz) < 0.5, popular, rng.integers(0, n_features, nnz))
+    starts = np.arange(0, nnz + 1, per_row, dtype=np.int32)
+    values = rng.exponential(size=nnz)
+    X = sparse.csr_array((values, columns.astype(np.int32), starts), (n_samples, n_features))
+    X.sum_duplicates()
+    return X

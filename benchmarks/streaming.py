@@ -15,6 +15,7 @@ from time import perf_counter
 
 import numpy as np
 from scipy import sparse
+from sets import long_tailed
 
 from certifeature import BSSSelector
 from certifeature.datasets import FileBlocks
@@ -32,13 +33,7 @@ def generate(folder, n_rows, n_features):
             continue
         rng = np.random.default_rng([n_features, number])
         size = min(ROWS_PER_FILE, n_rows - number * ROWS_PER_FILE)
-        nnz = size * VALUES_PER_ROW
-        popular = (n_features * rng.random(nnz) ** 3).astype(np.int32)
-        columns = np.where(rng.random(nnz) < 0.5, popular, rng.integers(0, n_features, nnz))
-        starts = np.arange(0, nnz + 1, VALUES_PER_ROW, dtype=np.int32)
-        values = rng.exponential(size=nnz)
-        X = sparse.csr_array((values, columns.astype(np.int32), starts), (size, n_features))
-        X.sum_duplicates()
+        X = long_tailed(rng, size, n_features, VALUES_PER_ROW)
         unfinished = folder / "unfinished.npz"
         sparse.save_npz(unfinished, X, compressed=False)
         unfinished.rename(path)

@@ -9,14 +9,14 @@ from scipy.sparse.linalg import svds
 
 from certifeature._matrix import normalised
 from certifeature.basis.model import Basis
-from certifeature.basis.row_space import implicit_row_space, row_space, triangular_factor
+from certifeature.basis.row_space import condensed_rows, implicit_row_space, row_space
 from certifeature.basis.sketch import MOST_VALUES, Sketch, check_n_components, gaussian_rows
 
 __all__ = ["exact_basis", "sketched_basis", "truncated_basis"]
 
 # Above this many rows and columns a full eigendecomposition gives way to Lanczos iteration.
 _LARGEST_GRAM = 4096
-# Above this many values, two gigabytes, a tall matrix is brought down to a triangular factor.
+# Above this many values, two gigabytes, a tall matrix is condensed first.
 _MOST_TALL_VALUES = 2**28
 
 
@@ -48,7 +48,7 @@ def exact_basis(X: Any) -> Basis:
     rows, exponent = normalised(X)
     if rows.shape[0] > 2 * rows.shape[1] and rows.shape[0] * rows.shape[1] > _MOST_TALL_VALUES:
         # Slower, but nothing as large as the rows has to be dense.
-        rows = triangular_factor(rows)
+        rows = condensed_rows(rows)
     make = implicit_row_space if _is_large(rows, min(rows.shape)) else row_space
     vectors, singular_values = make(rows)
     return Basis(vectors, np.ldexp(singular_values, exponent), len(singular_values), exact=True)

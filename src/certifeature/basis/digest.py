@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from certifeature._matrix import stored_bytes
-from certifeature.basis.row_space import triangular_factor
+from certifeature.basis.row_space import condensed_rows
 from certifeature.basis.sketch import Sketch
 from certifeature.blocks import Block, RowBlocks, stacked
 
@@ -19,8 +19,8 @@ __all__ = ["Digest"]
 class Digest:
     """What a basis of the rows can be made of, whatever their number.
 
-    Few features leave a triangular factor with the same row space. Of many features there is a
-    sketch, and the rows themselves while they are few.
+    Of few features there is a factor with the same row space, of twice as many rows at most. Of
+    many features there is a sketch, and the rows themselves while they are few.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Digest:
         """Return this digest with a block taken in."""
         self.n_rows += block.X.shape[0]
         if self._factor is not None:
-            self._factor = triangular_factor(block.X, self._factor)
+            self._factor = condensed_rows(block.X, self._factor)
         elif self.sketch is not None:
             self.sketch.add(block.X, block.first_row)
         else:
@@ -80,7 +80,7 @@ class Digest:
         both = copy(self)
         both.n_rows = self.n_rows + other.n_rows
         if self._factor is not None and other._factor is not None:
-            both._factor = triangular_factor(other._factor, self._factor)
+            both._factor = condensed_rows(other._factor, self._factor)
         elif self.sketch is None and other.sketch is None and both.n_rows <= self._most_rows:
             both._rows = self._rows + other._rows
         else:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from certifeature.basis.vectors import ImplicitVectors, orthonormality_defect, row_blocks
 
-__all__ = ["implicit_row_space", "row_space", "triangular_factor"]
+__all__ = ["condensed_rows", "implicit_row_space", "row_space"]
 
 FloatArray = NDArray[np.float64]
 
@@ -28,8 +28,8 @@ def _rank_tolerance(rows: Any) -> float:
     return 4 * max(rows.shape) * float(np.finfo(np.float64).eps)
 
 
-def triangular_factor(rows: Any, factor: FloatArray | None = None) -> FloatArray:
-    """Return no more than about twice as many rows as columns, with the same inner products.
+def condensed_rows(rows: Any, factor: FloatArray | None = None) -> FloatArray:
+    """Return at most twice as many rows as columns, with the same inner products of columns.
 
     A factor of other rows is taken in. Sparse rows are made dense a few at a time.
     """

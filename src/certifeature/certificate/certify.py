@@ -51,8 +51,9 @@ def certify(
     ----------
     X : array-like, sparse array or matrix, data frame, of shape (n_samples, n_features), or blocks
         Data with all features. Of more than 4,096 rows and as many features only the bound for
-        squared-hinge SVMs and ridge is computed, by products with the rows; in blocks (a Dask
-        collection or `certifeature.blocks.RowBlocks`) that takes 26 passes over them.
+        squared-hinge SVMs and ridge is computed, by products with the rows. Of all rows of blocks
+        (a Dask collection or `certifeature.blocks.RowBlocks`) that takes 26 passes, and one more
+        where the number of rows is not known.
     y : array-like of shape (n_samples,) or None
         Class labels; may be None with ``rows="all"``, and must be with row blocks, which bring them
         along.

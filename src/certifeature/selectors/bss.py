@@ -229,7 +229,7 @@ class BSSSelector(BaseSelector):
         """Raise an error if rows that come in blocks support no boundary of some class."""
         if rows.y is None:
             return
-        missing = np.setdiff1d(self.estimator_.classes_, rows.y)
+        missing = np.setdiff1d(getattr(self.estimator_, "classes_", rows.y), rows.y)
         if missing.size:
             raise ValueError(
                 f"no support row has the class {missing.tolist()[0]!r}, and order={self.order!r} "

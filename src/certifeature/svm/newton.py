@@ -113,10 +113,10 @@ def _minimiser(
         slack = np.where(costs > 0, np.maximum(0.0, 1 - margins), 0.0)
         gradient = weights - _transposed_times(X, scale, 2 * costs * signs * slack)
         size, length = float(np.linalg.norm(gradient)), float(np.linalg.norm(weights))
-        short = np.flatnonzero(slack)
-        rows, row_costs = X[short], 2 * costs[short]
         if size <= _TOLERANCE * length:
             return weights
+        short = np.flatnonzero(slack)
+        rows, row_costs = X[short], 2 * costs[short]
         accuracy = min(1e-3, np.sqrt(size / length)) if length else 1e-3
         system = _System(rows, scale, row_costs, signs[short])
         step, used = system.step(weights, gradient, accuracy * size, products)
