@@ -113,7 +113,7 @@ def certify(
     if not isinstance(found.X, RowBlocks):
         if realised and found.X.shape[0] <= _MOST_DIRECTIONS:
             reduced = scaled_columns(found.X[:, sample.indices], sample.weights)
-            layer = realise(found.X, reduced, found.y, found.svm, found.costs)
+            layer = realise(found.X, reduced, found.y, found.svm, found.costs, found.classes)
         promise = _promise_of(selection, found.X) if weights is None else None
     return replace(certificate, a_priori=promise, realised=layer, covers_all_rows=found.covers)
 
@@ -126,6 +126,7 @@ class _Found:
     y: Any
     svm: Any
     costs: NDArray[np.float64] | None
+    classes: NDArray[Any] | None
     covers: bool | None = None
 
 
@@ -145,7 +146,9 @@ def _find_in_memory(
 ) -> _Found:
     svm = svm_for(X.shape[0])
     if rows == "all":
-        return _Found(X, y, svm, None if y is None else row_costs(svm, y))
+        if y is None:
+            return _Found(X, None, svm, None, None)
+        return _Found(X, y, svm, row_costs(svm, y), np.unique(y))
     if y is None:
         raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
     costs = row_costs(svm, y)
@@ -154,7 +157,9 @@ def _find_in_memory(
         reduced = scaled_columns(X[:, sample.indices], sample.weights)
         needed = support_rows(fit_svm(clone(svm), reduced, y), reduced, y)
         covers = bool(np.isin(needed, chosen).all())
-    return _Found(X[chosen], y[chosen], svm, None if costs is None else costs[chosen], covers)
+    if costs is not None:
+        costs = costs[chosen]
+    return _Found(X[chosen], y[chosen], svm, costs, np.unique(y), covers)
 
 
 def _find_in_blocks(
@@ -163,11 +168,11 @@ def _find_in_blocks(
     if rows == "all":
         svm = svm_for(blocks.n_rows)
         if getattr(svm, "class_weight", None) is None:
-            return _Found(blocks, None, svm, None)
+            return _Found(blocks, None, svm, None, None)
         labels = blocks.collect(attrgetter("y"))
         if any(part is None for part in labels):
-            return _Found(blocks, None, svm, None)
-        return _Found(blocks, None, svm, row_costs(svm, np.concatenate(labels)))
+            return _Found(blocks, None, svm, None, None)
+        return _Found(blocks, None, svm, row_costs(svm, np.concatenate(labels)), None)
     few = blocks.if_few(FEW_ROWS)
     if few is not None:
         return _find_in_memory(*few, sample, svm_for, rows, realised)
@@ -176,7 +181,9 @@ def _find_in_blocks(
     if realised:
         needed = cascade(blocks.with_columns(sample.indices, sample.weights), clone(svm)).indices
         covers = bool(np.isin(needed, found.indices).all())
-    return _Found(found.X, found.y, found.svm, row_costs(svm, found.y), covers)
+    classes = found.svm.classes_
+    costs = row_costs(svm, found.y, classes=classes)
+    return _Found(found.X, found.y, found.svm, costs, classes, covers)
 
 
 def _measured(X: Any, sample: Sample, rows: str, C: float | None) -> Certificate:
