@@ -11,8 +11,10 @@ from scipy import sparse
 
 __all__ = [
     "canonical_csr",
+    "column_norms",
     "fingerprint",
     "finite_rows",
+    "near_origin",
     "normalised",
     "scaled_columns",
     "stored_bytes",
@@ -68,6 +70,36 @@ def canonical_csr(X: Any) -> Any:
         indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = type(X)((X.data, indices, indptr), shape=X.shape)
     return X
+
+
+def near_origin(values: Any) -> Any:
+    """Return rows less a point among them.
+
+    Of sparse columns those are shifted that have no zeros: the others are near the origin anyway.
+    """
+    if not sparse.issparse(values):
+        return values - values.mean(axis=0)
+    full = np.bincount(values.indices, minlength=values.shape[1]) == values.shape[0]
+    if not full.any():
+        return values
+    shifts = np.zeros(values.shape[1])
+    shifts[full] = values[:, full].mean(axis=0)
+    shifted = values.copy()
+    shifted.data = shifted.data - shifts[shifted.indices]
+    return shifted
+
+
+def column_norms(X: Any) -> NDArray[np.float64]:
+    """Return the norms of the columns of a dense or CSR array; no square leaves the range."""
+    if not sparse.issparse(X):
+        largest = np.abs(X).max(axis=0, initial=0.0)
+        shares = np.divide(X, largest, out=np.zeros(X.shape), where=largest > 0)
+        return np.asarray(largest * np.sqrt(np.einsum("ij,ij->j", shares, shares)))
+    largest = np.zeros(X.shape[1])
+    np.maximum.at(largest, X.indices, np.abs(X.data))
+    sizes = largest[X.indices]
+    shares = np.divide(X.data, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
+    return np.asarray(largest * np.sqrt(np.bincount(X.indices, shares**2, X.shape[1])))
 
 
 def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:

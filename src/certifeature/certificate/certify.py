@@ -195,31 +195,31 @@ def _measured(X: Any, sample: Sample, rows: str, C: float | None) -> Certificate
             few = {"most_features": _MOST_DIRECTIONS, "most_rows": _MOST_DIRECTIONS}
             X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(blocks).matrix()
         return measured_certificate(exact_basis(X), sample, rows, n_rows, C)
-    # Columns times scales are never more than the largest scale times all columns.
-    lambda_max = float(sample.weights.max()) ** 2
     regularised = None if C is None else regularised_bound(blocks, sample, C)
-    n_selected = len(sample.indices)
-    return Certificate(
-        rows, n_rows, None, n_features, n_selected, True, 0.0, lambda_max, regularised
-    )
+    sizes = (n_rows, None, n_features, len(sample.indices))
+    return Certificate(rows, *sizes, True, 0.0, _largest_square(sample), regularised)
 
 
 def measured_certificate(
     basis: Basis, sample: Sample, rows: str, n_rows: int, C: float | None
 ) -> Certificate:
     """Return the second layer for rows whose basis is known."""
-    lambda_min, lambda_max = extreme_eigenvalues(basis, sample)
-    return Certificate(
-        rows,
-        n_rows,
-        basis.rank,
-        len(basis.vectors),
-        len(sample.indices),
-        basis.exact,
-        lambda_min,
-        lambda_max,
-        None if C is None else regularised_eigenvalues(basis, sample, C),
-    )
+    bounds = extreme_eigenvalues(basis, sample) if basis.exact else (0.0, _largest_square(sample))
+    regularised = None if C is None else regularised_eigenvalues(basis, sample, C, n_rows)
+    if regularised is not None:
+        # Where λK ≼ K̃ ≼ ΛK, the same holds with μI added to both, once λ ≤ 1 ≤ Λ.
+        regularised = replace(
+            regularised,
+            lambda_min=max(regularised.lambda_min, min(1.0, bounds[0])),
+            lambda_max=min(regularised.lambda_max, max(1.0, bounds[1])),
+        )
+    sizes = (n_rows, basis.rank, len(basis.vectors), len(sample.indices))
+    return Certificate(rows, *sizes, basis.exact, *bounds, regularised)
+
+
+def _largest_square(sample: Sample) -> float:
+    """Return a bound of Λ: columns times scales are never more than the largest times all."""
+    return float(sample.weights.max()) ** 2
 
 
 def _svm_of(selection: Any, estimator: Any, n_rows: int) -> Any:

@@ -84,7 +84,7 @@ def hard_margin(X: Any, signs: FloatArray) -> Enclosure | None:
 
 
 def _separators(rows: SafeRows, signs: FloatArray) -> Iterator[FloatArray]:
-    """Yield multipliers of hyperplanes that may separate the classes, the quickest to find first."""
+    """Yield multipliers of hyperplanes that may separate the classes, the quickest first."""
     kernel = rows.kernel
     size = float(np.diag(kernel).mean())
     if size == 0:
@@ -296,7 +296,7 @@ def _squared_dual(
 def _with_cost(
     X: Any, signs: FloatArray, costs: FloatArray, intercept: float | None
 ) -> tuple[SafeRows, FloatArray, FloatArray]:
-    """Return the rows that cost something, their signs, and their costs at the scale of the rows."""
+    """Return the rows with a cost, their signs, and their costs at the scale of the rows."""
     rows = X if isinstance(X, SafeRows) else SafeRows.of(X, intercept)
     costly = np.flatnonzero(costs > 0)
     with np.errstate(over="ignore"):

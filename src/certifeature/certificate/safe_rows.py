@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._matrix import finite_rows
+from certifeature._matrix import finite_rows, near_origin
 
 __all__ = ["EPS", "SafeRows"]
 
@@ -58,7 +58,7 @@ class SafeRows:
         constant = float(intercept or 0.0)
         values, exponent = _scaled_down(values, constant)
         if intercept is None:
-            values, more = _scaled_down(_near_origin(values), 0.0)
+            values, more = _scaled_down(near_origin(values), 0.0)
             exponent += more
         return cls(values, float(np.ldexp(constant, -exponent)), exponent)
 
@@ -119,20 +119,3 @@ def _scaled_down(values: Any, constant: float) -> tuple[Any, int]:
     if sparse.issparse(values):
         scaled = sparse.csr_array((scaled, values.indices, values.indptr), shape=values.shape)
     return scaled, exponent
-
-
-def _near_origin(values: Any) -> Any:
-    """Return rows less a point among them.
-
-    Of sparse columns those are shifted that have no zeros: the others are near the origin anyway.
-    """
-    if not sparse.issparse(values):
-        return values - values.mean(axis=0)
-    full = np.bincount(values.indices, minlength=values.shape[1]) == values.shape[0]
-    if not full.any():
-        return values
-    shifts = np.zeros(values.shape[1])
-    shifts[full] = values[:, full].mean(axis=0)
-    shifted = values.copy()
-    shifted.data = shifted.data - shifts[shifted.indices]
-    return shifted
