@@ -23,7 +23,7 @@ from certifeature.selectors.subspace import row_space
 from certifeature.sparsify import Sample
 from certifeature.svm import fit_svm, support_rows
 
-__all__ = ["SCALINGS", "TrainedFold", "draw_seed", "stratified_split"]
+__all__ = ["SCALINGS", "TrainedFold", "column_scaler", "draw_seed", "stratified_split"]
 
 SCALINGS = ("none", "standard", "tfidf")
 
@@ -82,7 +82,7 @@ class TrainedFold:
         self._X, self._X_test = X[train], X[test]
         self._y, self._y_test = y[train], y[test]
         if scaling != "none":
-            scaler = _scaler(scaling, self._X).fit(self._X)
+            scaler = column_scaler(scaling, self._X).fit(self._X)
             self._X, self._X_test = map(scaler.transform, (self._X, self._X_test))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -147,7 +147,7 @@ class TrainedFold:
         return self._X[self.support], self._y[self.support]
 
 
-def _scaler(name: str, X: Any) -> Any:
+def column_scaler(name: str, X: Any) -> Any:
     """Return an unfitted transformer; sparse columns keep their means, and so their zeros."""
     if name == "tfidf":
         return TfidfTransformer()
