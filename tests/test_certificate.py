@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
 from sklearn.linear_model import RidgeClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from certifeature import (
     BSSSelector,
@@ -27,6 +27,8 @@ from certifeature import (
 from certifeature.certificate.measure import sampling_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.sparsify import leverage_sample
+from certifeature.svm import row_costs
+from certifeature.svm.checks import cost_of
 
 SELECTIONS = {
     "bss": BSSSelector(60),
@@ -370,3 +372,38 @@ def test_layers_nest_on_the_paper_s_synthetic_data():
     certificate = certify(X, y, BSSSelector(30).fit(X, y))
     assert certificate.lambda_min > 0
     assert_layers_nest(certificate)
+
+
+class TestAnSVMWithoutC:
+    """NuSVC has no C, although its attribute of that name is 0."""
+
+    svm = NuSVC(kernel="linear", nu=0.2)
+
+    @pytest.mark.parametrize("rows", ["support", "all"])
+    def test_certify(self, rows, binary):
+        X, y = binary
+        certificate = certify(X, y, np.arange(X.shape[1]), estimator=self.svm, rows=rows)
+        assert certificate.regularised is None
+        assert certificate.lambda_min == pytest.approx(1)
+        assert certificate.realised.objective_full is None
+        assert certificate.realised.radius_ratio >= 1
+        assert "squared-hinge" not in str(certificate)
+
+    def test_certify_without_labels(self, binary):
+        certificate = certify(binary[0], None, [0, 1], estimator=self.svm, rows="all")
+        assert certificate.regularised is None
+
+    @pytest.mark.parametrize("guarantee", ["support", "full"])
+    @pytest.mark.parametrize("order", ["coef", "rfe"])
+    def test_select(self, guarantee, order, binary):
+        X, y = binary
+        selector = BSSSelector(0.5, estimator=self.svm, guarantee=guarantee, order=order).fit(X, y)
+        assert selector.certificate_.regularised is None
+        assert set(selector.estimator_.support_) <= set(selector.support_rows_)
+        again = certify(X, y, selector)
+        assert again.regularised is None
+        assert again.n_rows >= len(selector.estimator_.support_)
+
+    def test_costs(self):
+        assert cost_of(self.svm) is None
+        assert row_costs(self.svm, np.array([0, 1])) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._matrix import normalised
+from certifeature._parameters import as_count
 from certifeature.basis.model import Basis
 from certifeature.basis.row_space import implicit_row_space, row_space
 
@@ -112,6 +112,4 @@ def gaussian_rows(first: int, n_rows: int, n_components: int, seed: int) -> Floa
 
 def check_n_components(n_components: int) -> int:
     """Return a number of directions as an int."""
-    if not isinstance(n_components, Integral) or n_components < 1:
-        raise ValueError(f"n_components must be an integer of at least 1; got {n_components!r}.")
-    return int(n_components)
+    return as_count("n_components", n_components)

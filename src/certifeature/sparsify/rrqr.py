@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._matrix import normalised
+from certifeature._parameters import as_count
 from certifeature.sparsify.sample import Sample
-from certifeature.sparsify.validation import check_size
 
 __all__ = ["rrqr"]
 
@@ -47,7 +47,7 @@ def rrqr(X: Any, n_select: int) -> Sample:
     >>> rrqr([[3.0, 3.0, 0.0], [0.0, 0.1, 1.0]], 3).indices
     array([1, 2, 0])
     """
-    n_select = check_size(n_select)
+    n_select = as_count("n_select", n_select)
     X, _ = normalised(X)
     n_features = X.shape[1]
     if n_select > n_features:

@@ -13,6 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import has_fit_parameter
 
+from certifeature.svm.checks import cost_of
 from certifeature.svm.newton import finish, has_smooth_loss
 
 __all__ = ["FEW_ROWS", "default_svm", "fit_svm", "row_costs"]
@@ -131,9 +132,10 @@ def row_costs(svm: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
     >>> row_costs(SVC(C=2, class_weight={1: 10}), np.array([0, 1, 1]))
     array([ 2., 20., 20.])
     """
-    if not hasattr(svm, "C"):
+    C = cost_of(svm)
+    if C is None:
         return None
-    costs = np.full(len(y), float(svm.C))
+    costs = np.full(len(y), float(C))
     weights = getattr(svm, "class_weight", None)
     if isinstance(weights, str):
         classes, places = np.unique(y, return_inverse=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils import compute_class_weight
+
+from certifeature._warnings import warn
 
 __all__ = ["binary_costs", "finish", "has_smooth_loss"]
 
@@ -133,11 +134,10 @@ def _minimiser(
         products -= used
         smallest = min(smallest, size)
         weights, margins = weights + share * step, margins + share * change
-    warnings.warn(
+    warn(
         "the SVM did not reach its optimum, so its support rows are uncertain; scale X, for "
         "instance with sklearn.preprocessing.MaxAbsScaler, or lower C.",
         ConvergenceWarning,
-        stacklevel=2,
     )
     return weights
 
