@@ -33,6 +33,7 @@ from certifeature.selectors.data import Rows, checked_weights, original_columns
 from certifeature.selectors.parameters import check_epsilon, check_size, requested_size
 from certifeature.selectors.subspace import BasisFacts, row_space
 from certifeature.sparsify import Sample
+from certifeature.sparsify.sample import EmptySampleError
 from certifeature.svm import default_svm, fit_svm, row_costs, share_outside, support_rows
 from certifeature.svm.checks import check_svm
 
@@ -348,7 +349,10 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
         """
 
         def keeps(size: int) -> bool:
-            sample = self._scaled_sample(basis, size, seed)
+            try:
+                sample = self._scaled_sample(basis, size, seed)
+            except EmptySampleError:
+                return False
             return extreme_eigenvalues(basis, sample)[0] >= 1 - self.epsilon
 
         most = min(self._most_needed(basis), self.n_features_in_)

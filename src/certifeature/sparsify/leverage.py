@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature._parameters import as_count
 from certifeature.basis.vectors import squared_norms
-from certifeature.sparsify.sample import Sample
+from certifeature.sparsify.sample import EmptySampleError, Sample
 from certifeature.sparsify.validation import as_vectors, check_orthonormal
 
 __all__ = ["leverage_sample", "leverage_scores"]
@@ -66,8 +66,8 @@ def leverage_sample(
 
     Raises
     ------
-    ValueError
-        If no coin came up, which happens for very small n_select only.
+    EmptySampleError
+        If no coin came up, which happens for very small n_select only. It is a ``ValueError``.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def leverage_sample(
     chances = np.minimum(1.0, n_select * probabilities)
     indices = np.flatnonzero(rng.random(len(scores)) < chances)
     if not indices.size:
-        raise ValueError(
+        raise EmptySampleError(
             f"no feature was chosen: with n_select={n_select} all {len(scores)} coins came up "
             "tails. Ask for more features or use replace=True."
         )
