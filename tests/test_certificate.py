@@ -24,6 +24,7 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
+from certifeature.blocks import ArrayBlocks
 from certifeature.certificate.measure import sampling_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.sparsify import leverage_sample
@@ -338,6 +339,15 @@ def test_json_round_trip_and_html(binary):
 def test_bad_selections_are_named(selection, keywords, message, binary):
     with pytest.raises(ValueError, match=message):
         certify(*binary, selection, **keywords)
+
+
+def test_a_name_that_two_columns_have_is_no_choice(binary):
+    X, y = binary
+    blocks = ArrayBlocks(X[:, :3], y)
+    blocks.feature_names = np.array(["a", "b", "a"])
+    assert certify(blocks, None, ["b"]).n_selected == 1
+    with pytest.raises(ValueError, match=r"several features named a; give indices"):
+        certify(blocks, None, ["b", "a"])
 
 
 def test_bad_data_are_named(binary):

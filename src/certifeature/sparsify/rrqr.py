@@ -19,8 +19,8 @@ FloatArray = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
 # Downdated norms lose digits as they shrink; below this share of their start they are made anew.
 _TRUSTED_SHARE = float(np.sqrt(_EPS))
-# What rounding leaves open: of a squared distance, relative to where downdating began; of a distance
-# that was made anew, relative to the norm of the column.
+# What rounding leaves open: of a squared distance, relative to where downdating began; of a
+# distance that was made anew, relative to the norm of the column.
 _DOWNDATING = 1e-13
 _PROJECTING = 1e-15
 _BLOCK = 1024
