@@ -179,6 +179,36 @@ class TestRightAnswers:
         fitted = selector(60, random_state=0).fit(X * 1e-150, y)
         assert np.isfinite(fitted.transform(X)).all()
 
+    @pytest.mark.parametrize("factor", [1e-300, 1e300])
+    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+    def test_weights_of_rows_do_not_lead_out_of_range(self, selector, factor, form, data):
+        X, weights = data[0], np.geomspace(1e-8, 1e20, 30)
+        options = {"supervised": False, "random_state": 0}
+        fitted = selector(60, **options).fit(form(X * factor), sample_weight=weights)
+        expected = selector(60, **options).fit(form(X), sample_weight=weights)
+        np.testing.assert_array_equal(fitted.indices_, expected.indices_)
+
+    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+    @pytest.mark.parametrize("basis", ["exact", "sketch"])
+    @pytest.mark.parametrize("in_blocks", [False, True])
+    # Scikit-learn sums the values up to see whether they are finite.
+    @pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")
+    def test_values_near_the_largest_number(self, selector, form, basis, in_blocks, data):
+        """The right answer, or the true reason why there is none; never talk of missing values."""
+        X = data[0] / np.abs(data[0]).max()
+        options = {"supervised": False, "random_state": 0, "basis": basis}
+        options["n_components"] = 9 if basis == "sketch" else None
+        expected = selector(60, **options).fit(X)
+
+        def fitted(largest):
+            rows = form(X * largest)
+            return selector(60, **options).fit(ArrayBlocks(rows, n_rows=7) if in_blocks else rows)
+
+        for largest in (1e300, 1e305):
+            np.testing.assert_array_equal(fitted(largest).indices_, expected.indices_)
+        with pytest.raises(ValueError, match=r"overflow\. Scale X first"):
+            fitted(1.7e308)
+
     def test_small_integers_do_not_overflow(self, selector, rng):
         X = rng.integers(-127, 128, size=(20, 80)).astype(np.int8)
         y = np.arange(20) % 2

@@ -350,6 +350,14 @@ def test_a_name_that_two_columns_have_is_no_choice(binary):
         certify(blocks, None, ["b", "a"])
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_columns_times_scales_that_overflow_are_named(form, binary):
+    X = binary[0] / np.abs(binary[0]).max() * 1e305
+    assert certify(form(X), None, [0, 1], rows="all").realised.radius_full > 1e304
+    with pytest.raises(ValueError, match=r"multiples of them overflow\. Scale X"):
+        certify(form(X), None, [0, 1], weights=[1e5, 1e5], rows="all")
+
+
 def test_bad_data_are_named(binary):
     X, y = binary
     with pytest.raises(ValueError, match="one class only"):

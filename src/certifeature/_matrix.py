@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
 
@@ -9,7 +11,33 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["canonical_csr", "fingerprint", "normalised", "scaled_columns", "stored_bytes"]
+__all__ = [
+    "TOO_LARGE",
+    "as_finite",
+    "canonical_csr",
+    "fingerprint",
+    "normalised",
+    "refusing_overflow",
+    "scaled_back",
+    "scaled_columns",
+    "stored_bytes",
+]
+
+TOO_LARGE = (
+    "X has values so large that sums or multiples of them overflow. Scale X first, for instance "
+    "with sklearn.preprocessing.MaxAbsScaler."
+)
+
+
+def as_finite(X: Any) -> Any:
+    """Return X in float64, sparse input as a CSR array, after a look at its shape and values."""
+    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    X = X.astype(np.float64, copy=False)
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and features; got {X.ndim}.")
+    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+        raise ValueError("X contains NaN or infinity; impute or remove those values first.")
+    return X
 
 
 def normalised(X: Any) -> tuple[Any, int]:
@@ -17,15 +45,8 @@ def normalised(X: Any) -> tuple[Any, int]:
 
     Sparse input gives a CSR array, dense input an ndarray; X itself is left alone.
     """
-    if sparse.issparse(X):
-        X = sparse.csr_array(X)
-        values = X.data.astype(np.float64)
-    else:
-        X = values = np.asarray(X, dtype=np.float64)
-    if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, rows and features; got {X.ndim}.")
-    if not np.isfinite(values).all():
-        raise ValueError("X contains NaN or infinity; impute or remove those values first.")
+    X = as_finite(X)
+    values = X.data if sparse.issparse(X) else X
     largest = np.abs(values).max(initial=0.0)
     if largest == 0:
         raise ValueError(
@@ -44,6 +65,22 @@ def normalised(X: Any) -> tuple[Any, int]:
     return X, exponent
 
 
+@contextmanager
+def refusing_overflow() -> Iterator[None]:
+    """Say what to do where values are finite, but what is made of them is not."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except FloatingPointError as error:
+        raise ValueError(TOO_LARGE) from error
+
+
+def scaled_back(values: Any, exponent: int) -> Any:
+    """Return values·2^e, which undoes what `normalised` did."""
+    with refusing_overflow():
+        return np.ldexp(values, exponent)
+
+
 def canonical_csr(X: Any) -> Any:
     """Return CSR data without duplicate entries, with the 32-bit indices that LIBSVM wants."""
     if not X.has_canonical_format:
@@ -57,12 +94,13 @@ def canonical_csr(X: Any) -> Any:
 
 def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:
     """Return X with its columns scaled, of the same kind and format (ndarray, CSR or CSC)."""
-    if not sparse.issparse(X):
-        return X * scales
-    scaled = X.copy()
-    factors = scales[X.indices] if X.format == "csr" else np.repeat(scales, np.diff(X.indptr))
-    scaled.data = X.data * factors
-    return scaled
+    with refusing_overflow():
+        if not sparse.issparse(X):
+            return X * scales
+        scaled = X.copy()
+        factors = scales[X.indices] if X.format == "csr" else np.repeat(scales, np.diff(X.indptr))
+        scaled.data = X.data * factors
+        return scaled
 
 
 def fingerprint(X: Any) -> str:

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._matrix import normalised
+from certifeature._matrix import (
+    as_finite,
+    canonical_csr,
+    normalised,
+    refusing_overflow,
+    scaled_back,
+)
+from certifeature._parameters import as_positive
 
 __all__ = ["Ball", "minimum_enclosing_ball"]
 
@@ -82,12 +89,11 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
     >>> round(ball.radius, 9), ball.coefficients.round(9)
     (1.0, array([0.5, 0.5, 0. ]))
     """
-    if not tolerance > 0:
-        raise ValueError(f"tolerance must be positive; got {tolerance!r}.")
-    values = X.data if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    if 0 not in np.shape(X) and not np.any(values):
-        return Ball(0.0, np.eye(1, np.shape(X)[0])[0], 0.0)
-    rows, exponent = normalised(X)
+    as_positive("tolerance", tolerance)
+    moved = _moved(as_finite(X))
+    if 0 not in moved.shape and not np.any(moved.data if sparse.issparse(moved) else moved):
+        return Ball(0.0, np.eye(1, moved.shape[0])[0], 0.0)
+    rows, exponent = normalised(moved)
     problem = _Problem(rows)
     for _ in range(_MOST_ROUNDS):
         squared_distances, squared_lower = problem.evaluate()
@@ -97,9 +103,23 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
         ):
             break
     radius, lower = np.sqrt(farthest), np.sqrt(max(min(squared_lower, farthest), 0.0))
-    return Ball(
-        float(np.ldexp(radius, exponent)), problem.coefficients, float(np.ldexp(lower, exponent))
-    )
+    radius, lower = scaled_back([radius, lower], exponent).tolist()
+    return Ball(radius, problem.coefficients, lower)
+
+
+def _moved(X: Any) -> Any:
+    """Return rows less the first one, in the columns where that costs no sparsity.
+
+    Their ball is the same elsewhere, and a column of huge values that hardly differ, or not at all,
+    does not drown the others. A difference is rounded relative to itself.
+    """
+    with refusing_overflow():
+        if not sparse.issparse(X):
+            return X - X[:1]
+        X = canonical_csr(X).copy()
+        full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+        X.data -= np.where(full, X[:1].toarray()[0] if X.shape[0] else 0.0, 0.0)[X.indices]
+        return X
 
 
 class _Problem:
@@ -111,7 +131,7 @@ class _Problem:
             rows = rows - rows.mean(axis=0)
         self._rows = rows
         self._squared_norms = np.asarray((rows * rows).sum(axis=1)).ravel()
-        self._rounding = 8 * _EPS * float(self._squared_norms.max())
+        self._rounding = 16 * _EPS * float(self._squared_norms.max())
         self._seen = np.empty(0, dtype=np.intp)
         self._gram = np.empty((0, 0))
         self.coefficients = np.zeros(rows.shape[0])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import svds
 
-from certifeature._matrix import normalised
+from certifeature._matrix import normalised, scaled_back
 from certifeature.basis.model import Basis
 from certifeature.basis.row_space import condensed_rows, implicit_row_space, row_space
 from certifeature.basis.sketch import MOST_VALUES, Sketch, check_n_components, gaussian_rows
@@ -51,7 +51,7 @@ def exact_basis(X: Any) -> Basis:
         rows = condensed_rows(rows)
     make = implicit_row_space if _is_large(rows, min(rows.shape)) else row_space
     vectors, singular_values = make(rows)
-    return Basis(vectors, np.ldexp(singular_values, exponent), len(singular_values), exact=True)
+    return Basis(vectors, scaled_back(singular_values, exponent), len(singular_values), exact=True)
 
 
 def truncated_basis(X: Any, n_components: int) -> Basis:

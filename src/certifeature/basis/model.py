@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature._matrix import scaled_back
 from certifeature.basis.vectors import Vectors
 
 __all__ = ["Basis"]
@@ -52,7 +53,7 @@ class Basis:
         vectors, singular_values = space
         # Combinations that are not independent have caught all that there is.
         rank = len(singular_values) if len(singular_values) < n_combinations else None
-        return cls(vectors, np.ldexp(singular_values, exponent), rank, exact=rank is not None)
+        return cls(vectors, scaled_back(singular_values, exponent), rank, exact=rank is not None)
 
     @property
     def n_components(self) -> int:
