@@ -23,6 +23,7 @@ from certifeature.cli.options import (
 )
 from certifeature.cli.output import check_writable, json_text, reproduction, working
 from certifeature.report import Report, write_report
+from certifeature.svm import fit_svm
 
 __all__ = ["certify_command"]
 
@@ -73,7 +74,7 @@ def certify_command(
             rows="all" if unsupervised else "support",
         )
     if report is not None:
-        fitted = None if unsupervised else svm.fit(loaded.X, loaded.y)
+        fitted = None if unsupervised else fit_svm(svm, loaded.X, loaded.y)
         asked = {
             "Data": str(loaded),
             "Features": str(features),

@@ -46,6 +46,7 @@ from certifeature.selectors import (
     RRQRSelector,
 )
 from certifeature.sparsify import Sample
+from certifeature.svm import fit_svm
 
 __all__ = ["Method", "select_command"]
 
@@ -142,7 +143,7 @@ def select_command(
         certificate = _certificate(loaded, selector, svm, unsupervised)
         fitted = getattr(selector, "estimator_", None) if method in _OURS else None
         if fitted is None and not unsupervised:
-            fitted = clone(svm).fit(loaded.X, loaded.y)
+            fitted = fit_svm(clone(svm), loaded.X, loaded.y)
     features = describe(sample, loaded.names, fitted)
     if output is not None:
         text = feature_list(features)

@@ -89,8 +89,8 @@ class BSSSelector(BaseSelector):
     weights_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
     scores_ : ndarray of shape (n_features,)
-        The ranking of ``order``, highest first; −inf for a feature of which the basis, where it had
-        to be cut, sees less than a tenth.
+        The ranking of ``order``, highest first. Where the basis had to be cut these are ranks, and
+        features come last that lie ten times as much outside it as the one that lies least outside.
     n_features_to_select_ : int
         Number r of picks.
     support_rows_ : ndarray of shape (n_rows,)
@@ -214,9 +214,17 @@ class BSSSelector(BaseSelector):
         if basis.n_components == whole.n_components:
             return scores
         # The scale of a feature that lies mostly in the directions cut off would fit what little
-        # is left of it, and blow up the rest.
+        # is left of it, and blow up the rest. So it comes after the others, as ranks say.
         seen, there_is = (squared_norms(b.vectors) for b in (basis, whole))
-        return np.where(seen < _SMALLEST_SHARE_SEEN * there_is, -np.inf, scores)
+        shares = np.divide(seen, there_is, out=np.zeros_like(seen), where=there_is > 0)
+        visible = shares >= _SMALLEST_SHARE_SEEN * shares.max()
+        order = np.lexsort((scores, visible))
+        differs = (visible[order[1:]] != visible[order[:-1]]) | (
+            scores[order[1:]] != scores[order[:-1]]
+        )
+        ranks = np.empty(len(order))
+        ranks[order] = np.concatenate([[0], np.cumsum(differs)])
+        return ranks
 
     def _scores(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
         if callable(self.order) or (isinstance(self.order, str) and self.order == "rfe"):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from certifeature.svm.fitting import fit_svm
 from certifeature.svm.support import feature_weights
 
 __all__ = ["elimination_order"]
@@ -49,7 +50,6 @@ def elimination_order(
     >>> elimination_order(SVC(kernel="linear").fit(X, y), X, y)
     array([3., 1., 2.])
     """
-    fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
     columns = np.arange(X.shape[1])
     dropped: list[NDArray[np.intp]] = []
     while len(columns) > 1:
@@ -59,7 +59,7 @@ def elimination_order(
         dropped.append(best_first[n_kept:])
         columns = np.sort(best_first[:n_kept])
         if n_kept > 1:
-            svm = clone(svm).fit(X[:, columns], y, **fit_params)
+            svm = fit_svm(clone(svm), X[:, columns], y, sample_weight)
     ranking = np.concatenate([columns, *reversed(dropped)])
     order = np.empty(len(ranking))
     order[ranking] = np.arange(len(ranking), 0, -1)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.svm import SVC, NuSVC
 
 from certifeature.basis.vectors import Vectors
 from certifeature.svm.checks import REMEDY, check_svm
@@ -54,7 +56,11 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
             raise ValueError(
                 f"support_ of {name} does not list the rows of support vectors; {REMEDY}"
             )
-        return _with_twins(X, np.asarray(y), np.unique(support))
+        if isinstance(svm, SVC | NuSVC):
+            # Where rows depend on each other, a dual solver may put multipliers on any of them.
+            on_margin = np.flatnonzero(near_margin(margins(svm, X, np.asarray(y))))
+            support = np.union1d(support, on_margin)
+        return np.unique(support).astype(np.intp)
     if getattr(svm, "loss", None) not in _HINGE_LOSSES or not hasattr(svm, "decision_function"):
         raise ValueError(
             f"{name} tells no support vectors: it has neither support_ nor a decision function "
@@ -69,29 +75,18 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     return rows
 
 
-def _with_twins(X: Any, y: NDArray[Any], support: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Add the rows that equal a support row of the same class.
-
-    A dual solver may put the multiplier of equal rows on any of them, but all lie on the margin.
-    """
-    if sparse.issparse(X):
-        X = sparse.csr_array(X)
-        spans = itertools.pairwise(X.indptr)
-        keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in spans]
-    else:
-        keys = [row.tobytes() for row in np.asarray(X)]
-    labelled = list(zip(keys, y.tolist(), strict=True))
-    supporting = {labelled[row] for row in support}
-    return np.flatnonzero([row in supporting for row in labelled])
-
-
 def near_margin(margins: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Tell which rows lie on the margin or on its wrong side, in any binary problem."""
     return np.asarray((margins <= 1 + _MARGIN_SLACK).any(axis=1))
 
 
 def margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the functional margin of each row (rows) in each binary problem (columns)."""
+    """Return the functional margin of each row (rows) in each binary problem (columns).
+
+    A row that is not part of a problem is infinitely far from its margin.
+    """
+    if isinstance(svm, SVC | NuSVC) and len(svm.classes_) > 2:
+        return _margins_of_pairs(svm, X, y)
     decisions = np.asarray(svm.decision_function(X), dtype=np.float64)
     if decisions.ndim == 1:
         decisions = decisions[:, None]
@@ -102,6 +97,19 @@ def margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
         rival = np.where(own, -np.inf, decisions).max(axis=1)
         return (decisions[own] - rival)[:, None]
     return np.where(own, decisions, -decisions)
+
+
+def _margins_of_pairs(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return margins of an SVM that sets every class against every other."""
+    by_pairs = copy(svm)
+    by_pairs.decision_function_shape, by_pairs.break_ties = "ovo", False
+    decisions = by_pairs.decision_function(X)
+    columns = []
+    for column, (first, second) in enumerate(itertools.combinations(svm.classes_, 2)):
+        signs = np.where(y == first, 1.0, -1.0)
+        belongs = (y == first) | (y == second)
+        columns.append(np.where(belongs, signs * decisions[:, column], np.inf))
+    return np.column_stack(columns)
 
 
 def feature_weights(svm: Any) -> NDArray[np.float64]:
