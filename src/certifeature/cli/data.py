@@ -98,10 +98,24 @@ def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[n
 def _scaled(X: Any, scaling: Scaling) -> Any:
     if scaling is Scaling.standard:
         # Means of sparse columns stay where they are: without them the zeros would be filled.
-        return StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(X)
+        return StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(_evened(X))
     if scaling is Scaling.tfidf:
         return TfidfTransformer().fit_transform(sparse.csr_array(X))
     return X
+
+
+def _evened(X: Any) -> Any:
+    """Return columns over powers of 2, their largest values near 1, so that squares are in range.
+
+    Standard units are the same for every unit before.
+    """
+    largest = abs(X).max(axis=0)
+    exponents = np.frexp(largest.toarray() if sparse.issparse(largest) else largest)[1]
+    if not sparse.issparse(X):
+        return np.ldexp(X, -exponents)
+    evened = X.copy()
+    evened.data = np.ldexp(X.data, -exponents[X.indices])
+    return evened
 
 
 def check_scaling(X: Any, scaling: Scaling) -> None:
