@@ -149,6 +149,20 @@ class TestSelect:
         standard = run_json(capsys, "select", path, "-k", 10, "--scale", "standard")
         assert plain["features"] != standard["features"]
 
+    @pytest.mark.parametrize("kind", ["npz", "svm"])
+    @pytest.mark.parametrize("factor", [1e-200, 1e160, 1e300])
+    def test_standard_units_do_not_depend_on_the_units_before(
+        self, kind, factor, data, tmp_path, capsys
+    ):
+        X, y, names = data
+        units = np.where(np.arange(60) % 2, factor, 1.0)
+        chosen = []
+        for values in (X, X * units):
+            path, _ = write(kind, (values, y, names), tmp_path)
+            chosen.append(run_json(capsys, "select", path, "-k", 20, "--scale", "standard"))
+        first, second = ([f["index"] for f in result["features"]] for result in chosen)
+        assert first == second
+
     @pytest.mark.parametrize("suffix", ["svm", "csv", "tsv", "npz"])
     def test_reduced_data_can_be_read_again(self, suffix, data, tmp_path, capsys):
         path, _ = write("npz", data, tmp_path)

@@ -145,6 +145,19 @@ class TestKinds:
         selector.fit(da.from_array(X, chunks=(300, 300)))
         assert not hasattr(selector, "feature_names_in_")
 
+    @pytest.mark.parametrize("kind", [bool, np.int16, np.float32])
+    def test_plain_columns_keep_their_type(self, X, kind):
+        values = (X[:, :30] > 0).astype(kind)
+        frame = pd.DataFrame(values, columns=[f"c{j}" for j in range(30)])
+        selector = BSSSelector(9, supervised=False, rescale=False).fit(values)
+        expected = values[:, selector.get_support()]
+        reduced = selector.transform(da.from_array(values, chunks=(200, 30)))
+        assert reduced.dtype == reduced.compute().dtype == kind
+        np.testing.assert_array_equal(reduced.compute(), expected)
+        reduced = selector.transform(dd.from_pandas(frame, npartitions=2)).compute()
+        assert (reduced.dtypes == kind).all()
+        np.testing.assert_array_equal(reduced.to_numpy(), expected)
+
     def test_columns_of_the_same_name(self, X):
         frame = pd.DataFrame(X[:, :4], columns=["a", "b", "a", "c"])
         selector = BSSSelector(2, supervised=False).fit(X[:, :4])

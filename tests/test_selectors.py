@@ -278,6 +278,46 @@ def test_plain_columns_are_those_of_x(wide):
         np.testing.assert_array_equal(scaled.indices_, fitted.indices_)
 
 
+@pytest.mark.parametrize("kind", [bool, np.int8, np.uint16, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_plain_columns_keep_their_type(selector, form, kind, rng):
+    X = rng.integers(0, 100, size=(20, 30)).astype(kind)
+    X[:, ::3] = 0
+    data, plain = form(X), {"supervised": False, "rescale": False, "random_state": 0}
+    fitted = selector(12, **plain).fit(data)
+    reduced = fitted.transform(data)
+    restored = fitted.inverse_transform(reduced)
+    assert reduced.dtype == restored.dtype == kind
+    assert type(reduced) is type(data)
+    if sparse.issparse(data):
+        reduced, restored = reduced.toarray(), restored.toarray()
+    np.testing.assert_array_equal(reduced, X[:, fitted.get_support()])
+    np.testing.assert_array_equal(restored, np.where(fitted.get_support(), X, kind(0)))
+    fitted.set_params(rescale=True)
+    assert fitted.transform(data).dtype in (np.float32, np.float64)
+
+
+def test_plain_columns_of_a_data_frame_keep_their_types(rng):
+    frame = pd.DataFrame(
+        {f"c{j}": rng.integers(0, 2, 20).astype(kind) for j, kind in enumerate([bool, "i2", "f4"])}
+    )
+    selector = RandomSelector(2, supervised=False, rescale=False, random_state=0)
+    reduced = selector.set_output(transform="pandas").fit_transform(frame)
+    pd.testing.assert_frame_equal(reduced, frame.loc[:, selector.get_support()])
+    assert isinstance(selector.set_output(transform="default").transform(frame), np.ndarray)
+    with pytest.raises(ValueError, match="NaN"):
+        selector.set_output(transform="pandas").transform(frame.assign(c2=np.nan))
+
+
+def test_plain_columns_are_not_those_of_a_scaled_choice(wide):
+    """What was learnt decides: to turn the scales off takes another fit."""
+    X, y = wide
+    fitted = BSSSelector(80).fit(X, y)
+    expected = fitted.transform(X)
+    np.testing.assert_array_equal(fitted.set_params(rescale=False).transform(X), expected)
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
 def test_transform_scales_and_inverse_transform_undoes_it(form, wide):
     X, y = wide

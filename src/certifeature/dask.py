@@ -165,23 +165,30 @@ def column_names(X: Any) -> NDArray[Any] | None:
     return np.array(names, dtype=object)
 
 
-def chosen_columns(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> Any:
-    """Return some columns of a Dask collection, times their scales, when they are computed."""
+def chosen_columns(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | None) -> Any:
+    """Return some columns of a Dask collection, times their scales, when they are computed.
+
+    Without scales they are as they were, in their own type.
+    """
     if hasattr(X, "to_dask_array"):
         return X.map_partitions(_chosen_of_frame, columns, scales)
     X = X.rechunk({1: -1})
+    dtype = X.dtype if scales is None else np.float64
     return X.map_blocks(
-        _chosen, columns, scales, dtype=np.float64, chunks=(X.chunks[0], (len(columns),))
+        _chosen, columns, scales, dtype=dtype, chunks=(X.chunks[0], (len(columns),))
     )
 
 
-def _chosen_of_frame(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> Any:
+def _chosen_of_frame(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | None) -> Any:
     # By place, since names may be the same.
-    return X.iloc[:, columns] * scales
+    chosen = X.iloc[:, columns]
+    return chosen if scales is None else chosen * scales
 
 
-def _chosen(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> Any:
-    return scaled_columns(X[:, columns], scales) if X.size else X[:, :0]
+def _chosen(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | None) -> Any:
+    if not X.size:
+        return X[:, :0]
+    return X[:, columns] if scales is None else scaled_columns(X[:, columns], scales)
 
 
 def _on_block(

@@ -95,7 +95,24 @@ def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[n
 
 
 def _scaled(X: Any, scaling: Scaling) -> Any:
-    return X if scaling is Scaling.none else column_scaler(scaling, X).fit_transform(X)
+    if scaling is Scaling.none:
+        return X
+    evened = _evened(X) if scaling is Scaling.standard else X
+    return column_scaler(scaling, X).fit_transform(evened)
+
+
+def _evened(X: Any) -> Any:
+    """Return columns over powers of 2, their largest values near 1, so that squares are in range.
+
+    Standard units are the same for every unit before.
+    """
+    largest = abs(X).max(axis=0)
+    exponents = np.frexp(largest.toarray() if sparse.issparse(largest) else largest)[1]
+    if not sparse.issparse(X):
+        return np.ldexp(X, -exponents)
+    evened = X.copy()
+    evened.data = np.ldexp(X.data, -exponents[X.indices])
+    return evened
 
 
 def check_scaling(X: Any, scaling: Scaling) -> None:

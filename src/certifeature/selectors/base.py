@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, check_random_state
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -125,6 +126,8 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order of X, times their scales.
 
+        With ``rescale=False`` they are returned as they are, integers and booleans included.
+
         Parameters
         ----------
         X : array-like, sparse array or matrix, of shape (n_samples, n_features), or blocks
@@ -138,11 +141,15 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
         check_is_fitted(self)
         if isinstance(X, RowBlocks) or is_dask(X):
             return self._transform_blocks(X)
-        X = validate_data(
-            self, X, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc"), reset=False
-        )
         columns, scales = self._columns_and_scales()
-        return scaled_columns(X[:, columns], scales.astype(X.dtype))
+        values = validate_data(
+            self, X, dtype=_types(scales), accept_sparse=("csr", "csc"), reset=False
+        )
+        if scales is not None:
+            return scaled_columns(values[:, columns], scales.astype(values.dtype))
+        as_frame = _get_output_config("transform", estimator=self)["dense"] != "default"
+        # An array would bring the columns of a data frame to one type.
+        return X.iloc[:, columns] if as_frame and hasattr(X, "iloc") else values[:, columns]
 
     def inverse_transform(self, X: Any) -> Any:
         """Undo the scales and put zeros where features were left out.
@@ -158,15 +165,16 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
             Data with the original columns.
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc"))
         columns, scales = self._columns_and_scales()
+        X = check_array(X, dtype=_types(scales), accept_sparse=("csr", "csc"))
         if X.shape[1] != len(columns):
             raise ValueError(
                 f"X has {X.shape[1]} columns, but {len(columns)} features were chosen; "
                 "give what transform returned."
             )
-        unscaled = scaled_columns(X, (1 / scales).astype(X.dtype))
-        return original_columns(unscaled, columns, self.n_features_in_)
+        if scales is not None:
+            X = scaled_columns(X, (1 / scales).astype(X.dtype))
+        return original_columns(X, columns, self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -181,9 +189,12 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
         mask[self.indices_] = True
         return mask
 
-    def _columns_and_scales(self) -> tuple[NDArray[np.intp], FloatArray]:
+    def _columns_and_scales(self) -> tuple[NDArray[np.intp], FloatArray | None]:
+        """Return the chosen columns in the order of X, and their scales unless they have none."""
         order = np.argsort(self.indices_)
-        return self.indices_[order], self.weights_[order]
+        scales = self.weights_[order]
+        plain = not self.rescale and (scales == 1).all()
+        return self.indices_[order], None if plain else scales
 
     def _check_parameters(self) -> None:
         check_size(self.n_features_to_select)
@@ -377,6 +388,11 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
         task.call_on_fit_task_begin(estimator=self)
         yield
         task.call_on_fit_task_end(estimator=self)
+
+
+def _types(scales: FloatArray | None) -> Any:
+    """Return the types that columns may have: any that are numbers, unless they are scaled."""
+    return "numeric" if scales is None else (np.float64, np.float32)
 
 
 def _with_all_classes(rows: Rows, everyone: Rows) -> Rows:

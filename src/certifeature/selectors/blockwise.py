@@ -132,7 +132,7 @@ class BlockwiseMixin:
             )
         columns, scales = self._columns_and_scales()
         if isinstance(X, RowBlocks):
-            return X.with_columns(columns, scales)
+            return X.with_columns(columns, np.ones(len(columns)) if scales is None else scales)
         return chosen_columns(X, columns, scales)
 
     def _fit_digest(self: Any, digest: Digest, seed: int) -> None:
