@@ -14,7 +14,9 @@ KEPT, UNDECIDED, REFUSED, VIOLATED = "kept", "undecided", "refused", "violated"
 
 _LIBRARY = str(Path(certifeature.__file__).parent)
 # Where scikit-learn checks what it is given.
-_CHECKS = ("sklearn/utils/", "sklearn/svm/", "sklearn/base.py")
+_CHECKS = ("/sklearn/utils/", "/sklearn/base.py")
+# Where the library trains the SVM of the user, who may be told what ails it.
+_TRAINING = "svm/fitting.py"
 # Warnings that a user cannot act on.
 _SLIPS = (RuntimeWarning, DeprecationWarning, FutureWarning)
 
@@ -69,20 +71,28 @@ def is_clean(error):
     """
     if not isinstance(error, OSError) and type(error) is not ValueError:
         return False
-    place = _frames(error)[-1].filename
-    checked = place.startswith(_LIBRARY) or any(part in place for part in _CHECKS)
-    speaks_of_nan = not place.startswith(_LIBRARY) and "NaN" in str(error)
-    return checked and bool(str(error)) and not speaks_of_nan
+    place, own = _frames(error)[-1].filename, _own_frames(error)
+    if not own or not str(error):
+        return False
+    if place == own[-1].filename:
+        return True
+    if "/sklearn/svm/" in place:
+        return own[-1].filename.endswith(_TRAINING)
+    return "NaN" not in str(error) and any(part in place for part in _CHECKS)
 
 
 def described(error):
     """Return an error in one line, with the last line of the library on its way."""
-    frames = [frame for frame in _frames(error) if frame.filename.startswith(_LIBRARY)]
-    where = ""
-    if frames:
-        where = f" at {Path(frames[-1].filename).relative_to(_LIBRARY)}:{frames[-1].lineno}"
+    own, where = _own_frames(error), ""
+    if own:
+        where = f" at {Path(own[-1].filename).relative_to(_LIBRARY)}:{own[-1].lineno}"
     return f"{type(error).__name__}{where}: {' '.join(str(error).split())[:240]}"
 
 
 def _frames(error):
     return traceback.extract_tb(error.__traceback__)
+
+
+def _own_frames(error):
+    """Return the lines of the library that an error passed."""
+    return [frame for frame in _frames(error) if frame.filename.startswith(_LIBRARY)]

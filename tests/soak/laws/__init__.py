@@ -11,12 +11,11 @@ from soak.laws.enclosures import (
 )
 from soak.laws.oracles import oracles_agree
 from soak.laws.readers import readers_survive
-from soak.laws.selectors import selectors_survive
+from soak.laws.selectors import certify_survives, selectors_survive
 from soak.laws.sparsifiers import (
     bss_keeps_its_bounds,
-    leverage_samples_add_up,
+    draws_add_up,
     pivots_are_farthest,
-    uniform_samples_are_distinct,
 )
 
 LAWS = {
@@ -24,9 +23,8 @@ LAWS = {
     for law in (
         oracles_agree,
         bss_keeps_its_bounds,
-        leverage_samples_add_up,
+        draws_add_up,
         pivots_are_farthest,
-        uniform_samples_are_distinct,
         bases_span_the_rows,
         certificates_are_true,
         layers_nest,
@@ -38,6 +36,7 @@ LAWS = {
         choices_ignore_rows,
         choices_ignore_columns,
         selectors_survive,
+        certify_survives,
         readers_survive,
     )
 }

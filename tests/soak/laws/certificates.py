@@ -102,8 +102,8 @@ class _Drawn:
 
     @property
     def reduced(self):
-        """The chosen columns of these rows, times their scales, exactly."""
-        return exact(self.full)[:, self.indices] * exact(self.weights)
+        """The chosen columns of these rows, times their scales, as `transform` rounds them."""
+        return self.full[:, self.indices] * self.weights
 
 
 def _draw(rng):

@@ -9,7 +9,7 @@ from soak.verdict import Violation
 
 _FEATURES = (1, 12)
 # Relative widths that enclosures of plain data keep to.
-_TIGHT = 1e-3
+_TIGHT = 0.05
 # Margins, relative to the radius, that rounding cannot hide.
 CLEAR_MARGIN = 1e-6
 # The last digit of a bound is not judged.

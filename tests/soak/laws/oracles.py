@@ -28,7 +28,7 @@ def oracles_agree(rng):
     if margin.lower > 0:
         truths["margin"] = margin
     for name, truth in truths.items():
-        if not 0 <= truth.upper - truth.lower <= 1e-25 * truth.upper:
+        if abs(truth.upper - truth.lower) > 1e-25 * truth.upper:
             raise Violation(f"{name} is in [{truth.lower}, {truth.upper}]")
 
 

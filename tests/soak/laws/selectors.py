@@ -1,4 +1,4 @@
-"""Selectors on anything that is finite: a choice, or a clean error."""
+"""Selectors and certificates on anything that is finite: an answer, or a clean error."""
 
 import numpy as np
 
@@ -8,8 +8,9 @@ from certifeature import (
     LPSVMSelector,
     RandomSelector,
     RRQRSelector,
+    certify,
 )
-from soak.data import draw_case, draw_svm, in_other_clothes
+from soak.data import draw_case, draw_selection, draw_svm, in_other_clothes
 from soak.verdict import Violation
 
 _KINDS = (BSSSelector, BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector)
@@ -42,7 +43,23 @@ def selectors_survive(rng):
     if np.abs(case.X).max() < _LARGEST and not np.isfinite(values).all():
         raise Violation(f"{selector!r}: transform gives values that are not finite")
     if hasattr(selector, "certificate_"):
-        _check_certificate(selector)
+        _check_certificate(selector.certificate_)
+
+
+def certify_survives(rng):
+    """Any selection gets a certificate whose numbers are in order, or a clean ValueError."""
+    case = draw_case(rng, (2, 40), (1, 60), (1, 6))
+    X = in_other_clothes(rng, case.X)
+    indices, weights = draw_selection(rng, X.shape[1])
+    estimator = draw_svm(rng, case.y, wild=True) if rng.random() < 0.7 else None
+    rows = ["support", "all"][rng.integers(2)]
+    y = None if rows == "all" and rng.random() < 0.3 else case.y
+    options = {"weights": weights, "estimator": estimator, "rows": rows}
+    certificate = certify(X, y, indices, realised=bool(rng.random() < 0.8), **options)
+    _check_certificate(certificate)
+    realised = certificate.realised
+    if realised is not None and not 0 <= realised.radius_ratio < np.inf:
+        raise Violation(f"radii {realised.radius_full} and {realised.radius_selected}")
 
 
 def _draw_selector(rng, case, n_features):
@@ -72,13 +89,12 @@ def _draw_selector(rng, case, n_features):
     return kind(size, **options), weights
 
 
-def _check_certificate(selector):
-    certificate = selector.certificate_
+def _check_certificate(certificate):
     soft = certificate.regularised
     pairs = [(certificate.lambda_min, certificate.lambda_max)]
     pairs += [] if soft is None else [(soft.lambda_min, soft.lambda_max)]
     for low, high in pairs:
         if not 0 <= low <= high < np.inf:
-            raise Violation(f"{selector!r}: eigenvalues from {low} to {high}")
-    if not str(certificate):
-        raise Violation(f"{selector!r}: a certificate without words")
+            raise Violation(f"eigenvalues from {low} to {high}")
+    if not str(certificate) or "nan" in str(certificate):
+        raise Violation(f"a certificate that says {str(certificate)!r}")

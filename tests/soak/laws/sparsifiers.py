@@ -34,7 +34,7 @@ def bss_keeps_its_bounds(rng):
             raise Violation(f"scales differ by {np.abs(weights / sample.weights - 1).max()}")
 
 
-def leverage_samples_add_up(rng):
+def draws_add_up(rng):
     """Squared scales times r·p are whole numbers that sum to r; with coins, they are 1/q."""
     V, _ = draw_basis(rng)
     n_select, replace = int(rng.integers(1, 3 * len(V))), bool(rng.random() < 0.5)
@@ -48,6 +48,13 @@ def leverage_samples_add_up(rng):
     expected = n_select if replace else len(sample.indices)
     if np.rint(counts).sum() != expected:
         raise Violation(f"scales stand for {np.rint(counts).sum()} draws of {expected}")
+    n_uniform = int(rng.integers(1, len(V) + 1))
+    sample = uniform(len(V), n_uniform, seed)
+    _check(sample, len(V), n_uniform)
+    if len(sample.indices) != n_uniform:
+        raise Violation(f"{len(sample.indices)} columns for {n_uniform}")
+    if not np.allclose(sample.weights, np.sqrt(len(V) / n_uniform)):
+        raise Violation(f"scales {sample.weights}")
 
 
 def pivots_are_farthest(rng):
@@ -72,18 +79,6 @@ def pivots_are_farthest(rng):
         direction = rest[:, pivot] / distances[pivot]
         for _ in range(2):
             rest = rest - np.outer(direction, direction @ rest)
-
-
-def uniform_samples_are_distinct(rng):
-    """As many columns as asked for, all different, with one scale √(d/r)."""
-    d = int(rng.integers(1, 500))
-    n_select = int(rng.integers(1, d + 1))
-    sample = uniform(d, n_select, int(rng.integers(2**31)))
-    _check(sample, d, n_select)
-    if len(sample.indices) != n_select:
-        raise Violation(f"{len(sample.indices)} columns for {n_select}")
-    if not np.allclose(sample.weights, np.sqrt(d / n_select)):
-        raise Violation(f"scales {sample.weights}")
 
 
 def draw_basis(rng):
