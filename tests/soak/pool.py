@@ -1,7 +1,6 @@
 """Processes that run one case at a time and may hang or die without harm to the others."""
 
 import multiprocessing
-import os
 import resource
 import time
 from multiprocessing.connection import wait
@@ -56,11 +55,16 @@ class _Worker:
         self._process = context.Process(target=_serve, args=(other,), daemon=True)
         self._process.start()
         other.close()
+        self._is_ready = False
 
     def begin(self, job):
-        if job is not None:
-            self.job, self.started = job, time.monotonic()
-            self.pipe.send(job)
+        if job is None:
+            return
+        if not self._is_ready:
+            # Imports take seconds, which are not the first case's.
+            self._is_ready = self.pipe.recv()
+        self.job, self.started = job, time.monotonic()
+        self.pipe.send(job)
 
     def result(self):
         try:
@@ -89,7 +93,7 @@ def _serve(pipe):
     # Cases are small, and there is a process for each core.
     threadpool_limits(1)
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
-    parent = os.getppid()
-    while os.getppid() == parent:
+    pipe.send(True)
+    while True:
         law, case = pipe.recv()
         pipe.send(judge(law, LAWS[law], case))
