@@ -36,7 +36,7 @@ bench: $(EXTRAS)bench
 
 # The paper's experiments, hours of work; stopped and started again it goes on where it was.
 REPEATS ?= 10
-EXPERIMENT := $(BIN)/certifeature paper
+EXPERIMENT := $(BIN)/python -m paper
 paper: $(EXTRAS)cli
 	$(EXPERIMENT) table1 --out results/paper
 	$(EXPERIMENT) table4 --out results/paper $(if $(DATA),--data $(DATA))

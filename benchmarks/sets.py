@@ -1,14 +1,20 @@
 """Data sets on disk, as the README here describes them, and made-up ones."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 from scipy import sparse
 
-from certifeature.experiments import tasks as experiments
+# A script sees the modules of its own folder; paper/ stands beside it.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 
 def directory_pairs(folder):
     """Yield pairs of web directory categories: 150 to 280 pages each."""
-    for task in experiments.directory_pairs(folder):
+    from paper.tasks import directory_pairs
+
+    for task in directory_pairs(folder):
         yield task.X, task.y
 
 

@@ -259,9 +259,10 @@ def test_careless_selection_is_caught():
 
 def test_faint_direction_is_not_certified_beyond_rounding():
     """A direction kept with a scale at the edge of rounding counts as lost."""
-    X = np.eye(3)
-    certificate = certify(X, None, [0, 1, 2], weights=[1.0, 1.0, 1e-12], rows="all")
-    assert certificate.lambda_min == 0
+    X, weights = np.c_[np.eye(3), np.ones(3)], [1.0, 1.0, 1e-12]
+    assert certify(X, None, [0, 1, 2], weights=weights, rows="all").lambda_min == 0
+    # All columns together lose nothing, so that there is no doubt.
+    assert certify(X[:, :3], None, [0, 1, 2], weights=weights, rows="all").lambda_min == 1e-24
 
 
 def test_overlapping_classes_have_no_hard_margin():

@@ -22,9 +22,8 @@ from certifeature._files import replacing
 from certifeature.cli.app import run
 from certifeature.cli.data import _free_memory
 from certifeature.cli.select import Method
+from certifeature.compare import METHODS, compare
 from certifeature.datasets import make_relevant_features, read_data
-from certifeature.experiments import compare
-from certifeature.experiments.methods import FULL_DATA, METHODS
 
 COMMAND = Path(sys.executable).with_name("certifeature")
 
@@ -287,7 +286,7 @@ class TestCompare:
             raise AssertionError(constant)
 
         rows = json.loads(table.read_text(), parse_constant=refuse)
-        assert rows[1]["kappa"] is None
+        assert rows[1]["condition"] is None
 
     def test_a_method_that_chooses_nothing_guesses_the_larger_class(self, csv, capsys):
         arguments = ("compare", csv, "-t", "tumour", "-k", 5, "-m", "l1", "-C", 1e-9, "--jobs", 1)
@@ -306,7 +305,7 @@ class TestCompare:
             y,
             [10],
             methods=["rfe"],
-            weighting="standard",
+            scaling="standard",
             n_jobs=1,
         )
         assert result["contenders"][1]["errors"] == list(study.contenders[1].errors)
@@ -319,28 +318,13 @@ class TestCompare:
         assert "full data" in text
 
 
-class TestPaper:
-    def test_table1(self, tmp_path, capsys):
-        sizes = "--sets 1 --repeats 1 --folds 2 --samples 30 --features 40 --relevant 6 -k 8"
-        assert run(["paper", "table1", "--out", str(tmp_path), "--jobs", "1", *sizes.split()]) == 0
-        assert capsys.readouterr().out == f"{tmp_path / 'table1.md'}\n"
-
-    @pytest.mark.parametrize("command", ["figures", "table2-3"])
-    def test_missing_data_say_where_to_get_them(self, command, tmp_path, capsys):
-        out = tmp_path / "out"
-        arguments = ["paper", command, "--data", str(tmp_path / "nowhere"), "--out", str(out)]
-        assert run(arguments) == 2
-        assert "techtc.cs.technion.ac.il" in capsys.readouterr().err
-        assert not out.exists()
-
-
 class TestHelp:
     def test_methods_are_those_of_the_comparison(self):
-        assert {method.value for method in Method} == METHODS.keys() - {FULL_DATA}
+        assert {method.value for method in Method} == METHODS.keys()
 
     def test_every_command_shows_examples(self, capsys):
-        for command in ("select", "certify", "compare", "demo", "paper table1", "paper figures"):
-            assert run([*command.split(), "--help"]) == 0
+        for command in ("select", "certify", "compare", "demo"):
+            assert run([command, "--help"]) == 0
             assert f"certifeature {command}" in capsys.readouterr().out
 
     def test_version(self, capsys):
@@ -403,7 +387,7 @@ def cases(folder):
         "stdin": (["select", "-", "-k", "3"], "--format"),
         "no list": (["certify", csv, "-t", "tumour", "-f", folder / "no.txt"], "no.txt"),
         "compare k": (["compare", csv, "-t", "tumour", "-k", "60"], "60"),
-        "compare folds": (["compare", csv, "-t", "tumour", "-k", "5", "--folds", "40"], "--folds"),
+        "compare folds": (["compare", csv, "-t", "tumour", "-k", "5", "--folds", "40"], "40 folds"),
         "compare output": (["compare", csv, "-k", "5", "-o", folder / "t.txt"], ".json"),
     }
 

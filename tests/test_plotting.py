@@ -19,8 +19,8 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
+from certifeature.compare import Comparison, Contender
 from certifeature.datasets import make_relevant_features
-from certifeature.experiments import Comparison, Contender
 from certifeature.plotting import (
     CertificateDisplay,
     ErrorCurveDisplay,

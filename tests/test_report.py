@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from certifeature.certificate import APriori, Certificate, Realised
 from certifeature.certificate.wording import as_sentences
-from certifeature.experiments import Comparison, Contender
+from certifeature.compare import Comparison, Contender
 from certifeature.report import Feature, Report, page, render, write_report
 from certifeature.report.text import decimals, duration, number, one_line, visible
 from certifeature.report.view import layers, method_rows

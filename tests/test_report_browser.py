@@ -6,7 +6,7 @@ import pytest
 from chromium import Chromium, find_chromium
 
 from certifeature.certificate import APriori, Certificate, Realised
-from certifeature.experiments import Comparison, Contender
+from certifeature.compare import Comparison, Contender
 from certifeature.report import Feature, Report, write_report
 
 EVIL = [

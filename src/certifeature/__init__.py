@@ -4,6 +4,7 @@ The selectors are scikit-learn transformers; put one before a linear SVM in a pi
 """
 
 from certifeature.certificate import Certificate, certify
+from certifeature.compare import Comparison, compare
 from certifeature.selectors import (
     BSSSelector,
     LeverageScoreSelector,
@@ -17,9 +18,11 @@ __version__ = "0.1.0"
 __all__ = [
     "BSSSelector",
     "Certificate",
+    "Comparison",
     "LPSVMSelector",
     "LeverageScoreSelector",
     "RRQRSelector",
     "RandomSelector",
     "certify",
+    "compare",
 ]

@@ -9,7 +9,36 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["canonical_csr", "fingerprint", "normalised", "scaled_columns", "stored_bytes"]
+__all__ = [
+    "canonical_csr",
+    "column_norms",
+    "fingerprint",
+    "finite_rows",
+    "near_origin",
+    "normalised",
+    "scaled_columns",
+    "stored_bytes",
+]
+
+
+def finite_rows(X: Any) -> Any:
+    """Return X in float64, a canonical CSR array if it is sparse; X itself is left alone."""
+    if sparse.issparse(X):
+        rows = sparse.csr_array(X)
+        rows = sparse.csr_array(
+            (rows.data.astype(np.float64, copy=False), rows.indices, rows.indptr), shape=rows.shape
+        )
+        if not rows.has_canonical_format:
+            # Indices are still shared with the caller's matrix, and summing works in place.
+            rows = rows.copy()
+            rows.sum_duplicates()
+    else:
+        rows = np.asarray(X, dtype=np.float64)
+    if rows.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and features; got {rows.ndim}.")
+    if not np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
+        raise ValueError("X contains NaN or infinity; impute or remove those values first.")
+    return rows
 
 
 def normalised(X: Any) -> tuple[Any, int]:
@@ -17,31 +46,19 @@ def normalised(X: Any) -> tuple[Any, int]:
 
     Sparse input gives a CSR array, dense input an ndarray; X itself is left alone.
     """
-    if sparse.issparse(X):
-        X = sparse.csr_array(X)
-        values = X.data.astype(np.float64)
-    else:
-        X = values = np.asarray(X, dtype=np.float64)
-    if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, rows and features; got {X.ndim}.")
-    if not np.isfinite(values).all():
-        raise ValueError("X contains NaN or infinity; impute or remove those values first.")
+    rows = finite_rows(X)
+    values = rows.data if sparse.issparse(rows) else rows
     largest = np.abs(values).max(initial=0.0)
     if largest == 0:
         raise ValueError(
-            f"X of shape {X.shape} is zero everywhere, so there is nothing to select; "
+            f"X of shape {rows.shape} is zero everywhere, so there is nothing to select; "
             "at least one non-zero value is needed."
         )
     exponent = int(np.frexp(largest)[1])
     values = np.ldexp(values, -exponent)
-    if not sparse.issparse(X):
+    if not sparse.issparse(rows):
         return values, exponent
-    X = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
-    if not X.has_canonical_format:
-        # Indices are still shared with the caller's matrix, and summing works in place.
-        X = X.copy()
-        X.sum_duplicates()
-    return X, exponent
+    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), exponent
 
 
 def canonical_csr(X: Any) -> Any:
@@ -53,6 +70,36 @@ def canonical_csr(X: Any) -> Any:
         indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = type(X)((X.data, indices, indptr), shape=X.shape)
     return X
+
+
+def near_origin(values: Any) -> Any:
+    """Return rows less a point among them.
+
+    Of sparse columns those are shifted that have no zeros: the others are near the origin anyway.
+    """
+    if not sparse.issparse(values):
+        return values - values.mean(axis=0)
+    full = np.bincount(values.indices, minlength=values.shape[1]) == values.shape[0]
+    if not full.any():
+        return values
+    shifts = np.zeros(values.shape[1])
+    shifts[full] = values[:, full].mean(axis=0)
+    shifted = values.copy()
+    shifted.data = shifted.data - shifts[shifted.indices]
+    return shifted
+
+
+def column_norms(X: Any) -> NDArray[np.float64]:
+    """Return the norms of the columns of a dense or CSR array; no square leaves the range."""
+    if not sparse.issparse(X):
+        largest = np.abs(X).max(axis=0, initial=0.0)
+        shares = np.divide(X, largest, out=np.zeros(X.shape), where=largest > 0)
+        return np.asarray(largest * np.sqrt(np.einsum("ij,ij->j", shares, shares)))
+    largest = np.zeros(X.shape[1])
+    np.maximum.at(largest, X.indices, np.abs(X.data))
+    sizes = largest[X.indices]
+    shares = np.divide(X.data, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
+    return np.asarray(largest * np.sqrt(np.bincount(X.indices, shares**2, X.shape[1])))
 
 
 def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._matrix import normalised
+from certifeature._matrix import near_origin, normalised
 
 __all__ = ["Ball", "minimum_enclosing_ball"]
 
@@ -106,9 +106,8 @@ class _Problem:
     """The dual problem: its point a, and Gram matrices of the rows that were ever of use."""
 
     def __init__(self, rows: Any) -> None:
-        if not sparse.issparse(rows):
-            # Distances are differences of inner products; near the origin they keep their digits.
-            rows = rows - rows.mean(axis=0)
+        # Distances are differences of inner products; near the origin they keep their digits.
+        rows = near_origin(rows)
         self._rows = rows
         self._squared_norms = np.asarray((rows * rows).sum(axis=1)).ravel()
         self._rounding = 8 * _EPS * float(self._squared_norms.max())

@@ -11,6 +11,7 @@ from certifeature._matrix import normalised
 from certifeature.basis.model import Basis
 from certifeature.basis.row_space import condensed_rows, implicit_row_space, row_space
 from certifeature.basis.sketch import MOST_VALUES, Sketch, check_n_components, gaussian_rows
+from certifeature.basis.uneven import uneven_row_space
 
 __all__ = ["exact_basis", "sketched_basis", "truncated_basis"]
 
@@ -23,7 +24,8 @@ _MOST_TALL_VALUES = 2**28
 def exact_basis(X: Any) -> Basis:
     """Return the right singular vectors of X that belong to non-zero singular values.
 
-    Singular values up to ``4 * max(X.shape) * eps`` times the largest count as zero.
+    A direction counts if more than the last digits of some column of X depend on it. The sizes of
+    the columns do not matter, so a column of dates does not hide the others.
 
     Parameters
     ----------
@@ -33,7 +35,8 @@ def exact_basis(X: Any) -> Basis:
     Returns
     -------
     Basis
-        With as many components as X has rank, and ``exact=True``.
+        With as many components as X has rank. It is ``exact``, unless X is so large that V is made
+        row by row and has directions that cannot be told from rounding that way.
 
     Examples
     --------
@@ -49,9 +52,10 @@ def exact_basis(X: Any) -> Basis:
     if rows.shape[0] > 2 * rows.shape[1] and rows.shape[0] * rows.shape[1] > _MOST_TALL_VALUES:
         # Slower, but nothing as large as the rows has to be dense.
         rows = condensed_rows(rows)
-    make = implicit_row_space if _is_large(rows, min(rows.shape)) else row_space
-    vectors, singular_values = make(rows)
-    return Basis(vectors, np.ldexp(singular_values, exponent), len(singular_values), exact=True)
+    if _is_large(rows, min(rows.shape)):
+        return Basis.of_rows(implicit_row_space(rows), exponent)
+    space = row_space(rows)
+    return Basis.of_rows(space if space.whole else uneven_row_space(rows), exponent)
 
 
 def truncated_basis(X: Any, n_components: int) -> Basis:

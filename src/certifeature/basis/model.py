@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature.basis.row_space import RowSpace
 from certifeature.basis.vectors import Vectors
 
 __all__ = ["Basis"]
@@ -26,33 +27,51 @@ class Basis:
     rank : int or None
         Rank of the data, None where it was not computed.
     exact : bool
-        Whether the directions span the whole row space.
+        Whether the directions span the whole row space: each column of the data lies in it but for
+        the last digits of its values.
+    left_out : float or None
+        Norm of what the data have outside the span, None where it was not computed.
     """
 
     vectors: Vectors
     singular_values: NDArray[np.float64]
     rank: int | None
     exact: bool
+    left_out: float | None
 
     @classmethod
-    def of_combinations(
-        cls, space: tuple[Vectors, NDArray[np.float64]], n_combinations: int, exponent: int
-    ) -> Basis:
+    def of_rows(cls, space: RowSpace, exponent: int) -> Basis:
+        """Return what rows span.
+
+        Parameters
+        ----------
+        space : RowSpace
+            Of the rows over 2**exponent.
+        exponent : int
+            By which the rows were scaled down.
+        """
+        values = np.ldexp(space.singular_values, exponent)
+        left_out = float(np.ldexp(space.left_out, exponent))
+        return cls(space.vectors, values, len(values), exact=space.whole, left_out=left_out)
+
+    @classmethod
+    def of_combinations(cls, space: RowSpace, n_combinations: int, exponent: int) -> Basis:
         """Return what combinations of the rows, fewer than the rows, span.
 
         Parameters
         ----------
-        space : tuple
-            Vectors, and singular values over 2**exponent.
+        space : RowSpace
+            Of the combinations over 2**exponent.
         n_combinations : int
             How many combinations there are.
         exponent : int
             By which the rows were scaled down.
         """
-        vectors, singular_values = space
+        values = np.ldexp(space.singular_values, exponent)
         # Combinations that are not independent have caught all that there is.
-        rank = len(singular_values) if len(singular_values) < n_combinations else None
-        return cls(vectors, np.ldexp(singular_values, exponent), rank, exact=rank is not None)
+        exact = space.whole and len(values) < n_combinations
+        rank = len(values) if exact else None
+        return cls(space.vectors, values, rank, exact=exact, left_out=None)
 
     @property
     def n_components(self) -> int:
@@ -73,9 +92,11 @@ class Basis:
             Exact only if nothing was cut.
         """
         vectors = self.vectors[:, :n_components]
+        whole = n_components >= self.n_components
         return Basis(
             np.ascontiguousarray(vectors) if isinstance(vectors, np.ndarray) else vectors,
             self.singular_values[:n_components],
             self.rank,
-            exact=self.exact and n_components >= self.n_components,
+            exact=self.exact and whole,
+            left_out=self.left_out if whole else None,
         )

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature.basis.vectors import ImplicitVectors, orthonormality_defect, row_blocks
+from certifeature._matrix import column_norms
+from certifeature.basis.vectors import (
+    ImplicitVectors,
+    Vectors,
+    orthonormality_defect,
+    row_blocks,
+)
 
-__all__ = ["condensed_rows", "implicit_row_space", "row_space"]
+__all__ = ["RowSpace", "condensed_rows", "implicit_row_space", "row_space", "triangular"]
 
 FloatArray = NDArray[np.float64]
 
@@ -22,6 +29,40 @@ _TOLERABLE = 1e-9
 _WELL_RESOLVED = 1e-2
 # Values of a tall matrix that are made dense together.
 _VALUES_AT_ONCE = 2**24
+_EPS = float(np.finfo(np.float64).eps)
+# Share of a column that rounding of its values may account for. Some 20 eps were the most that was
+# seen of columns which depend on each other but for rounding.
+_LAST_DIGITS = 256 * _EPS
+
+
+@dataclass(frozen=True, eq=False)
+class RowSpace:
+    """Directions that span rows, and what the rows have outside their span.
+
+    Attributes
+    ----------
+    vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
+        Orthonormal columns.
+    singular_values : ndarray of shape (n_components,)
+        Along the directions, largest first.
+    left_out : float
+        Norm of what the rows have outside the span.
+    whole : bool
+        Whether that is no more than the last digits of each column.
+    """
+
+    vectors: Vectors
+    singular_values: FloatArray
+    left_out: float
+    whole: bool
+
+    @classmethod
+    def of(
+        cls, vectors: Vectors, singular_values: FloatArray, outside: FloatArray, norms: FloatArray
+    ) -> RowSpace:
+        """Return the space, given the norm of each column, and of what it has outside."""
+        whole = bool((outside <= _LAST_DIGITS * norms).all())
+        return cls(vectors, singular_values, float(np.linalg.norm(outside)), whole)
 
 
 def _rank_tolerance(rows: Any) -> float:
@@ -43,20 +84,20 @@ def condensed_rows(rows: Any, factor: FloatArray | None = None) -> FloatArray:
         factor = np.vstack([factor, part])
         # Not at once, since rows may come one by one.
         if factor.shape[0] > 2 * n_features:
-            factor = _triangular(factor)
+            factor = triangular(factor)
     return factor
 
 
-def _triangular(rows: FloatArray) -> FloatArray:
+def triangular(rows: FloatArray) -> FloatArray:
     """Return a triangular matrix with the same inner products of columns."""
     # Scaled to 1, since LAPACK squares what it is given.
-    largest = float(np.abs(rows).max())
+    largest = float(np.abs(rows).max(initial=0.0))
     if largest == 0:
         return rows[:1]
     return np.asarray(np.linalg.qr(rows / largest, mode="r")) * largest
 
 
-def row_space(rows: Any) -> tuple[FloatArray, FloatArray]:
+def row_space(rows: Any) -> RowSpace:
     """Return right singular vectors and singular values of a normalised matrix.
 
     Level by level: the Gram matrix of what is left gives the directions well above its own
@@ -70,6 +111,7 @@ def row_space(rows: Any) -> tuple[FloatArray, FloatArray]:
     long_side: list[FloatArray] = []
     short_side: list[FloatArray] = []
     found: list[FloatArray] = []
+    rest, image = rotation[:, :0], np.empty((long.shape[0], 0))
     while singular_values.size and singular_values[0] > floor:
         top = singular_values > max(floor, _WELL_RESOLVED * singular_values[0])
         image = long @ rotation[:, top]
@@ -81,20 +123,19 @@ def row_space(rows: Any) -> tuple[FloatArray, FloatArray]:
         short_side.append(rotation[:, top])
         found.append(singular_values[top])
         rest = rotation[:, ~top]
+        image = _without(long_side, long @ rest)
         if not rest.size:
             break
-        image = _without(long_side, long @ rest)
         singular_values, turn = _spectrum(image.T @ image)
         rotation = rest @ turn
+    outside = column_norms(image.T if wide else triangular(image) @ rest.T)
     sides = long_side if wide else short_side
     # The usual case has one level, and no need for a second copy of a large matrix.
     vectors = sides[0] if len(sides) == 1 else np.hstack(sides)
-    return vectors, np.concatenate(found)
+    return RowSpace.of(vectors, np.concatenate(found), outside, column_norms(rows))
 
 
-def implicit_row_space(
-    rows: Any, combinations: FloatArray | None = None
-) -> tuple[ImplicitVectors, FloatArray]:
+def implicit_row_space(rows: Any, combinations: FloatArray | None = None) -> RowSpace:
     """Return what `row_space` does, but V as coefficients of the rows.
 
     With combinations (a column each) it is the space of these. The levels are the same; of V, which
@@ -119,7 +160,22 @@ def implicit_row_space(
             break
         singular_values, rotation = _spectrum(_gram(ImplicitVectors(columns, rest)))
         rest = rest @ rotation
-    return _made_orthonormal(columns, np.hstack(coefficients)), np.concatenate(found)
+    vectors = _made_orthonormal(columns, np.hstack(coefficients))
+    outside, norms = _outside(vectors, rest), np.ones(len(vectors))
+    if outside.any():
+        everything = np.eye(rows.shape[0]) if combinations is None else combinations
+        norms = np.sqrt(ImplicitVectors(columns, everything).squared_norms)
+    return RowSpace.of(vectors, np.concatenate(found), outside, norms)
+
+
+def _outside(vectors: ImplicitVectors, rest: FloatArray) -> FloatArray:
+    """Return the norms, for each feature, of what combinations of rows have outside a span."""
+    others = vectors.with_coefficients(rest)
+    if not others.shape[1]:
+        return np.zeros(len(vectors))
+    inside = sum(vectors[block].T @ part for block, part in row_blocks(others))
+    parts = [(part - vectors[block] @ inside).T for block, part in row_blocks(others)]
+    return np.concatenate([column_norms(part) for part in parts])
 
 
 def _made_orthonormal(columns: Any, coefficients: FloatArray) -> ImplicitVectors:

@@ -50,6 +50,16 @@ class ImplicitVectors:
         self._columns = columns
         self._coefficients = coefficients
 
+    def with_coefficients(self, coefficients: FloatArray) -> ImplicitVectors:
+        """Return other combinations of the same rows.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (n_samples, n_components)
+            How each is combined.
+        """
+        return ImplicitVectors(self._columns, coefficients)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of features and of directions."""

@@ -2,5 +2,21 @@
 
 from certifeature.certificate.certify import certify
 from certifeature.certificate.model import APriori, Certificate, Realised, Regularised
+from certifeature.certificate.optima import (
+    Enclosure,
+    hard_margin,
+    hinge_objective,
+    squared_hinge_objective,
+)
 
-__all__ = ["APriori", "Certificate", "Realised", "Regularised", "certify"]
+__all__ = [
+    "APriori",
+    "Certificate",
+    "Enclosure",
+    "Realised",
+    "Regularised",
+    "certify",
+    "hard_margin",
+    "hinge_objective",
+    "squared_hinge_objective",
+]

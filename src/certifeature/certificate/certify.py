@@ -113,7 +113,7 @@ def certify(
     if not isinstance(found.X, RowBlocks):
         if realised and found.X.shape[0] <= _MOST_DIRECTIONS:
             reduced = scaled_columns(found.X[:, sample.indices], sample.weights)
-            layer = realise(found.X, reduced, found.y, found.svm, found.costs)
+            layer = realise(found.X, reduced, found.y, found.svm, found.costs, found.classes)
         promise = _promise_of(selection, found.X) if weights is None else None
     return replace(certificate, a_priori=promise, realised=layer, covers_all_rows=found.covers)
 
@@ -126,6 +126,7 @@ class _Found:
     y: Any
     svm: Any
     costs: NDArray[np.float64] | None
+    classes: NDArray[Any] | None
     covers: bool | None = None
 
 
@@ -145,7 +146,9 @@ def _find_in_memory(
 ) -> _Found:
     svm = svm_for(X.shape[0])
     if rows == "all":
-        return _Found(X, y, svm, None if y is None else row_costs(svm, y))
+        if y is None:
+            return _Found(X, None, svm, None, None)
+        return _Found(X, y, svm, row_costs(svm, y), np.unique(y))
     if y is None:
         raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
     costs = row_costs(svm, y)
@@ -154,7 +157,9 @@ def _find_in_memory(
         reduced = scaled_columns(X[:, sample.indices], sample.weights)
         needed = support_rows(fit_svm(clone(svm), reduced, y), reduced, y)
         covers = bool(np.isin(needed, chosen).all())
-    return _Found(X[chosen], y[chosen], svm, None if costs is None else costs[chosen], covers)
+    if costs is not None:
+        costs = costs[chosen]
+    return _Found(X[chosen], y[chosen], svm, costs, np.unique(y), covers)
 
 
 def _find_in_blocks(
@@ -163,11 +168,11 @@ def _find_in_blocks(
     if rows == "all":
         svm = svm_for(blocks.n_rows)
         if getattr(svm, "class_weight", None) is None:
-            return _Found(blocks, None, svm, None)
+            return _Found(blocks, None, svm, None, None)
         labels = blocks.collect(attrgetter("y"))
         if any(part is None for part in labels):
-            return _Found(blocks, None, svm, None)
-        return _Found(blocks, None, svm, row_costs(svm, np.concatenate(labels)))
+            return _Found(blocks, None, svm, None, None)
+        return _Found(blocks, None, svm, row_costs(svm, np.concatenate(labels)), None)
     few = blocks.if_few(FEW_ROWS)
     if few is not None:
         return _find_in_memory(*few, sample, svm_for, rows, realised)
@@ -176,7 +181,9 @@ def _find_in_blocks(
     if realised:
         needed = cascade(blocks.with_columns(sample.indices, sample.weights), clone(svm)).indices
         covers = bool(np.isin(needed, found.indices).all())
-    return _Found(found.X, found.y, found.svm, row_costs(svm, found.y), covers)
+    classes = found.svm.classes_
+    costs = row_costs(svm, found.y, classes=classes)
+    return _Found(found.X, found.y, found.svm, costs, classes, covers)
 
 
 def _measured(X: Any, sample: Sample, rows: str, C: float | None) -> Certificate:
@@ -188,31 +195,31 @@ def _measured(X: Any, sample: Sample, rows: str, C: float | None) -> Certificate
             few = {"most_features": _MOST_DIRECTIONS, "most_rows": _MOST_DIRECTIONS}
             X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(blocks).matrix()
         return measured_certificate(exact_basis(X), sample, rows, n_rows, C)
-    # Columns times scales are never more than the largest scale times all columns.
-    lambda_max = float(sample.weights.max()) ** 2
     regularised = None if C is None else regularised_bound(blocks, sample, C)
-    n_selected = len(sample.indices)
-    return Certificate(
-        rows, n_rows, None, n_features, n_selected, True, 0.0, lambda_max, regularised
-    )
+    sizes = (n_rows, None, n_features, len(sample.indices))
+    return Certificate(rows, *sizes, True, 0.0, _largest_square(sample), regularised)
 
 
 def measured_certificate(
     basis: Basis, sample: Sample, rows: str, n_rows: int, C: float | None
 ) -> Certificate:
     """Return the second layer for rows whose basis is known."""
-    lambda_min, lambda_max = extreme_eigenvalues(basis, sample)
-    return Certificate(
-        rows,
-        n_rows,
-        basis.rank,
-        len(basis.vectors),
-        len(sample.indices),
-        basis.exact,
-        lambda_min,
-        lambda_max,
-        None if C is None else regularised_eigenvalues(basis, sample, C),
-    )
+    bounds = extreme_eigenvalues(basis, sample) if basis.exact else (0.0, _largest_square(sample))
+    regularised = None if C is None else regularised_eigenvalues(basis, sample, C, n_rows)
+    if regularised is not None:
+        # Where λK ≼ K̃ ≼ ΛK, the same holds with μI added to both, once λ ≤ 1 ≤ Λ.
+        regularised = replace(
+            regularised,
+            lambda_min=max(regularised.lambda_min, min(1.0, bounds[0])),
+            lambda_max=min(regularised.lambda_max, max(1.0, bounds[1])),
+        )
+    sizes = (n_rows, basis.rank, len(basis.vectors), len(sample.indices))
+    return Certificate(rows, *sizes, basis.exact, *bounds, regularised)
+
+
+def _largest_square(sample: Sample) -> float:
+    """Return a bound of Λ: columns times scales are never more than the largest times all."""
+    return float(sample.weights.max()) ** 2
 
 
 def _svm_of(selection: Any, estimator: Any, n_rows: int) -> Any:

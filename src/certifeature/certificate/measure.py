@@ -17,6 +17,7 @@ __all__ = ["bss_promise", "extreme_eigenvalues", "regularised_eigenvalues", "sam
 FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
+_TINY = float(np.finfo(np.float64).tiny)
 # Chance that the bounds of a random selection fail, half for each side.
 _FAILURE = 0.01
 
@@ -25,26 +26,46 @@ def extreme_eigenvalues(basis: Basis, sample: Sample) -> tuple[float, float]:
     """Return λ, rounded down, and Λ, rounded up, of M = VᵀRRᵀV."""
     eigenvalues = np.linalg.eigvalsh(_gram(basis, sample))
     shares = basis.singular_values / basis.singular_values[0]
-    slack = _rounding(basis, sample) / float(shares[-1])
-    return _at_least(eigenvalues[0], slack), float(eigenvalues[-1]) + slack
+    with np.errstate(divide="ignore"):
+        slack = float(np.divide(_rounding(basis, sample), shares[-1]))
+    squares = sample.weights**2
+    # All columns together lose no direction, whatever rounding does to the basis.
+    least = float(squares.min()) if len(squares) == len(basis.vectors) else 0.0
+    lower = max(float(eigenvalues[0]) - slack, least)
+    return lower, min(float(eigenvalues[-1]) + slack, float(squares.max()))
 
 
-def regularised_eigenvalues(basis: Basis, sample: Sample, C: float) -> Regularised:
+def regularised_eigenvalues(
+    basis: Basis, sample: Sample, C: float, n_rows: int
+) -> Regularised | None:
     """Return the extreme generalised eigenvalues of (K̃ + μI, K + μI), rounded to be safe.
 
-    With X = UΣVᵀ they are those of (ΣMΣ + μI, Σ² + μI); outside the range of U both are μI.
+    With X = UΣVᵀ they are those of (ΣMΣ + μI, Σ² + μI); outside the range of U both are μI. What
+    the basis leaves out of X is counted; None if that is not known.
     """
+    if basis.left_out is None:
+        return None
     # Relative to the largest, so that squares of huge or tiny values stay in range.
     largest = basis.singular_values[0]
     shares = basis.singular_values / largest
-    ridge = float(1 / (2 * C) / largest / largest)
+    with np.errstate(over="ignore", under="ignore"):
+        ridge = max(float(1 / (2 * C) / largest / largest), _TINY)
     damping = shares / np.hypot(shares, np.sqrt(ridge))
     matrix = damping[:, None] * _gram(basis, sample) * damping
     matrix[np.diag_indices_from(matrix)] += 1 - damping**2
     eigenvalues = np.linalg.eigvalsh(matrix)
     # The error of a direction is damped along with the direction.
-    slack = _rounding(basis, sample) * float((damping**2 / shares).max())
-    return Regularised(float(C), _at_least(eigenvalues[0], slack), float(eigenvalues[-1]) + slack)
+    slack = _rounding(basis, sample) * float((damping / np.hypot(shares, np.sqrt(ridge))).max())
+    lower, upper = float(eigenvalues[0]) - slack, float(eigenvalues[-1]) + slack
+    # Let K' belong to XVVᵀ, and e be the norm of X − XVVᵀ. K + μI ≼ (1 + e²/μ)(K' + μI), and K̃ + μI
+    # differs from K̃' + μI by no more than the share w·e/√μ of it (and its square, above).
+    missed = basis.left_out / largest / np.sqrt(ridge)
+    share = float(sample.weights.max()) * missed
+    lower *= max(0.0, 1 - share) / (1 + missed**2)
+    upper *= 1 + share + share**2
+    if n_rows > basis.n_components:
+        lower, upper = min(lower, 1.0), max(upper, 1.0)
+    return Regularised(float(C), max(lower, 0.0), upper)
 
 
 def bss_promise(n_components: int, n_picks: int) -> APriori:
@@ -80,10 +101,6 @@ def _gram(basis: Basis, sample: Sample) -> FloatArray:
 def _rounding(basis: Basis, sample: Sample) -> float:
     """Return the error of M from rounding in V, for directions as strong as the first."""
     return 8 * basis.n_components * _EPS * float(np.max(sample.weights)) ** 2
-
-
-def _at_least(value: float, slack: float) -> float:
-    return max(float(value) - slack, 0.0)
 
 
 def _root(function: Callable[[float], float], upper: float) -> float:

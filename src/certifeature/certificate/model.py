@@ -123,8 +123,7 @@ class Certificate:
     n_features, n_selected : int
         Features there are, and features chosen.
     exact : bool
-        Whether λ and Λ hold for all that the rows span. If not, they say nothing about the
-        directions left out, and nothing is proven.
+        Whether all that the rows span was looked at. If not, λ is not known, and is 0 here.
     lambda_min, lambda_max : float
         Measured extreme eigenvalues, rounded to be safe.
     regularised : Regularised or None

@@ -48,15 +48,11 @@ def _promised(c: Certificate) -> list[str]:
 
 
 def _measured(c: Certificate) -> list[str]:
-    if not c.exact:
+    if not c.exact or c.rank is None:
+        reason = "than were looked at" if not c.exact else "than λ can be measured for"
         return [
-            f"Measured on some directions only (λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}): "
-            "no guarantee, because the rows span more directions than were looked at."
-        ]
-    if c.rank is None:
-        return [
-            "Measured: no guarantee for the margin, because the rows span too many directions to "
-            f"measure λ; the squared radius grows at most {c.lambda_max:.3g} times."
+            f"Measured: no guarantee for the margin, because the rows span more directions "
+            f"{reason}; the squared radius grows at most {c.lambda_max:.3g} times."
         ]
     if c.lambda_min == 0:
         reason = (
@@ -74,12 +70,13 @@ def _measured(c: Certificate) -> list[str]:
 
 
 def _regularised(c: Certificate) -> list[str]:
-    if c.regularised is None or not c.exact:
+    if c.regularised is None:
         return []
     if c.regularised.lambda_min == 0:
         return [
             f"For a squared-hinge SVM or ridge with C = {c.regularised.C:g}: no guarantee, since C "
-            "is so large for these rows that nothing is left of the bound after rounding."
+            "is so large for these rows that nothing is left of the bound after rounding; scale "
+            "the columns."
         ]
     factor = 1 / min(1.0, c.regularised.lambda_min)
     return [

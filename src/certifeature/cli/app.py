@@ -14,7 +14,6 @@ from certifeature import __version__
 from certifeature.cli.certify import certify_command
 from certifeature.cli.compare import compare_command
 from certifeature.cli.demo import demo_command
-from certifeature.cli.paper import paper_app
 from certifeature.cli.select import select_command
 
 __all__ = ["app", "run"]
@@ -33,7 +32,6 @@ app.command("select")(select_command)
 app.command("certify")(certify_command)
 app.command("compare")(compare_command)
 app.command("demo")(demo_command)
-app.add_typer(paper_app, name="paper")
 
 
 def _print_version(wanted: bool) -> None:

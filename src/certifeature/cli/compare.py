@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from certifeature._files import write_text
@@ -23,21 +23,12 @@ from certifeature.cli.options import (
     TargetOption,
     linear_svm,
 )
-from certifeature.cli.output import (
-    check_writable,
-    json_text,
-    print_table,
-    reproduction,
-    working,
-)
+from certifeature.cli.output import check_writable, json_text, reproduction, working
 from certifeature.cli.select import Method
-from certifeature.experiments import Comparison, Contender, compare
-from certifeature.experiments.output import csv_text
+from certifeature.compare import Comparison, compare
 from certifeature.report import Report, write_report
 
-__all__ = ["compare_command", "print_comparison"]
-
-_HEADER = ("method", "asked", "features", "error", "deviation", "seconds", "lambda", "kappa")
+__all__ = ["compare_command"]
 
 
 def compare_command(
@@ -75,75 +66,39 @@ def compare_command(
         # Columns are scaled in every fold anew, by its training rows.
         loaded = load(data, target=target, format=format, scaling=Scaling.none, needs_labels=True)
         check_scaling(loaded.X, scale)
-    _check(loaded, sizes, folds)
-    comparison = compare(
-        loaded.X,
-        loaded.y,
-        sorted(set(sizes)),
-        methods=list(dict.fromkeys(method.value for method in methods or Method)),
-        estimator=linear_svm(loaded.X.shape[0], cost, seed),
-        weighting=scale.value,
-        n_repeats=repeats,
-        n_folds=folds,
-        n_jobs=jobs,
-        seed=seed,
-    )
-    rows = [_values(contender) for contender in comparison.contenders]
+    with working("comparing methods"):
+        comparison = compare(
+            loaded.X,
+            loaded.y,
+            sorted(sizes),
+            methods=[method.value for method in methods] if methods else None,
+            estimator=linear_svm(loaded.X.shape[0], cost, seed),
+            scaling=scale.value,
+            n_repeats=repeats,
+            n_folds=folds,
+            n_jobs=jobs,
+            seed=seed,
+        )
     if output is not None:
-        records = [dict(zip(_HEADER, row, strict=True)) for row in rows]
-        text = csv_text(_HEADER, rows) if output.suffix == ".csv" else json_text(records)
-        write_text(output, text)
+        write_text(output, _table(comparison, output.suffix))
     if report is not None:
         write_report(_report(loaded, comparison, scale, cost), report)
     if as_json:
         typer.echo(json_text(asdict(comparison)), nl=False)
     else:
-        print_comparison(comparison)
+        typer.echo(str(comparison))
 
 
-def print_comparison(comparison: Comparison) -> None:
-    """Print a table of all contenders."""
-    rows = (
-        (
-            c.method,
-            "" if c.size is None else str(c.size),
-            f"{c.n_features:.0f}",
-            f"{c.mean_error:.3f} ± {c.deviation:.3f}",
-            f"{c.seconds:.2f}",
-            f"{c.lambda_min:.2g}",
-            f"{c.condition:.2g}",
-        )
-        for c in comparison.contenders
-    )
-    folds = f"{comparison.n_repeats} × {comparison.n_folds}-fold cross-validation"
-    header = ("method", "asked", "features", "error", "seconds", "λ", "κ")
-    print_table(header, rows, title=folds)
-
-
-def _check(loaded: Loaded, sizes: list[int], folds: int) -> None:
-    for size in sizes:
-        if not 1 <= size < loaded.X.shape[1]:
-            raise ValueError(
-                f"-k {size} is not between 1 and the {loaded.X.shape[1]} columns of "
-                f"{loaded.source}, less one."
-            )
-    assert loaded.y is not None  # They were asked for.
-    fewest = np.unique(loaded.y, return_counts=True)[1].min()
-    if fewest < folds:
-        raise ValueError(f"a class has {fewest} rows only; ask for at most so many --folds.")
-
-
-def _values(contender: Contender) -> tuple[object, ...]:
-    return (
-        contender.method,
-        contender.size,
-        contender.n_features,
-        contender.mean_error,
-        contender.deviation,
-        contender.seconds,
-        contender.lambda_min,
-        contender.condition,
-    )
+def _table(comparison: Comparison, suffix: str) -> str:
+    """Return a line for each contender as CSV, or an object as JSON."""
+    records = comparison.to_records()
+    if suffix == ".json":
+        return json_text(records)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
 
 
 def _report(loaded: Loaded, comparison: Comparison, scale: Scaling, cost: float) -> Report:

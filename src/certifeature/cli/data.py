@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.preprocessing import StandardScaler
 
 from certifeature._matrix import fingerprint
+from certifeature.compare.fold import column_scaler
 from certifeature.datasets import read_data
 
 __all__ = ["Loaded", "Scaling", "check_scaling", "load"]
@@ -79,12 +78,7 @@ def load(
 
 
 def _scaled(X: Any, scaling: Scaling) -> Any:
-    if scaling is Scaling.standard:
-        # Means of sparse columns stay where they are: without them the zeros would be filled.
-        return StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(X)
-    if scaling is Scaling.tfidf:
-        return TfidfTransformer().fit_transform(sparse.csr_array(X))
-    return X
+    return X if scaling is Scaling.none else column_scaler(scaling, X).fit_transform(X)
 
 
 def check_scaling(X: Any, scaling: Scaling) -> None:

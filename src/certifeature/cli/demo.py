@@ -10,14 +10,12 @@ import typer
 
 from certifeature._matrix import fingerprint
 from certifeature.certificate import certify
-from certifeature.cli.compare import print_comparison
 from certifeature.cli.data import Loaded
 from certifeature.cli.features import describe
 from certifeature.cli.options import linear_svm
 from certifeature.cli.output import check_writable, reproduction, working
+from certifeature.compare import choice, compare
 from certifeature.datasets import load_docstrings
-from certifeature.experiments import compare
-from certifeature.experiments.methods import choice
 from certifeature.report import Report, write_report
 from certifeature.selectors import BSSSelector
 
@@ -54,8 +52,9 @@ def demo_command(
     features = describe(choice(selector), docs.feature_names, selector.estimator_)
     typer.echo(f"first choices: {' '.join(feature.name for feature in features[:12])}")
     typer.echo(f"\n{certificate}\n")
-    comparison = compare(docs.data, y, [_SIZE], methods=_METHODS, estimator=svm, n_folds=3)
-    print_comparison(comparison)
+    with working("comparing methods"):
+        comparison = compare(docs.data, y, [_SIZE], methods=_METHODS, estimator=svm, n_folds=3)
+    typer.echo(str(comparison))
     data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     asked = {
         "Data": f"{source}: {n_rows:,} texts, {n_words:,} words",

@@ -37,7 +37,7 @@ from certifeature.cli.output import (
     working,
     write_data,
 )
-from certifeature.experiments.methods import METHODS, choice
+from certifeature.compare import METHODS, choice
 from certifeature.report import Feature, Report, write_report
 from certifeature.selectors import (
     BSSSelector,

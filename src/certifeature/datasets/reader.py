@@ -80,11 +80,6 @@ def read_data(
         If the format is not known or the content is not as it should be; the message has the
         name of the file, the line where there are lines, and what to do.
 
-    See Also
-    --------
-    load_techtc : A task of the TechTC-300 collection.
-    load_rcv1_ccat : The RCV1 collection, one topic against the rest.
-
     Notes
     -----
     CSV and TSV files are in UTF-8 and start with a header. Every field but the label is a

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from certifeature.experiments import Comparison, Contender, compare
-from certifeature.experiments.methods import FULL_DATA
+from certifeature.compare import FULL_DATA, Comparison, Contender, compare
 from certifeature.plotting._axes import (
     BLACK,
     COLOURS,
@@ -39,7 +38,7 @@ class ErrorCurveDisplay:
     Parameters
     ----------
     comparison : Comparison
-        Methods beside each other, as :func:`certifeature.experiments.compare` returns them.
+        Methods beside each other, as :func:`certifeature.compare` returns them.
 
     Attributes
     ----------
@@ -58,13 +57,13 @@ class ErrorCurveDisplay:
 
     See Also
     --------
-    certifeature.experiments.compare : Cross-validates the methods.
+    certifeature.compare : Cross-validates the methods.
 
     Examples
     --------
     >>> import matplotlib.pyplot as plt
+    >>> from certifeature import compare
     >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.experiments import compare
     >>> from certifeature.plotting import ErrorCurveDisplay
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
     >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], n_folds=3, n_jobs=1)
@@ -116,8 +115,8 @@ class ErrorCurveDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw in; None makes a figure.
         **options : dict
-            Passed to :func:`certifeature.experiments.compare`: methods, estimator, folds, seed and
-            number of processes.
+            Passed to :func:`certifeature.compare`: methods, estimator, folds, seed and number of
+            processes.
 
         Returns
         -------

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from certifeature.certificate import Certificate
-from certifeature.experiments import Comparison
+from certifeature.compare import Comparison
 
 __all__ = ["Feature", "Report"]
 

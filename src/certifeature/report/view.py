@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from certifeature.certificate import Certificate
-from certifeature.experiments import Comparison, Contender
-from certifeature.experiments.methods import FULL_DATA
+from certifeature.compare import FULL_DATA, Comparison, Contender
 from certifeature.report.model import Feature
 from certifeature.report.text import MISSING, decimals, duration, number, share
 

@@ -15,8 +15,9 @@ from sklearn.svm import LinearSVC
 
 from certifeature._matrix import stored_bytes
 from certifeature.blocks import Block, RowBlocks, stacked
+from certifeature.svm.costs import row_costs
 from certifeature.svm.fitting import fit_svm
-from certifeature.svm.newton import binary_costs, finish, has_smooth_loss
+from certifeature.svm.newton import finish, has_smooth_loss
 from certifeature.svm.support import margins, near_margin, support_rows
 
 __all__ = ["Cascade", "cascade"]
@@ -225,4 +226,6 @@ def _loss(svm: LinearSVC, X: Any, y: NDArray[Any]) -> float:
     """Return C times the loss of rows, over all binary problems."""
     slack = np.maximum(0.0, 1 - margins(svm, X, y))
     losses = slack**2 if svm.loss == "squared_hinge" else slack
-    return float((binary_costs(svm, y) * losses).sum())
+    costs = row_costs(svm, y, classes=svm.classes_)
+    assert costs is not None
+    return float((costs * losses).sum())

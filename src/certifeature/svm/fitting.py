@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import has_fit_parameter
 
 from certifeature.svm.newton import finish, has_smooth_loss
 
-__all__ = ["FEW_ROWS", "default_svm", "fit_svm", "row_costs"]
+__all__ = ["FEW_ROWS", "default_svm", "fit_svm"]
 
 # Up to here LIBSVM's exact support vectors cost no more than LIBLINEAR's approximate ones.
 FEW_ROWS = 1000
@@ -106,41 +105,6 @@ def fit_svm(
         warnings.simplefilter("ignore", ConvergenceWarning)
         svm.fit(X, y, **weights)
     return finish(svm, X, y, sample_weight)
-
-
-def row_costs(svm: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return the constant C that an SVM gives to each row, or None if it has no C.
-
-    Parameters
-    ----------
-    svm : estimator
-        Linear SVM.
-    y : ndarray of shape (n_samples,)
-        Labels that it is trained on.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,) or None
-        ``C`` times the weight of the row's class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.svm import SVC
-    >>> from certifeature.svm import row_costs
-    >>> row_costs(SVC(C=2, class_weight={1: 10}), np.array([0, 1, 1]))
-    array([ 2., 20., 20.])
-    """
-    if not hasattr(svm, "C"):
-        return None
-    costs = np.full(len(y), float(svm.C))
-    weights = getattr(svm, "class_weight", None)
-    if isinstance(weights, str):
-        classes, places = np.unique(y, return_inverse=True)
-        costs *= compute_class_weight(weights, classes=classes, y=y)[places]
-    elif weights is not None:
-        costs *= [weights.get(label, 1.0) for label in y.tolist()]
-    return costs
 
 
 def _largest_row_norm(X: Any) -> float:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
-from sklearn.utils import compute_class_weight
 
-__all__ = ["binary_costs", "finish", "has_smooth_loss"]
+from certifeature.svm.costs import row_costs
+
+__all__ = ["finish", "has_smooth_loss", "solved", "squared_hinge_minimiser"]
 
 FloatArray = NDArray[np.float64]
 
@@ -22,6 +23,7 @@ _TOLERANCE = 1e-10
 _EPS = float(np.finfo(np.float64).eps)
 # With the data, in all steps together.
 _MOST_PRODUCTS = 10_000
+_MOST_STEPS = 200
 # Up to so many rows or features the linear systems are solved directly, which takes about as long
 # as a product for each so many of them.
 _MOST_DIRECT, _DIRECT_PER_PRODUCT = 1000, 20
@@ -60,61 +62,64 @@ def finish(
     """
     X = X.astype(np.float64, copy=False)
     scale = float(svm.intercept_scaling) if svm.fit_intercept else 0.0
-    costs = binary_costs(svm, y, sample_weight)
+    costs = row_costs(svm, y, sample_weight, svm.classes_)
+    assert costs is not None
     positive = svm.classes_[1:] if len(svm.classes_) == 2 else svm.classes_
     signs = np.where(y[:, None] == positive, 1.0, -1.0)
     for problem in range(costs.shape[1]):
         start = np.append(svm.coef_[problem], 0.0)
         if scale:
             start[-1] = svm.intercept_[problem] / scale
-        best = _minimiser(X, scale, signs[:, problem], costs[:, problem], start)
+        best, reached = squared_hinge_minimiser(
+            X, scale, signs[:, problem], costs[:, problem], start
+        )
+        if not reached:
+            warnings.warn(
+                "the SVM did not reach its optimum, so its support rows are uncertain; scale X, "
+                "for instance with sklearn.preprocessing.MaxAbsScaler, or lower C.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         svm.coef_[problem] = best[:-1]
         if scale:
             svm.intercept_[problem] = best[-1] * scale
     return svm
 
 
-def binary_costs(
-    svm: LinearSVC, y: NDArray[Any], sample_weight: FloatArray | None = None
-) -> FloatArray:
-    """Return what LIBLINEAR multiplies the loss of a row (rows) by, in each problem (columns).
-
-    With several classes, one against the others, only the one has the weight of its class.
-    """
-    classes = svm.classes_
-    if isinstance(svm.class_weight, str):
-        weights = compute_class_weight(
-            svm.class_weight, classes=classes, y=y, sample_weight=sample_weight
-        )
-    else:
-        given = svm.class_weight or {}
-        weights = np.array([given.get(label, 1.0) for label in classes.tolist()])
-    places = np.searchsorted(classes, y)
-    if len(classes) == 2:
-        costs = weights[places][:, None]
-    else:
-        costs = np.where(places[:, None] == np.arange(len(classes)), weights, 1.0)
-    if sample_weight is not None:
-        costs = costs * sample_weight[:, None]
-    return svm.C * costs
-
-
-def _minimiser(
+def squared_hinge_minimiser(
     X: Any, scale: float, signs: FloatArray, costs: FloatArray, weights: FloatArray
-) -> FloatArray:
+) -> tuple[FloatArray, bool]:
     """Return the w that minimises ½‖w‖² + Σ cᵢ max(0, 1 − sᵢ aᵢᵀw)², where aᵢ = (xᵢ, scale).
 
     Newton's method with exact line searches, which is finite: S. S. Keerthi and D. DeCoste, *A
     Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs*, JMLR 6, 2005.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR array} of shape (n_samples, n_features)
+        Rows x.
+    scale : float
+        The last feature of all rows; 0 if there is none.
+    signs, costs : ndarray of shape (n_samples,)
+        Labels −1 and +1, and the constants c.
+    weights : ndarray of shape (n_features + 1,)
+        Where to start.
+
+    Returns
+    -------
+    weights, reached
+        The minimiser, and whether it is known to be one, to rounding.
     """
     margins = signs * _times(X, scale, weights)
     smallest, products = np.inf, _MOST_PRODUCTS
-    while products > 0:
+    for _ in range(_MOST_STEPS):
+        if products <= 0:
+            break
         slack = np.where(costs > 0, np.maximum(0.0, 1 - margins), 0.0)
         gradient = weights - _transposed_times(X, scale, 2 * costs * signs * slack)
         size, length = float(np.linalg.norm(gradient)), float(np.linalg.norm(weights))
         if size <= _TOLERANCE * length:
-            return weights
+            return weights, True
         short = np.flatnonzero(slack)
         rows, row_costs = X[short], 2 * costs[short]
         accuracy = min(1e-3, np.sqrt(size / length)) if length else 1e-3
@@ -127,19 +132,13 @@ def _minimiser(
         rounding = 4 * _EPS * spread * of_margins * float(np.linalg.norm(row_costs))
         # A gradient that is no more than its own rounding need not sink any more.
         if size <= rounding and (share == 0 or size > smallest / 2):
-            return weights
+            return weights, True
         if share == 0:
             break
         products -= used
         smallest = min(smallest, size)
         weights, margins = weights + share * step, margins + share * change
-    warnings.warn(
-        "the SVM did not reach its optimum, so its support rows are uncertain; scale X, for "
-        "instance with sklearn.preprocessing.MaxAbsScaler, or lower C.",
-        ConvergenceWarning,
-        stacklevel=2,
-    )
-    return weights
+    return weights, False
 
 
 def _best_share(
@@ -200,12 +199,12 @@ class _System:
         """
         n_rows, n_features = self.X.shape
         used = 1 + min(n_rows, n_features) // _DIRECT_PER_PRODUCT
-        if n_features <= _MOST_DIRECT:
-            return _solved(self._hessian(), -gradient), used
+        if n_features <= min(n_rows, _MOST_DIRECT):
+            return solved(self._hessian(), -gradient), used
         if n_rows <= _MOST_DIRECT:
             # The minimiser is Aᵀβ with (AAᵀ + C⁻¹)β = s: no difference of large numbers.
             kernel = _dense(self.X @ self.X.T) + self.scale**2 + np.diag(1 / self.costs)
-            beta = _solved(kernel, self.signs)
+            beta = solved(kernel, self.signs)
             return _transposed_times(self.X, self.scale, beta) - weights, used
         return self._conjugate_gradients(gradient, residual_size, most_products)
 
@@ -234,7 +233,7 @@ class _System:
         return step, n_products
 
 
-def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
     """Return the solution of a system that is definite, but for rounding."""
     try:
         solution = np.linalg.solve(matrix, right)

@@ -1,8 +1,8 @@
-"""The figures and Tables 2 and 3: 49 tasks of TechTC-300, or what stands in for them."""
+"""The figures: test errors on 49 tasks of TechTC-300, or of what stands in for them."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -11,20 +11,22 @@ import numpy as np
 from sklearn.svm import SVC
 
 from certifeature._files import write_text
-from certifeature.experiments.methods import FULL_DATA, Method, paper_methods, today_methods
-from certifeature.experiments.output import csv_text, markdown_table
-from certifeature.experiments.runner import run
-from certifeature.experiments.study import Study
-from certifeature.experiments.summary import (
+from certifeature.compare import FULL_DATA
+from paper.methods import KEEP_ALL, paper_methods, today_methods
+from paper.output import csv_text, markdown_table
+from paper.panels import error_panels
+from paper.runner import run
+from paper.study import Study
+from paper.summary import (
     as_percent,
     by_task,
     group,
     mean_and_deviation,
     rivalry,
 )
-from certifeature.experiments.tasks import Task, web_tasks
+from paper.tasks import Task, web_tasks
 
-__all__ = ["figures", "table2_3"]
+__all__ = ["about", "figures", "web_study"]
 
 Record = dict[str, Any]
 
@@ -33,8 +35,6 @@ _ROWS = {
     "all": "Unsupervised: features chosen for all training rows",
 }
 _REFERENCE = ("BSS", "support")
-_WORD_METHODS = ("BSS, paper", "leverage sampling", "BSS")
-_N_WORDS = 8
 
 
 def figures(
@@ -65,68 +65,21 @@ def figures(
         Of the runner.
     """
     tasks = web_tasks(data)
-    study = _study(tasks, sizes, n_repeats, n_folds, weighting, seed)
+    study = web_study(tasks, sizes, n_repeats, n_folds, weighting, seed)
     records = _at_all_sizes(run(study, out / "figures.jsonl", n_jobs=n_jobs), sizes)
-    about = _about(tasks, study)
+    heading = about(tasks, study)
     texts = {
-        "errors.md": about + _error_tables(records, sizes),
-        "ranking.md": about + _ranking_tables(records, sizes),
-        "times.md": about + _time_table(records, sizes),
+        "errors.md": heading + _error_tables(records, sizes),
+        "ranking.md": heading + _ranking_tables(records, sizes),
+        "times.md": heading + _time_table(records, sizes),
         "errors.csv": _csv(records),
     }
     for name, text in texts.items():
         write_text(out / name, text)
-    from certifeature.experiments.panels import error_panels
-
     return [out / name for name in texts] + error_panels(records, sizes, out)
 
 
-def table2_3(
-    data: Path,
-    out: Path,
-    *,
-    size: int = 300,
-    n_repeats: int = 10,
-    n_folds: int = 10,
-    weighting: Literal["none", "tfidf"] = "tfidf",
-    n_jobs: int = -1,
-    seed: int = 0,
-) -> list[Path]:
-    """List the words that are chosen in every fold; return the files of the tables.
-
-    The records of :func:`figures` serve here too.
-
-    Parameters
-    ----------
-    data, out
-        As for :func:`figures`.
-    size : int
-        Number of features.
-    n_repeats, n_folds, weighting, n_jobs, seed
-        As for :func:`figures`.
-    """
-    tasks = [task for task in web_tasks(data) if task.feature_names is not None]
-    study = _study(tasks, [size], n_repeats, n_folds, weighting, seed, _WORD_METHODS)
-    records = run(study, out / "figures.jsonl", n_jobs=n_jobs)
-    grouped = group(records, "task", "method")
-    rows, shown = [], []
-    for number, task in enumerate(tasks, 1):
-        words = [_words_in_every_fold(grouped[task.name, m], task) for m in _WORD_METHODS]
-        rows.append((number, task.name, *(" ".join(found) for found in words)))
-        cells = (f"{', '.join(found[:_N_WORDS])} ({len(found)})" for found in words)
-        shown.append((number, task.name, *cells))
-    header = ("", "task", *_WORD_METHODS)
-    text = (
-        f"{_about(tasks, study)}Words chosen in every one of the {n_repeats * n_folds} training "
-        f"sets, for r = {size} and the support vectors: the first {_N_WORDS}, in the order in "
-        "which the method chose them, and how many there are.\n\n" + markdown_table(header, shown)
-    )
-    write_text(out / "words.md", text)
-    write_text(out / "words.csv", csv_text(header, rows))
-    return [out / "words.md", out / "words.csv"]
-
-
-def _study(
+def web_study(
     tasks: Sequence[Task],
     sizes: Sequence[int],
     n_repeats: int,
@@ -135,8 +88,9 @@ def _study(
     seed: int,
     names: Sequence[str] | None = None,
 ) -> Study:
+    """Return the study of all methods, or of some that look at the support vectors."""
     methods = [
-        Method(FULL_DATA, "support", None),
+        KEEP_ALL,
         *today_methods("support", counts=True),
         *paper_methods("support"),
         *today_methods("all", counts=True),
@@ -157,7 +111,8 @@ def _study(
     )
 
 
-def _about(tasks: Sequence[Task], study: Study) -> str:
+def about(tasks: Sequence[Task], study: Study) -> str:
+    """Return what a table says of its data and settings."""
     sources = Counter(task.source for task in tasks)
     data = "; ".join(f"{count} {source}" for source, count in sources.items())
     weighting = "tf-idf vectors" if study.weighting == "tfidf" else "word counts"
@@ -260,18 +215,6 @@ def _csv(records: list[Record]) -> str:
         on_support = mean_and_deviation(part, "error_on_support")[0] if rows == "support" else None
         lines.append((task, rows, method, size, error, deviation, on_support))
     return csv_text(header, lines)
-
-
-def _words_in_every_fold(records: list[Record], task: Task) -> list[str]:
-    """Return the words that all records chose, in the mean order of their choice."""
-    places: dict[int, list[int]] = defaultdict(list)
-    for record in records:
-        for place, feature in enumerate(record["features"]):
-            places[feature].append(place)
-    always = [feature for feature, found in places.items() if len(found) == len(records)]
-    always.sort(key=lambda feature: (np.mean(places[feature]), feature))
-    assert task.feature_names is not None
-    return [str(task.feature_names[feature]) for feature in always]
 
 
 def _condition(record: Record) -> float:

@@ -60,7 +60,7 @@ def load_rcv1_ccat(
 
     See Also
     --------
-    read_data : Other files.
+    certifeature.datasets.read_data : Other files.
 
     Notes
     -----
@@ -76,7 +76,7 @@ def load_rcv1_ccat(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from certifeature.datasets import load_rcv1_ccat
+    >>> from paper.data.rcv1 import load_rcv1_ccat
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     train, test = Path(folder, "train.svm"), Path(folder, "test.svm")
     ...     _ = train.write_text("+1 5:0.6 9:0.8\n-1 47236:1\n")

@@ -10,17 +10,23 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.feature_selection import RFE, SelectKBest, f_classif
-from sklearn.preprocessing import StandardScaler
+from sklearn.feature_selection import chi2
 from sklearn.svm import SVC
 
 from certifeature import BSSSelector
 from certifeature._files import write_text
-from certifeature.experiments import Method, Study, Task, figures, run, table1, table2_3, table4
-from certifeature.experiments.methods import choice, paper_methods, today_methods
-from certifeature.experiments.output import csv_text, markdown_table
-from certifeature.experiments.store import Store
-from certifeature.experiments.summary import as_percent, mean_and_deviation, rivalry
+from paper.__main__ import main
+from paper.figures import figures
+from paper.methods import KEEP_ALL, ccat_methods, paper_methods, today_methods
+from paper.output import csv_text, markdown_table
+from paper.runner import run
+from paper.store import Store
+from paper.study import Study
+from paper.summary import as_percent, mean_and_deviation, rivalry
+from paper.table1 import table1
+from paper.table2_3 import table2_3
+from paper.table4 import table4
+from paper.tasks import Task
 
 TINY = {"n_sets": 1, "n_repeats": 2, "n_folds": 3, "n_samples": 30, "n_features": 40}
 TINY |= {"n_relevant": [6], "sizes": [8]}
@@ -59,7 +65,7 @@ def tiny_study(n_repeats=1, **changes):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 30))
     task = Task("tiny", "made up", X, np.where(X[:, 0] > 0, 1, -1))
-    methods = [Method("full data", "support", None), *paper_methods("support", n_draws=2)]
+    methods = [KEEP_ALL, *paper_methods("support", n_draws=2)]
     settings = {"n_repeats": n_repeats, "n_folds": 2} | changes
     return Study([task], methods, [6], SVC(kernel="linear"), **settings)
 
@@ -146,7 +152,7 @@ class TestTable4:
 
 class TestResume:
     def test_killed_at_any_moment_it_goes_on_with_nothing_lost_or_doubled(self, techtc, tmp_path):
-        command = [sys.executable, "-m", "certifeature", "paper", "figures", "--data", techtc]
+        command = [sys.executable, "-m", "paper", "figures", "--data", techtc]
         command += ["-k", "6", "--repeats", "2", "--folds", "3", "--jobs", "1", "--out"]
         subprocess.run([*command, tmp_path / "whole"], check=True)
         records = tmp_path / "killed" / "figures.jsonl"
@@ -239,41 +245,53 @@ class TestTrial:
             assert record["error_on_support"] == pytest.approx(expected)
             assert record["lambda_min"] == pytest.approx(selector.certificate_.lambda_min)
 
-    @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-    def test_scaling_is_learnt_from_the_training_rows(self, kind, tmp_path):
-        plain = tiny_study().tasks[0]
-        task = Task("far", "made up", kind(1000 + 50 * plain.X), plain.y)
-        study = Study(
-            [task],
-            [Method("full data", "support", None)],
-            [6],
-            SVC(kernel="linear"),
-            "standard",
-            n_folds=2,
-        )
-        for record in run(study, tmp_path / "records.jsonl", n_jobs=1):
-            train, test = task.split(0, record["fold"], 2, 0)
-            scaler = StandardScaler(with_mean=kind is np.asarray).fit(task.X[train])
-            svm = SVC(kernel="linear").fit(scaler.transform(task.X[train]), task.y[train])
-            expected = 1 - svm.score(scaler.transform(task.X[test]), task.y[test])
-            assert record["error"] == pytest.approx(expected)
-
     def test_folds_are_stratified_and_test_each_row_once(self):
         (task,) = tiny_study().tasks
         tested = np.concatenate([task.split(1, fold, 4, 7)[1] for fold in range(4)])
         np.testing.assert_array_equal(np.sort(tested), np.arange(40))
 
-    def test_choices_are_best_first(self, rng):
-        X = rng.standard_normal((2000, 8))
-        y = np.where(X @ [0, 5, 0, 1, 0, 2.5, 0, 0] > 0, 1, -1)
-        for selector in (
-            RFE(SVC(kernel="linear"), n_features_to_select=3),
-            SelectKBest(f_classif, k=3),
-        ):
-            assert choice(selector.fit(X, y)).indices.tolist() == [1, 5, 3]
-        (l1,) = [m for m in today_methods("all", counts=False) if m.name == "L1 SVM"]
-        chosen = choice(l1.fitted(X, y, None, SVC(kernel="linear"), 3, 0))
-        assert chosen.indices.tolist() == [1, 5, 3]
+
+class TestMethods:
+    def test_lists_name_what_they_make(self):
+        svm = SVC(kernel="linear", C=3.0)
+        made = {m.name: m.make(7, svm, 5) for m in paper_methods("all")}
+        assert made["BSS, paper"].order == "leverage"
+        assert not any(
+            made[name].supervised for name in ("BSS, paper", "leverage sampling", "RRQR")
+        )
+        assert made["LPSVM"].C == 10
+        assert made["RFE"].n_features_to_select == 7
+        made = {m.name: m.make(7, svm, 5) for m in today_methods("support", counts=True)}
+        assert made["BSS"].order == BSSSelector().order
+        assert made["univariate"].score_func is chi2
+        made = {m.name: m.make(7, svm, 5) for m in ccat_methods([3], n_draws=2)}
+        assert (made["RRQR"].basis, made["RRQR"].n_components) == ("sketch", 7)
+        assert (made["BSS (t = 3)"].basis, made["BSS (t = 3)"].n_components) == ("sketch", 3)
+
+    def test_supervised_and_unsupervised_choices_differ_by_rows(self):
+        supervised = {m.name: m.rows for m in paper_methods("support")}
+        assert set(supervised.values()) == {"support"}
+        assert {m.rows for m in paper_methods("all")} == {"all"}
+
+
+class TestCommand:
+    def test_table1(self, tmp_path, capsys):
+        sizes = "--sets 1 --repeats 1 --folds 2 --samples 30 --features 40 --relevant 6 -k 8"
+        assert main(["table1", "--out", str(tmp_path), "--jobs", "1", *sizes.split()]) == 0
+        assert capsys.readouterr().out == f"{tmp_path / 'table1.md'}\n"
+
+    @pytest.mark.parametrize("command", ["figures", "table2-3"])
+    def test_missing_data_say_where_to_get_them(self, command, tmp_path, capsys):
+        out = tmp_path / "out"
+        assert main([command, "--data", str(tmp_path / "nowhere"), "--out", str(out)]) == 2
+        assert "techtc.cs.technion.ac.il" in capsys.readouterr().err
+        assert not out.exists()
+
+    @pytest.mark.parametrize("command", ["table1", "figures", "table2-3", "table4"])
+    def test_help_names_the_options(self, command, capsys):
+        with pytest.raises(SystemExit, match="0"):
+            main([command, "--help"])
+        assert "--out" in capsys.readouterr().out
 
 
 class TestSummary:

@@ -55,7 +55,7 @@ def list_techtc_tasks(path: str | os.PathLike[str]) -> list[str]:
     --------
     >>> import tempfile, zipfile
     >>> from pathlib import Path
-    >>> from certifeature.datasets import list_techtc_tasks
+    >>> from paper.data.techtc import list_techtc_tasks
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "tasks.zip")
     ...     with zipfile.ZipFile(path, "w") as archive:
@@ -101,7 +101,7 @@ def load_techtc(
     See Also
     --------
     list_techtc_tasks : The tasks in a folder or archive.
-    read_data : Other files.
+    certifeature.datasets.read_data : Other files.
 
     Notes
     -----
@@ -121,7 +121,7 @@ def load_techtc(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from certifeature.datasets import load_techtc
+    >>> from paper.data.techtc import load_techtc
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "vectors.dat").write_text("# a page\n1 1:2 3:1\n# another\n-1 2:4\n")
     ...     _ = Path(folder, "features.idx").write_text("# words\n1 guitar\n2 engine\n3 the\n")

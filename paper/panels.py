@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from certifeature._files import replacing
-from certifeature.experiments.methods import FULL_DATA
-from certifeature.experiments.summary import group, mean_and_deviation
+from certifeature.compare import FULL_DATA
+from paper.summary import group, mean_and_deviation
 
 __all__ = ["error_panels"]
 
@@ -29,9 +29,7 @@ def error_panels(records: list[dict[str, Any]], sizes: Sequence[int], out: Path)
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError(
-            "figures need matplotlib: pip install 'certifeature[experiments]'."
-        ) from error
+        raise ImportError("figures need matplotlib: pip install 'certifeature[plot]'.") from error
     paths = []
     for rows, kind in _ROWS.items():
         for size in sizes:

@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.svm import SVC
 
 from certifeature._files import write_text
-from certifeature.experiments.methods import FULL_DATA, Method, paper_methods, today_methods
-from certifeature.experiments.output import markdown_table
-from certifeature.experiments.runner import run
-from certifeature.experiments.study import Study
-from certifeature.experiments.summary import group
-from certifeature.experiments.tasks import synthetic_task
+from certifeature.compare import FULL_DATA
+from paper.methods import KEEP_ALL, paper_methods, today_methods
+from paper.output import markdown_table
+from paper.runner import run
+from paper.study import Study
+from paper.summary import group
+from paper.tasks import synthetic_task
 
 __all__ = ["table1"]
 
@@ -85,7 +86,7 @@ def table1(
     methods = [
         *paper_methods("support"),
         *today_methods("support", counts=False),
-        Method(FULL_DATA, "support", None),
+        KEEP_ALL,
     ]
     tasks = {
         (k, number): synthetic_task(k, number, n_samples, n_features)

@@ -10,9 +10,9 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from certifeature.experiments.store import Store
-from certifeature.experiments.study import Cell, Fold, Study
-from certifeature.experiments.trial import measure_fold
+from paper.store import Store
+from paper.study import Cell, Fold, Study
+from paper.trial import measure_fold
 
 __all__ = ["run"]
 

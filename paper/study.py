@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from certifeature.experiments.methods import Method
-from certifeature.experiments.tasks import Task
+from paper.methods import PaperMethod
+from paper.tasks import Task
 
 __all__ = ["Cell", "Fold", "Study"]
 
@@ -16,7 +16,7 @@ __all__ = ["Cell", "Fold", "Study"]
 class Cell:
     """One choice of features: a method, how many features, and which draw."""
 
-    method: Method
+    method: PaperMethod
     size: int | None
     draw: int
 
@@ -38,35 +38,31 @@ class Study:
     ----------
     tasks : sequence of Task
         What is classified.
-    methods : sequence of Method
+    methods : sequence of PaperMethod
         How features are chosen.
     sizes : sequence of int
         How many.
     svm : estimator
         The linear SVM that is trained on them, and whose support vectors count.
-    weighting : {"none", "tfidf", "standard"}
-        What is done to the rows, learnt from the training rows of each fold.
+    weighting : {"none", "tfidf"}
+        What is done to word counts, learnt from the training rows of each fold.
     n_repeats, n_folds : int
         Number of cross-validations, and of their folds. A task with a fixed split has one fold.
     seed : int
         Of folds and random methods.
-    certify_support : bool
-        Whether every choice is certified for the support vectors, or each for the rows that the
-        method looked at.
     features_at : collection of int and None
         Sizes at which the chosen features themselves are written down; None stands for methods
         that find their own.
     """
 
     tasks: Sequence[Task]
-    methods: Sequence[Method]
+    methods: Sequence[PaperMethod]
     sizes: Sequence[int]
     svm: Any
-    weighting: Literal["none", "tfidf", "standard"] = "none"
+    weighting: Literal["none", "tfidf"] = "none"
     n_repeats: int = 1
     n_folds: int = 10
     seed: int = 0
-    certify_support: bool = False
     features_at: Collection[int | None] = ()
 
     def __post_init__(self) -> None:
@@ -121,5 +117,4 @@ class Study:
             "seed": self.seed,
             "svm": " ".join(repr(self.svm).split()),
             "weighting": self.weighting,
-            "certify_support": self.certify_support,
         }

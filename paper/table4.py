@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from certifeature._files import write_text
-from certifeature.experiments.methods import FULL_DATA, Method, ccat_methods
-from certifeature.experiments.output import markdown_table
-from certifeature.experiments.runner import run
-from certifeature.experiments.study import Study
-from certifeature.experiments.summary import as_percent, group, mean_and_deviation
-from certifeature.experiments.tasks import ccat_task
+from certifeature.compare import FULL_DATA
+from paper.methods import KEEP_ALL, ccat_methods
+from paper.output import markdown_table
+from paper.runner import run
+from paper.study import Study
+from paper.summary import as_percent, group, mean_and_deviation
+from paper.tasks import ccat_task
 
 __all__ = ["table4"]
 
@@ -58,7 +59,7 @@ def table4(
         Of the runner.
     """
     task = ccat_task(data)
-    methods = [Method(FULL_DATA, "support", None), *ccat_methods(list(n_projections), n_draws)]
+    methods = [KEEP_ALL, *ccat_methods(list(n_projections), n_draws)]
     study = Study([task], methods, sizes, LinearSVC(C=10.0, dual=True, random_state=0), seed=seed)
     records = group(run(study, out / "table4.jsonl", n_jobs=n_jobs), "method", "size")
     lines, times = [], []

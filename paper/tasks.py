@@ -12,17 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import train_test_split
 
 from certifeature._matrix import fingerprint
-from certifeature.datasets import (
-    Data,
-    list_techtc_tasks,
-    load_rcv1_ccat,
-    load_techtc,
-    make_relevant_features,
-    read_data,
-)
+from certifeature.compare.fold import stratified_split
+from certifeature.datasets import Data, make_relevant_features, read_data
+from paper.data.rcv1 import load_rcv1_ccat
+from paper.data.techtc import list_techtc_tasks, load_techtc
 
 __all__ = [
     "Task",
@@ -87,13 +83,10 @@ class Task:
         seed : int
             Of all repeats.
         """
+        if self.n_train is None:
+            return stratified_split(self.y, repeat, fold, n_folds, seed)
         rows = np.arange(len(self.y))
-        if self.n_train is not None:
-            return rows[: self.n_train], rows[self.n_train :]
-        state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=state)
-        train, test = list(folds.split(rows, self.y))[fold]
-        return train, test
+        return rows[: self.n_train], rows[self.n_train :]
 
 
 def synthetic_task(

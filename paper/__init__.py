@@ -1,0 +1,1 @@
+"""The experiments of the paper, resumable and reproducible: ``python -m paper --help``."""

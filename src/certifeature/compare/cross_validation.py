@@ -1,0 +1,190 @@
+"""Methods × sizes × folds: error, time and certificate of each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_X_y
+from sklearn.utils.multiclass import check_classification_targets
+from threadpoolctl import threadpool_limits
+
+from certifeature._matrix import canonical_csr
+from certifeature.compare.fold import SCALINGS, TrainedFold, draw_seed, stratified_split
+from certifeature.compare.methods import KEEP_ALL, METHODS, Method
+from certifeature.compare.result import Comparison, Contender
+from certifeature.svm import default_svm
+
+__all__ = ["compare"]
+
+Cell = tuple[Method, int | None]
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What one choice on one fold gave."""
+
+    n_features: int
+    error: float
+    seconds: float
+    lambda_min: float
+    lambda_max: float
+
+
+def compare(
+    X: Any,
+    y: Any,
+    sizes: Sequence[int],
+    *,
+    methods: Sequence[str] | None = None,
+    estimator: Any = None,
+    scaling: Literal["none", "standard", "tfidf"] = "none",
+    n_repeats: int = 1,
+    n_folds: int = 5,
+    n_jobs: int = -1,
+    seed: int = 0,
+) -> Comparison:
+    """Cross-validate methods of feature selection on the same folds.
+
+    In every fold each method chooses features in the training rows. A linear SVM that sees only
+    these is tested on the other rows, and the choice is certified for the support vectors of the
+    SVM on all features.
+
+    Parameters
+    ----------
+    X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
+        Data.
+    y : array-like of shape (n_samples,)
+        Labels.
+    sizes : sequence of int
+        Numbers of features to choose, fewer than there are.
+    methods : sequence of str, default=None
+        Some of "bss", "leverage", "rrqr", "rfe", "lpsvm", "l1", "univariate" and "random"; None
+        takes all.
+    estimator : estimator, default=None
+        Linear SVM with ``C``; None takes that of the selectors.
+    scaling : {"none", "standard", "tfidf"}, default="none"
+        What is done to the columns first, learnt from the training rows of each fold: nothing;
+        mean 0 and variance 1 (of sparse data, variance 1 only); or tf-idf, for counts of words.
+    n_repeats, n_folds : int
+        Number of cross-validations, and of their folds.
+    n_jobs : int, default=-1
+        Number of worker processes; -1 takes all cores.
+    seed : int, default=0
+        Of folds and random methods.
+
+    Returns
+    -------
+    Comparison
+        Errors, times and certificates; print it, or see ``to_frame()``.
+
+    See Also
+    --------
+    certifeature.plotting.ErrorCurveDisplay : Plots the errors.
+
+    Examples
+    --------
+    >>> from certifeature import compare
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
+    >>> comparison = compare(X, y, [20], methods=["bss", "rfe"], n_folds=3, n_jobs=1)
+    >>> [contender.method for contender in comparison.contenders]
+    ['full data', 'bss', 'rfe']
+    """
+    cells = _cells(METHODS if methods is None else methods, sizes)
+    X, y = _checked(X, y, sizes, scaling, n_folds)
+    svm = default_svm(len(y), seed) if estimator is None else estimator
+    folds = [(repeat, fold) for repeat in range(n_repeats) for fold in range(n_folds)]
+    outcomes = Parallel(n_jobs)(
+        delayed(_measured)(X, y, svm, cells, scaling, (repeat, fold), n_folds, seed)
+        for repeat, fold in folds
+    )
+    by_cell = zip(cells, zip(*outcomes, strict=True), strict=True)
+    contenders = (_contender(method.name, size, part) for (method, size), part in by_cell)
+    return Comparison(tuple(contenders), n_repeats, n_folds, seed)
+
+
+def _cells(methods: Any, sizes: Sequence[int]) -> list[Cell]:
+    """Return full data, and each method at each size."""
+    unknown = [name for name in methods if name not in METHODS]
+    if unknown:
+        raise ValueError(f"method {unknown[0]!r} is unknown; choose from {', '.join(METHODS)}.")
+    cells: list[Cell] = [(KEEP_ALL, None)]
+    for method in (METHODS[name] for name in dict.fromkeys(methods)):
+        asked = [None] if method.own_size else dict.fromkeys(sizes)
+        cells += [(method, size) for size in asked]
+    return cells
+
+
+def _checked(
+    X: Any, y: Any, sizes: Sequence[int], scaling: str, n_folds: int
+) -> tuple[Any, NDArray[Any]]:
+    """Return data and labels that every fold can be made of."""
+    X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
+    check_classification_targets(y)
+    if sparse.issparse(X):
+        X = canonical_csr(X)
+    n_features = X.shape[1]
+    impossible = [size for size in sizes if not 1 <= size < n_features]
+    if impossible:
+        raise ValueError(
+            f"{impossible[0]} features cannot be chosen from {n_features}; "
+            f"ask for 1 to {n_features - 1}."
+        )
+    if scaling not in SCALINGS:
+        raise ValueError(f"scaling={scaling!r} is unknown; choose from {', '.join(SCALINGS)}.")
+    fewest = np.unique(y, return_counts=True)[1].min()
+    if fewest < n_folds:
+        raise ValueError(
+            f"a class has {fewest} rows only, too few for {n_folds} folds; ask for at most "
+            f"{fewest} folds, or leave the class out."
+        )
+    return X, y
+
+
+def _measured(
+    X: Any,
+    y: NDArray[Any],
+    svm: Any,
+    cells: Sequence[Cell],
+    scaling: str,
+    place: tuple[int, int],
+    n_folds: int,
+    seed: int,
+) -> list[_Outcome]:
+    """Return what each cell gives on one fold."""
+    # One thread, so that sums are rounded alike however many workers there are.
+    with threadpool_limits(1), warnings.catch_warnings():
+        # A method that does not converge is compared as it is.
+        warnings.simplefilter("ignore")
+        split = stratified_split(y, *place, n_folds, seed)
+        fold = TrainedFold(svm, X, y, split, scaling, seed)
+        return [_outcome(fold, cell, draw_seed(seed, *place)) for cell in cells]
+
+
+def _outcome(fold: TrainedFold, cell: Cell, seed: int) -> _Outcome:
+    start = perf_counter()
+    sample = fold.choose(*cell, seed)
+    seconds = perf_counter() - start
+    lambda_min, lambda_max = fold.eigenvalues(sample, "support")
+    return _Outcome(len(sample.indices), fold.error(sample), seconds, lambda_min, lambda_max)
+
+
+def _contender(method: str, size: int | None, outcomes: Sequence[_Outcome]) -> Contender:
+    conditions = [o.lambda_max / o.lambda_min if o.lambda_min > 0 else np.inf for o in outcomes]
+    return Contender(
+        method,
+        size,
+        float(np.mean([outcome.n_features for outcome in outcomes])),
+        tuple(outcome.error for outcome in outcomes),
+        float(np.median([outcome.seconds for outcome in outcomes])),
+        float(np.median([outcome.lambda_min for outcome in outcomes])),
+        float(np.median(conditions)),
+    )

@@ -1,0 +1,154 @@
+"""One fold: choose features in its training rows, train on them, test and certify."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+
+from certifeature._matrix import scaled_columns
+from certifeature.basis import Basis
+from certifeature.certificate.measure import extreme_eigenvalues
+from certifeature.compare.choice import choice
+from certifeature.compare.methods import Method, Rows
+from certifeature.selectors.subspace import row_space
+from certifeature.sparsify import Sample
+from certifeature.svm import fit_svm, support_rows
+
+__all__ = ["SCALINGS", "TrainedFold", "column_scaler", "draw_seed", "stratified_split"]
+
+SCALINGS = ("none", "standard", "tfidf")
+
+
+def stratified_split(
+    y: NDArray[Any], repeat: int, fold: int, n_folds: int, seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return training and test rows of one fold of one repeat, classes in equal shares."""
+    state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=state)
+    train, test = list(folds.split(y, y))[fold]
+    return train, test
+
+
+def draw_seed(seed: int, repeat: int, fold: int, draw: int = 0) -> int:
+    """Return the seed of a random method on one fold."""
+    return int(np.random.SeedSequence([seed, repeat, fold, draw]).generate_state(1)[0] >> 1)
+
+
+class TrainedFold:
+    """Training and test rows, the SVM on all features, and bases of its rows.
+
+    Every SVM is trained as the selectors train theirs, so that a choice is certified for the very
+    rows that it was made for.
+
+    Parameters
+    ----------
+    svm : estimator
+        Unfitted linear SVM.
+    X, y : {ndarray, sparse array or matrix}, ndarray
+        All rows and their labels.
+    split : tuple of ndarray
+        Training and test rows.
+    scaling : {"none", "standard", "tfidf"}
+        What is done to the columns first, learnt from the training rows.
+    seed : int
+        Of bases.
+
+    Attributes
+    ----------
+    support : ndarray of int
+        Which of the training rows are support rows of the SVM on all features.
+    """
+
+    def __init__(
+        self,
+        svm: Any,
+        X: Any,
+        y: NDArray[Any],
+        split: tuple[NDArray[np.intp], NDArray[np.intp]],
+        scaling: str,
+        seed: int,
+    ) -> None:
+        self._svm, self._seed = svm, seed
+        train, test = split
+        self._X, self._X_test = X[train], X[test]
+        self._y, self._y_test = y[train], y[test]
+        if scaling != "none":
+            scaler = column_scaler(scaling, self._X).fit(self._X)
+            self._X, self._X_test = map(scaler.transform, (self._X, self._X_test))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            trained = fit_svm(clone(svm), self._X, self._y)
+        self.support = support_rows(trained, self._X, self._y)
+        self._bases: dict[str, Basis] = {}
+
+    def n_rows(self, rows: Rows) -> int:
+        """Return the number of support rows, or of all training rows."""
+        return len(self.support) if rows == "support" else len(self._y)
+
+    def choose(self, method: Method, size: int | None, seed: int) -> Sample:
+        """Return the features that a method chooses, best first.
+
+        Parameters
+        ----------
+        method : Method
+            How.
+        size : int or None
+            Number of features; None for a method that finds its own.
+        seed : int
+            Of the selector.
+        """
+        if method.make is None:
+            n_features = self._X.shape[1]
+            return Sample(np.arange(n_features), np.ones(n_features))
+        selector = method.make(0 if size is None else size, clone(self._svm), seed)
+        finds_support = getattr(selector, "supervised", False)
+        X, y = self._rows("all" if finds_support else method.rows)
+        return choice(selector.fit(X, y))
+
+    def error(self, sample: Sample, rows: Rows = "all") -> float:
+        """Return the test error of an SVM that sees these features of these training rows only."""
+        X, y = self._rows(rows)
+        if not sample.indices.size:
+            # Without features, the best guess is the larger class.
+            labels, counts = np.unique(y, return_counts=True)
+            return float(np.mean(self._y_test != labels[counts.argmax()]))
+        train, test = (
+            scaled_columns(part[:, sample.indices], sample.weights) for part in (X, self._X_test)
+        )
+        predicted = fit_svm(clone(self._svm), train, y).predict(test)
+        return float(np.mean(predicted != self._y_test))
+
+    def eigenvalues(self, sample: Sample, rows: Rows) -> tuple[float, float]:
+        """Return λ and Λ of a choice; λ = 0 where nothing is proven."""
+        n_features = self._X.shape[1]
+        if not sample.indices.size:
+            return 0.0, 0.0
+        if len(sample.indices) == n_features and (sample.weights == 1).all():
+            return 1.0, 1.0
+        if rows not in self._bases:
+            self._bases[rows], _ = row_space(self._rows(rows)[0], "auto", None, self._seed)
+        if not self._bases[rows].exact:
+            # Columns times scales are never more than the largest scale times all columns.
+            return 0.0, float(sample.weights.max()) ** 2
+        return extreme_eigenvalues(self._bases[rows], sample)
+
+    def _rows(self, rows: Rows) -> tuple[Any, NDArray[Any]]:
+        if rows == "all":
+            return self._X, self._y
+        return self._X[self.support], self._y[self.support]
+
+
+def column_scaler(name: str, X: Any) -> Any:
+    """Return an unfitted transformer; sparse columns keep their means, and so their zeros."""
+    if name == "tfidf":
+        return TfidfTransformer()
+    return StandardScaler(with_mean=not sparse.issparse(X))

@@ -1,0 +1,94 @@
+"""The methods that are compared: each a selector, and the rows that it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
+from sklearn.svm import LinearSVC
+
+from certifeature.selectors import (
+    BSSSelector,
+    LeverageScoreSelector,
+    LPSVMSelector,
+    RandomSelector,
+    RRQRSelector,
+)
+
+__all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "Rows"]
+
+# (number of features, SVM, seed) → selector
+Maker = Callable[[int, Any, int], Any]
+Rows = Literal["support", "all"]
+
+FULL_DATA = "full data"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to choose features.
+
+    Attributes
+    ----------
+    name : str
+        As tables print it.
+    rows : {"support", "all"}
+        Whether it looks at the support vectors of an SVM on all features, or at all training rows.
+    make : callable or None
+        Makes the selector from number of features, SVM and seed; None keeps all features.
+    own_size : bool
+        Whether it takes no number of features, but finds its own.
+    """
+
+    name: str
+    rows: Rows
+    make: Maker | None
+    own_size: bool = False
+
+
+KEEP_ALL = Method(FULL_DATA, "support", None)
+
+_LISTED = (
+    Method(
+        "bss",
+        "support",
+        lambda size, svm, seed: BSSSelector(size, estimator=svm, random_state=seed),
+    ),
+    Method(
+        "leverage",
+        "support",
+        lambda size, svm, seed: LeverageScoreSelector(size, estimator=svm, random_state=seed),
+    ),
+    Method(
+        "rrqr",
+        "support",
+        lambda size, svm, seed: RRQRSelector(size, estimator=svm, rescale=False, random_state=seed),
+    ),
+    Method("rfe", "all", lambda size, svm, _: RFE(svm, n_features_to_select=size, step=0.1)),
+    Method("lpsvm", "all", lambda _, svm, __: LPSVMSelector(C=svm.C), own_size=True),
+    Method(
+        "l1",
+        "all",
+        lambda size, svm, seed: SelectFromModel(
+            LinearSVC(penalty="l1", C=svm.C, random_state=seed), max_features=size, threshold=1e-12
+        ),
+    ),
+    Method("univariate", "all", lambda size, _, __: SelectKBest(f_classif, k=size)),
+    Method(
+        "random",
+        "all",
+        # It looks at no row, so a basis of one direction will do.
+        lambda size, _, seed: RandomSelector(
+            size,
+            supervised=False,
+            basis="sketch",
+            n_components=1,
+            rescale=False,
+            random_state=seed,
+        ),
+    ),
+)
+
+METHODS = {method.name: method for method in _LISTED}

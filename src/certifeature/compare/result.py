@@ -1,0 +1,130 @@
+"""What a comparison of methods gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Comparison", "Contender"]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """How one method does with one number of features.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    size : int or None
+        Number of features asked for; None for a method that finds its own, and for full data.
+    n_features : float
+        Number of features chosen, on average over the folds.
+    errors : tuple of float
+        Test error of each fold.
+    seconds : float
+        Median time of a selection.
+    lambda_min, condition : float
+        λ and κ = Λ/λ, medians of the certificate measured on the support vectors of the training
+        rows. λ = 0 proves nothing.
+    """
+
+    method: str
+    size: int | None
+    n_features: float
+    errors: tuple[float, ...]
+    seconds: float
+    lambda_min: float
+    condition: float
+
+    @property
+    def mean_error(self) -> float:
+        """Mean of the errors."""
+        return float(np.mean(self.errors))
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the errors of the folds."""
+        return float(np.std(self.errors, ddof=1)) if len(self.errors) > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods beside each other, full data first; ``print`` shows a table.
+
+    Attributes
+    ----------
+    contenders : tuple of Contender
+        In the order of the methods, each by size.
+    n_repeats, n_folds, seed : int
+        Of the cross-validation.
+
+    Examples
+    --------
+    >>> from certifeature import Comparison
+    >>> from certifeature.compare import Contender
+    >>> print(Comparison((Contender("bss", 20, 20.0, (0.1, 0.2), 0.03, 0.25, 9.0),), 1, 2, 0))
+    1 × 2-fold cross-validation
+    method  asked  features          error  seconds     λ  κ
+    bss        20        20  0.150 ± 0.071     0.03  0.25  9
+    """
+
+    contenders: tuple[Contender, ...]
+    n_repeats: int
+    n_folds: int
+    seed: int
+
+    def __str__(self) -> str:
+        rows = [
+            (
+                c.method,
+                "" if c.size is None else str(c.size),
+                f"{c.n_features:.0f}",
+                f"{c.mean_error:.3f} ± {c.deviation:.3f}",
+                f"{c.seconds:.2f}",
+                f"{c.lambda_min:.2g}",
+                f"{c.condition:.2g}",
+            )
+            for c in self.contenders
+        ]
+        header = ("method", "asked", "features", "error", "seconds", "λ", "κ")
+        title = f"{self.n_repeats} × {self.n_folds}-fold cross-validation"
+        return "\n".join([title, *_aligned([header, *rows])])
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a dict for each contender, errors as their mean and deviation."""
+        return [
+            {
+                "method": c.method,
+                "size": c.size,
+                "n_features": c.n_features,
+                "error": c.mean_error,
+                "deviation": c.deviation,
+                "seconds": c.seconds,
+                "lambda_min": c.lambda_min,
+                "condition": c.condition,
+            }
+            for c in self.contenders
+        ]
+
+    def to_frame(self) -> Any:
+        """Return :meth:`to_records` as a pandas data frame, a row for each contender."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "to_frame needs pandas: pip install pandas. Without it, to_records() gives the "
+                "same as dicts."
+            ) from error
+        return pd.DataFrame(self.to_records()).astype({"size": "Int64"})
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of text with columns below each other: names to the left, numbers right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
