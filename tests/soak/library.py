@@ -1,21 +1,20 @@
 """How the laws call what is not public, in one place."""
 
 from certifeature.ball import minimum_enclosing_ball
-from certifeature.svm import fit_svm, hard_margin, hinge_objective, squared_hinge_objective
+from certifeature.certificate import hard_margin, hinge_objective, squared_hinge_objective
+from certifeature.svm import fit_svm
 from certifeature.svm import support_rows as rows_of_support
 
 
 def margin(X, signs):
     """Return an enclosure, or None where the classes are said to overlap."""
-    return hard_margin(X @ X.T, signs)
+    return hard_margin(X, signs)
 
 
 def objective(X, signs, costs, intercept, *, squared):
     """Return an enclosure; the intercept is a constant feature's value, or None where free."""
-    kernel = X @ X.T + (intercept or 0.0) ** 2
-    if squared:
-        return squared_hinge_objective(kernel, signs, costs)
-    return hinge_objective(kernel, signs, costs, free_intercept=intercept is None)
+    enclose = squared_hinge_objective if squared else hinge_objective
+    return enclose(X, signs, costs, intercept=intercept)
 
 
 def radius(X):

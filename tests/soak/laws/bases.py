@@ -4,7 +4,7 @@ import numpy as np
 
 from certifeature.basis import exact_basis
 from soak.data import draw_case, in_other_clothes
-from soak.digits import exact, roots
+from soak.digits import backward, cholesky, exact, forward, roots
 from soak.spectra import singular_values
 from soak.verdict import Violation
 
@@ -36,9 +36,11 @@ def bases_span_the_rows(rng):
 
 
 def _largest_loss(X, V):
-    """Return the largest norm of a column of X − XVVᵀ, as a share of that column of X."""
+    """Return the largest norm of a column outside the span of V, as a share of that column of X."""
     X, V = exact(X), exact(V)
-    rest = X - (X @ V) @ V.T
+    # V is orthonormal to working accuracy only, its span is what it is.
+    factor = cholesky(V.T @ V)
+    rest = X - backward(factor, forward(factor, (X @ V).T)).T @ V.T
     lost, there_is = (roots((matrix * matrix).sum(axis=0)) for matrix in (rest, X))
     return max(a / b for a, b in zip(lost, there_is, strict=True) if b)
 

@@ -56,7 +56,8 @@ def balls_are_enclosed(rng):
 def check_enclosure(name, bounds, truth):
     """Raise a Violation where no value of the truth lies within the bounds."""
     lower, upper = bounds
-    if not (np.isfinite(lower) and np.isfinite(upper)):
+    # An infinite bound says honestly that nothing is known; NaN says nothing.
+    if np.isnan(lower) or np.isnan(upper):
         raise Violation(f"{name} in [{lower}, {upper}]")
     if lower * (1 - LAST_DIGIT) > truth.upper or upper * (1 + LAST_DIGIT) < truth.lower:
         raise Violation(
