@@ -1,14 +1,25 @@
 """Every bad input gives the right answer or an error that says what to do."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
 
-from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
+from certifeature import (
+    BSSSelector,
+    LeverageScoreSelector,
+    LPSVMSelector,
+    RandomSelector,
+    RRQRSelector,
+    certify,
+)
+from certifeature.blocks import ArrayBlocks
+from certifeature.svm import cascade
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 
@@ -152,21 +163,50 @@ class TestRightAnswers:
         assert len(fitted.indices_) == len(set(fitted.indices_.tolist()))
 
     def test_columns_of_extreme_scales(self, selector, data):
-        """What is negligible beside the rest is not chosen by methods that look at the data."""
+        """A huge column is chosen where nothing is left to chance, and does not hide the others."""
         X, _ = data
         X[:, 7] *= 1e150
         X[:, 8] *= 1e-150
         fitted = selector(20, supervised=False, random_state=0).fit(X)
         assert np.isfinite(fitted.weights_).all()
-        if selector in (BSSSelector, LeverageScoreSelector):
-            assert fitted.indices_.tolist() == [7]
-        elif selector is RRQRSelector:
-            assert fitted.indices_[0] == 7
+        assert len(fitted.indices_) > 1
+        if selector in (BSSSelector, RRQRSelector):
+            assert 7 in fitted.indices_
 
     def test_tiny_values_are_no_problem_for_an_svm(self, selector, data):
         X, y = data
         fitted = selector(60, random_state=0).fit(X * 1e-150, y)
         assert np.isfinite(fitted.transform(X)).all()
+
+    @pytest.mark.parametrize("factor", [1e-300, 1e300])
+    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+    def test_weights_of_rows_do_not_lead_out_of_range(self, selector, factor, form, data):
+        X, weights = data[0], np.geomspace(1e-8, 1e20, 30)
+        options = {"supervised": False, "random_state": 0}
+        fitted = selector(60, **options).fit(form(X * factor), sample_weight=weights)
+        expected = selector(60, **options).fit(form(X), sample_weight=weights)
+        np.testing.assert_array_equal(fitted.indices_, expected.indices_)
+
+    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+    @pytest.mark.parametrize("basis", ["exact", "sketch"])
+    @pytest.mark.parametrize("in_blocks", [False, True])
+    # Scikit-learn sums the values up to see whether they are finite.
+    @pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")
+    def test_values_near_the_largest_number(self, selector, form, basis, in_blocks, data):
+        """The right answer, or the true reason why there is none; never talk of missing values."""
+        X = data[0] / np.abs(data[0]).max()
+        options = {"supervised": False, "random_state": 0, "basis": basis}
+        options["n_components"] = 9 if basis == "sketch" else None
+        expected = selector(60, **options).fit(X)
+
+        def fitted(largest):
+            rows = form(X * largest)
+            return selector(60, **options).fit(ArrayBlocks(rows, n_rows=7) if in_blocks else rows)
+
+        for largest in (1e300, 1e305):
+            np.testing.assert_array_equal(fitted(largest).indices_, expected.indices_)
+        with pytest.raises(ValueError, match=r"overflow\. Scale X first"):
+            fitted(1.7e308)
 
     def test_small_integers_do_not_overflow(self, selector, rng):
         X = rng.integers(-127, 128, size=(20, 80)).astype(np.int8)
@@ -221,3 +261,112 @@ class TestRightAnswers:
         for array, copy in zip((untidy.data, untidy.indices, untidy.indptr), before, strict=True):
             np.testing.assert_array_equal(array, copy)
             assert array.dtype == copy.dtype
+
+
+class Untrainable(SVC):
+    """An SVM that must not be trained, since something else is wrong."""
+
+    def __init__(self, kernel="linear", class_weight=None, C=1.0):
+        super().__init__(kernel=kernel, class_weight=class_weight, C=C)
+
+    def fit(self, X, y, sample_weight=None):
+        raise AssertionError("trained in vain")
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_features_to_select": -3}, "n_features_to_select must be"),
+        ({"epsilon": 2}, "epsilon"),
+        ({"supervised": "yes"}, "supervised must be one of"),
+        ({"guarantee": "all"}, "guarantee must be one of"),
+        ({"basis": "qr"}, "basis must be one of"),
+        ({"n_components": True}, "n_components must be a positive integer; got True"),
+        ({"rescale": 2}, "rescale must be one of"),
+        ({"estimator": SVC()}, "got SVC with kernel='rbf'. Use kernel='linear'"),
+        ({"estimator": NuSVC(kernel="poly")}, "got NuSVC with kernel='poly'"),
+        ({"estimator": SVR(kernel="linear")}, "SVR is not a classifier"),
+        ({"estimator": LinearSVC(C=0)}, "C of LinearSVC must be a finite positive number; got 0"),
+        ({"estimator": LinearSVC(class_weight={1: 0})}, r"class_weight .* class 1 the weight 0"),
+        ({"estimator": SVC(kernel="linear", class_weight={0: np.nan})}, r"class 0 the weight nan"),
+    ],
+)
+def test_bad_parameters_are_found_before_any_work(selector, parameters, message):
+    """The data, no less wrong, are not even looked at."""
+    with pytest.raises(ValueError, match=message):
+        selector(**{"estimator": Untrainable(), **parameters}).fit("no data", None)
+
+
+@pytest.mark.parametrize("order", [np.ones(7), np.full(120, np.nan), np.full(120, np.inf)])
+def test_a_bad_order_is_found_before_the_svm_is_trained(order, data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"order .*(each of the 120 features|no usable scores)"):
+        BSSSelector(20, order=order, estimator=Untrainable()).fit(X, y)
+    for rows in (X, ArrayBlocks(X, n_rows=10)):
+        with pytest.raises(ValueError, match="order"):
+            BSSSelector(20, order=order, supervised=False).fit(rows)
+    with pytest.raises(ValueError, match="order"):
+        BSSSelector(20, order=order, supervised=False).partial_fit(X)
+
+
+def test_bad_parameters_of_lpsvm_are_found_before_any_work():
+    with pytest.raises(ValueError, match=r"C, .* must be a finite positive number; got -1"):
+        LPSVMSelector(-1).fit("no data", None)
+
+
+@pytest.mark.parametrize("rows", ["support", "all"])
+@pytest.mark.parametrize(
+    ("svm", "message"),
+    [
+        (SVC(), "got SVC with kernel='rbf'. Use kernel='linear'"),
+        (NuSVC(), "got NuSVC with kernel='rbf'"),
+        (SVR(kernel="linear"), "SVR is not a classifier"),
+        (LinearSVC(C=-1), "C of LinearSVC must be a finite positive number; got -1"),
+        (LinearSVC(class_weight={0: 0.0}), r"class_weight .* class 0 the weight 0\.0"),
+    ],
+)
+def test_certify_refuses_an_estimator_before_any_work(rows, svm, message):
+    with pytest.raises(ValueError, match=message):
+        certify("no data", None, [0], estimator=svm, rows=rows)
+    selector = RandomSelector(3, estimator=svm, supervised=False).fit(np.eye(5))
+    with pytest.raises(ValueError, match=message):
+        certify("no data", None, selector, rows=rows)
+
+
+@pytest.mark.parametrize("weight", [0, 0.0, -1.0, np.nan, np.inf, None])
+def test_weights_of_classes_are_positive(weight, data):
+    X, y = data
+    svm = LinearSVC(class_weight={1: weight})
+    with pytest.raises(ValueError, match=r"class 1 the weight .* leave them out"):
+        cascade(ArrayBlocks(X, y, n_rows=10), svm)
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame])
+class TestAColumnOfLabels:
+    """They are taken for what they are, with scikit-learn's warning."""
+
+    @pytest.mark.parametrize("selector", [*SELECTORS, LPSVMSelector])
+    def test_selectors(self, selector, form, data):
+        X, y = data
+        options = {} if selector is LPSVMSelector else {"n_features_to_select": 20}
+        if "random_state" in selector().get_params():
+            options["random_state"] = 0
+        with pytest.warns(DataConversionWarning, match="column-vector y"):
+            fitted = selector(**options).fit(X, form(y[:, None]))
+        expected = selector(**options).fit(X, y)
+        np.testing.assert_array_equal(fitted.indices_, expected.indices_)
+
+    @pytest.mark.parametrize("rows", ["support", "all"])
+    def test_certify(self, rows, form, data):
+        X, y = data
+        with pytest.warns(DataConversionWarning, match="column-vector y"):
+            certificate = certify(X, form(y[:, None]), [0, 1, 2], rows=rows)
+        assert certificate == certify(X, y, [0, 1, 2], rows=rows)
+
+    def test_two_columns_are_refused(self, form, data):
+        X, y = data
+        labels = form(np.column_stack([y, y]))
+        for call in (lambda: BSSSelector(20).fit(X, labels), lambda: certify(X, labels, [0])):
+            with pytest.raises(ValueError, match="y should be a 1d array"):
+                call()

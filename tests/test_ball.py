@@ -83,6 +83,29 @@ def test_agreement_with_a_general_solver(seed):
     assert ball.radius**2 == pytest.approx(solution.fun, rel=1e-6)
 
 
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("constant", [1e8, 1e100, 1e200, 1e300, -1e307])
+def test_a_constant_column_does_not_matter(constant, as_sparse, rng):
+    """However large: the rows differ elsewhere, and so the radius is not 0."""
+    X = rng.standard_normal((30, 5))
+    moved = np.insert(X, 2, constant, axis=1)
+    ball = minimum_enclosing_ball(sparse.csr_array(moved) if as_sparse else moved)
+    assert ball.radius == pytest.approx(minimum_enclosing_ball(X).radius, rel=1e-6)
+    assert ball.gap <= 1e-6
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e-320, 1e200, 1.7e308])
+def test_equal_rows_have_radius_zero(value, form):
+    ball = minimum_enclosing_ball(form(np.full((7, 3), value)))
+    assert ball.radius == ball.lower_bound == 0
+
+
+def test_a_radius_beyond_all_numbers_is_named():
+    with pytest.raises(ValueError, match=r"overflow.*MaxAbsScaler"):
+        minimum_enclosing_ball([[-1.7e308], [1.7e308]])
+
+
 @pytest.mark.parametrize("factor", [1e-150, 1e150])
 def test_scale_does_not_matter(factor, rng):
     X = rng.standard_normal((30, 5))
@@ -100,7 +123,7 @@ def test_thousands_of_sparse_rows(rng):
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="NaN or infinity"):
         minimum_enclosing_ball([[np.nan]])
-    with pytest.raises(ValueError, match="tolerance must be positive"):
+    with pytest.raises(ValueError, match="tolerance must be a finite positive number; got 0"):
         minimum_enclosing_ball(np.eye(3), tolerance=0)
 
 

@@ -227,10 +227,11 @@ def test_bad_data_is_named(X, message):
         exact_basis(X)
 
 
+@pytest.mark.parametrize("size", [0, -1, True, 2.0])
 @pytest.mark.parametrize("make", [truncated_basis, sketched_basis])
-def test_bad_size_is_named(make):
-    with pytest.raises(ValueError, match="at least 1; got 0"):
-        make(np.eye(3), 0)
+def test_bad_size_is_named(make, size):
+    with pytest.raises(ValueError, match=rf"n_components must be a positive integer; got {size!r}"):
+        make(np.eye(3), size)
 
 
 class TestImplicitVectors:

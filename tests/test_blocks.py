@@ -489,6 +489,20 @@ class TestFiles:
         with pytest.raises(ValueError, match=message):
             FileBlocks(tmp_path)
 
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"target": "y"}, r"label of SVMlight data .* Leave target out"),
+            ({"target": 1.5}, "neither a name nor a position"),
+            ({"n_features": 0}, "n_features must be a positive integer; got 0"),
+            ({"n_features": 2.0}, "n_features must be a positive integer"),
+        ],
+    )
+    def test_bad_options(self, options, message, tmp_path):
+        (tmp_path / "a.svm").write_text("1 1:2\n-1 2:1\n")
+        with pytest.raises(ValueError, match=message):
+            FileBlocks(tmp_path, **options)
+
     def test_missing_folder(self, tmp_path):
         with pytest.raises(FileNotFoundError, match="nowhere"):
             FileBlocks(tmp_path / "nowhere")

@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
 from sklearn.linear_model import RidgeClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from certifeature import (
     BSSSelector,
@@ -24,9 +24,12 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
+from certifeature.blocks import ArrayBlocks
 from certifeature.certificate.measure import sampling_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.sparsify import leverage_sample
+from certifeature.svm import row_costs
+from certifeature.svm.checks import cost_of
 
 SELECTIONS = {
     "bss": BSSSelector(60),
@@ -339,6 +342,23 @@ def test_bad_selections_are_named(selection, keywords, message, binary):
         certify(*binary, selection, **keywords)
 
 
+def test_a_name_that_two_columns_have_is_no_choice(binary):
+    X, y = binary
+    blocks = ArrayBlocks(X[:, :3], y)
+    blocks.feature_names = np.array(["a", "b", "a"])
+    assert certify(blocks, None, ["b"]).n_selected == 1
+    with pytest.raises(ValueError, match=r"several features named a; give indices"):
+        certify(blocks, None, ["b", "a"])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_columns_times_scales_that_overflow_are_named(form, binary):
+    X = binary[0] / np.abs(binary[0]).max() * 1e305
+    assert certify(form(X), None, [0, 1], rows="all").realised.radius_full > 1e304
+    with pytest.raises(ValueError, match=r"multiples of them overflow\. Scale X"):
+        certify(form(X), None, [0, 1], weights=[1e5, 1e5], rows="all")
+
+
 def test_bad_data_are_named(binary):
     X, y = binary
     with pytest.raises(ValueError, match="one class only"):
@@ -371,3 +391,38 @@ def test_layers_nest_on_the_paper_s_synthetic_data():
     certificate = certify(X, y, BSSSelector(30).fit(X, y))
     assert certificate.lambda_min > 0
     assert_layers_nest(certificate)
+
+
+class TestAnSVMWithoutC:
+    """NuSVC has no C, although its attribute of that name is 0."""
+
+    svm = NuSVC(kernel="linear", nu=0.2)
+
+    @pytest.mark.parametrize("rows", ["support", "all"])
+    def test_certify(self, rows, binary):
+        X, y = binary
+        certificate = certify(X, y, np.arange(X.shape[1]), estimator=self.svm, rows=rows)
+        assert certificate.regularised is None
+        assert certificate.lambda_min == pytest.approx(1)
+        assert certificate.realised.objective_full is None
+        assert certificate.realised.radius_ratio >= 1
+        assert "squared-hinge" not in str(certificate)
+
+    def test_certify_without_labels(self, binary):
+        certificate = certify(binary[0], None, [0, 1], estimator=self.svm, rows="all")
+        assert certificate.regularised is None
+
+    @pytest.mark.parametrize("guarantee", ["support", "full"])
+    @pytest.mark.parametrize("order", ["coef", "rfe"])
+    def test_select(self, guarantee, order, binary):
+        X, y = binary
+        selector = BSSSelector(0.5, estimator=self.svm, guarantee=guarantee, order=order).fit(X, y)
+        assert selector.certificate_.regularised is None
+        assert set(selector.estimator_.support_) <= set(selector.support_rows_)
+        again = certify(X, y, selector)
+        assert again.regularised is None
+        assert again.n_rows >= len(selector.estimator_.support_)
+
+    def test_costs(self):
+        assert cost_of(self.svm) is None
+        assert row_costs(self.svm, np.array([0, 1])) is None

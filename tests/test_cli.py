@@ -19,8 +19,10 @@ from sklearn.datasets import dump_svmlight_file
 
 from certifeature import __version__
 from certifeature._files import replacing
+from certifeature._formulas import is_number
 from certifeature.cli.app import run
-from certifeature.cli.data import _free_memory
+from certifeature.cli.data import _free_memory, distinct_names
+from certifeature.cli.features import read_features
 from certifeature.cli.select import Method
 from certifeature.compare import METHODS, compare
 from certifeature.datasets import make_relevant_features, read_data
@@ -217,6 +219,53 @@ class TestCertify:
         np.savez(path, X=X[:, :8], y=y, feature_names=odd[:8])
         run_json(capsys, "select", path, "-k", 8, "-o", chosen)
         assert run_json(capsys, "certify", path, "-f", chosen)["n_selected"] == 8
+
+    @pytest.mark.parametrize("target", ["chosen.txt", "reduced.csv", "reduced.tsv"])
+    def test_names_never_become_formulas(self, target, data, tmp_path, capsys):
+        X, y, names = data
+        odd = ["=1+1", "+a", "-b", "@c", "'=1+1", "''-b", "'d", "-1.5", "\t=e", "\r@f", *names[10:]]
+        labels = np.where(y > 0, "=yes()", "-no")
+        path, written = tmp_path / "odd.npz", tmp_path / target
+        np.savez(path, X=X, y=labels, feature_names=odd)
+        option = "-o" if target == "chosen.txt" else "-w"
+        first = run_json(capsys, "select", path, "-k", 59, "-m", "rrqr", option, written)
+        delimiter = "," if target.endswith("csv") else "\t"
+        fields = [line.split(delimiter) for line in written.read_text().split("\n")]
+        words = [f for line in fields for f in line if not is_number(f)]
+        assert any(word.startswith("'=") for word in words)
+        assert not any(word.startswith(("=", "+", "-", "@", "\t", "\r")) for word in words)
+        expected = [feature["name"] for feature in first["features"]]
+        if option == "-o":
+            sample = read_features(written, distinct_names(np.array(odd), 60))
+            assert sample.indices.tolist() == [feature["index"] for feature in first["features"]]
+            assert run_json(capsys, "certify", path, "-f", written)["n_selected"] == 59
+        else:
+            again = read_data(written)
+            assert again.feature_names.tolist() == expected
+            np.testing.assert_array_equal(again.y, labels)
+
+    def test_a_list_by_hand_may_have_names_as_they_are(self, data, tmp_path, capsys):
+        X, y, names = data
+        path, chosen = tmp_path / "odd.npz", tmp_path / "chosen.txt"
+        np.savez(path, X=X, y=y, feature_names=["=a", "'@b", *names[2:]])
+        chosen.write_text("=a\n'@b\n")
+        assert run_json(capsys, "certify", path, "-f", chosen)["n_selected"] == 2
+
+    @pytest.mark.parametrize("kind", ["npz", "folder"])
+    def test_features_of_the_same_name_are_told_apart(self, kind, data, tmp_path, capsys):
+        X, y, names = data
+        same = ["TP53", "TP53", "TP53 (2)", "", " TP53 ", *names[5:]]
+        path, _ = write(kind, (X, y, same), tmp_path)
+        chosen, reduced = tmp_path / "chosen.txt", tmp_path / "reduced.csv"
+        first = run_json(
+            capsys, "select", path, "-k", 59, "-m", "rrqr", "-o", chosen, "-w", reduced
+        )
+        found = [feature["name"] for feature in first["features"]]
+        assert len(set(found)) == 59
+        assert {"TP53", "TP53 (3)", "TP53 (2)", "4", "TP53 (4)"} >= set(found) - set(names)
+        second = run_json(capsys, "certify", path, "-f", chosen)
+        assert second["lambda_min"] == pytest.approx(first["certificate"]["lambda_min"])
+        assert read_data(reduced).feature_names.tolist() == found
 
     def test_names_alone_are_plain_columns(self, csv, tmp_path, capsys):
         chosen = tmp_path / "chosen.txt"

@@ -240,9 +240,9 @@ class TestMakeRelevantFeatures:
         assert y.shape == (1,)
 
     @pytest.mark.parametrize("name", ["n_samples", "n_features", "n_relevant"])
-    @pytest.mark.parametrize("value", [0, -1, 2.5, "many", None])
+    @pytest.mark.parametrize("value", [0, -1, 2.5, "many", None, True])
     def test_bad_sizes(self, name, value):
-        with pytest.raises(ValueError, match=rf"{name}=.*at least 1.*Give"):
+        with pytest.raises(ValueError, match=f"{name} must be a positive integer; got {value!r}"):
             make_relevant_features(**{name: value})
 
     def test_more_relevant_features_than_features(self):

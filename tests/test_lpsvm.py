@@ -258,9 +258,9 @@ def test_a_gap_that_stays_open_is_told(rng, monkeypatch):
         (np.ones((3, 2)), [1, -1], 1.0, "a value for each row"),
         (np.ones(3), [1, -1, 1], 1.0, "two dimensions"),
         (np.full((2, 2), np.nan), [1, -1], 1.0, "NaN"),
-        (np.ones((2, 2)), [1, -1], 0.0, "C.*must be a positive number; got 0.0"),
-        (np.ones((2, 2)), [1, -1], np.inf, "C.*must be a positive number"),
-        (np.ones((2, 2)), [1, -1], "1", "C.*must be a positive number; got '1'"),
+        (np.ones((2, 2)), [1, -1], 0.0, "C.*must be a finite positive number; got 0.0"),
+        (np.ones((2, 2)), [1, -1], np.inf, "C.*must be a finite positive number"),
+        (np.ones((2, 2)), [1, -1], "1", "C.*must be a finite positive number; got '1'"),
     ],
 )
 def test_bad_input(X, signs, C, message):
@@ -341,7 +341,7 @@ def test_bad_input_of_the_selector(wide):
     X, y = wide
     with pytest.raises(ValueError, match="y has one class only"):
         LPSVMSelector().fit(X, np.ones(60))
-    with pytest.raises(ValueError, match="C, the price of slack, must be a positive number"):
+    with pytest.raises(ValueError, match="C, the price of slack, must be a finite positive number"):
         LPSVMSelector(C=-1).fit(X, y)
     with pytest.raises(ValueError, match="continuous"):
         LPSVMSelector().fit(X, np.linspace(0, 1, 60))

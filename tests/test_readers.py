@@ -20,7 +20,7 @@ from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.svm import LinearSVC
 
-from certifeature.datasets import read_data
+from certifeature.datasets import FileBlocks, read_data
 
 FORMATS = [
     "csv",
@@ -334,11 +334,38 @@ class TestBadText:
         with pytest.raises(ValueError, match=rf"^the_file: target={target!r}.*Give"):
             read(CSV, "csv", target=target)
 
+    @pytest.mark.parametrize("target", [1.5, 1.0, True, np.nan, b"y", ["y"], ("a", "b")])
+    @pytest.mark.parametrize("kind", ["csv", "npz", "svmlight", "parquet", "mat"])
+    def test_target_that_is_neither_name_nor_position(self, target, kind):
+        with pytest.raises(ValueError, match=r"^target=.* is neither a name nor a position.*Give"):
+            read(CSV, kind, target=target)
+
+    def test_target_may_be_an_integer_of_numpy(self):
+        assert read(CSV, "csv", target=np.int64(-1)).y.tolist() == [0, 1]
+
     def test_many_columns_are_not_all_listed(self):
         header = ",".join(f"f{j}" for j in range(500)).encode()
         with pytest.raises(ValueError, match="'f7' and 492 more") as caught:
             read(header + b"\n", "csv")
         assert len(str(caught.value)) < 300
+
+    def test_byte_order_mark_of_svmlight(self, tmp_path):
+        text = b"\xef\xbb\xbf1 1:2\n-1 2:3\n"
+        assert read(text, "svmlight").y.tolist() == [1, -1]
+        (tmp_path / "part.svm").write_bytes(text)
+        (block,) = FileBlocks(tmp_path)
+        assert block.y.tolist() == [1, -1]
+
+    def test_byte_order_mark_of_names(self, tmp_path):
+        sparse.save_npz(tmp_path / "X.npz", sparse.csr_array(np.eye(2)))
+        (tmp_path / "features.txt").write_text("a\nb\n", encoding="utf-8-sig")
+        assert read_data(tmp_path).feature_names.tolist() == ["a", "b"]
+
+    def test_names_and_labels_that_were_guarded(self):
+        """Spreadsheets take an apostrophe for the beginning of text, and so do we before =+-@."""
+        data = read(b"'=a,''@b,'c,-d,'-1,y\n1,2,3,4,5,'=no\n1,2,3,4,5,+yes\n", "csv")
+        assert data.feature_names.tolist() == ["=a", "'@b", "'c", "-d", "'-1"]
+        assert data.y.tolist() == ["=no", "+yes"]
 
     def test_byte_order_mark_and_windows_newlines(self):
         data = read(b"\xef\xbb\xbf" + CSV.replace(b"\n", b"\r\n"), "csv")

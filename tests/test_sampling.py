@@ -148,6 +148,23 @@ def test_rrqr_serves_zero_and_duplicate_columns_last(rng):
     assert rrqr(X, 7).indices.tolist() == [2, 4, 0, 1, 3, 5, 6]
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_rrqr_gives_ties_to_the_lower_index(seed):
+    """Columns that are as far from the span, but for rounding: copies and mirrored ones."""
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(3, 60))
+    few = rng.standard_normal((n_rows, int(rng.integers(2, 60))))
+    X = np.hstack([few, -few, few])
+    n_distinct = few.shape[1]
+    order = rrqr(few, n_distinct).indices
+    for form in (np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array):
+        found = rrqr(form(X), X.shape[1]).indices
+        first = found[: min(n_rows, n_distinct)]
+        np.testing.assert_array_equal(first, order[: len(first)])
+        np.testing.assert_array_equal(found, rrqr(X, X.shape[1]).indices)
+        np.testing.assert_array_equal(found, rrqr(X[rng.permutation(n_rows)], X.shape[1]).indices)
+
+
 def test_rrqr_sees_the_same_in_sparse_and_dense(rng):
     X = sparse.random_array((30, 80), density=0.15, rng=rng, format="csr")
     np.testing.assert_array_equal(rrqr(X, 70).indices, rrqr(X.toarray(), 70).indices)

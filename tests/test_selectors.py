@@ -72,6 +72,23 @@ def test_sparse_and_dense_pick_the_same(selector, supervised, wide):
         np.testing.assert_allclose(fitted.weights_, reference.weights_, rtol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_sparse_and_dense_pick_the_same_of_duplicated_columns(selector, seed):
+    rng = np.random.default_rng(seed)
+    few = rng.standard_normal((rng.integers(5, 60), rng.integers(3, 60)))
+    if selector is RRQRSelector:
+        few *= 10 ** rng.uniform(-3, 3, few.shape[1])
+    X = np.hstack([few, few[:, ::-1], -few])
+    size = int(rng.integers(1, X.shape[1]))
+    chosen = [
+        selector(size, supervised=False, random_state=0).fit(form(X)).indices_
+        for form in (np.asarray, sparse.csr_array, np.asfortranarray)
+    ]
+    np.testing.assert_array_equal(chosen[1], chosen[0])
+    np.testing.assert_array_equal(chosen[2], chosen[0])
+
+
 @pytest.mark.parametrize("selector", SELECTORS)
 def test_thread_count_does_not_matter(selector, wide):
     X, y = wide
@@ -116,6 +133,18 @@ def test_automatic_size_keeps_its_promise(selector, epsilon, rng):
     assert 5 <= fitted.n_features_to_select_ < 3000
     chosen = exact_basis(X).vectors[fitted.indices_] * fitted.weights_[:, None]
     assert np.linalg.eigvalsh(chosen.T @ chosen)[0] >= 1 - epsilon
+
+
+@pytest.mark.parametrize("rescale", [True, False])
+def test_automatic_size_grows_where_no_coin_comes_up(rescale, rng):
+    """Of samples that small, one in e has no feature at all."""
+    X = rng.standard_normal((1, 40))
+    for seed in range(30):
+        selector = LeverageScoreSelector(
+            supervised=False, replace=False, rescale=rescale, epsilon=0.9, random_state=seed
+        ).fit(X)
+        assert len(selector.indices_)
+        assert selector.certificate_.lambda_min >= 0.1
 
 
 def test_automatic_size_needs_no_more_than_the_proven_bound(rng):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
 
@@ -10,15 +12,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 __all__ = [
+    "TOO_LARGE",
     "canonical_csr",
     "column_norms",
     "fingerprint",
     "finite_rows",
     "near_origin",
     "normalised",
+    "refusing_overflow",
+    "scaled_back",
     "scaled_columns",
     "stored_bytes",
 ]
+
+TOO_LARGE = (
+    "X has values so large that sums or multiples of them overflow. Scale X first, for instance "
+    "with sklearn.preprocessing.MaxAbsScaler."
+)
 
 
 def finite_rows(X: Any) -> Any:
@@ -61,6 +71,22 @@ def normalised(X: Any) -> tuple[Any, int]:
     return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), exponent
 
 
+@contextmanager
+def refusing_overflow() -> Iterator[None]:
+    """Say what to do where values are finite, but what is made of them is not."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except FloatingPointError as error:
+        raise ValueError(TOO_LARGE) from error
+
+
+def scaled_back(values: Any, exponent: int) -> Any:
+    """Return values·2^e, which undoes what `normalised` did."""
+    with refusing_overflow():
+        return np.ldexp(values, exponent)
+
+
 def canonical_csr(X: Any) -> Any:
     """Return CSR data without duplicate entries, with the 32-bit indices that LIBSVM wants."""
     if not X.has_canonical_format:
@@ -72,21 +98,24 @@ def canonical_csr(X: Any) -> Any:
     return X
 
 
-def near_origin(values: Any) -> Any:
-    """Return rows less a point among them.
+def near_origin(rows: Any) -> Any:
+    """Return rows less a point among them, in the columns where that costs no sparsity.
 
-    Of sparse columns those are shifted that have no zeros: the others are near the origin anyway.
+    A column of huge values that hardly differ, or not at all, then does not drown the others. A
+    sparse column with zeros is near the origin as it is.
     """
-    if not sparse.issparse(values):
-        return values - values.mean(axis=0)
-    full = np.bincount(values.indices, minlength=values.shape[1]) == values.shape[0]
-    if not full.any():
-        return values
-    shifts = np.zeros(values.shape[1])
-    shifts[full] = values[:, full].mean(axis=0)
-    shifted = values.copy()
-    shifted.data = shifted.data - shifts[shifted.indices]
-    return shifted
+    with refusing_overflow():
+        if not sparse.issparse(rows):
+            moved = rows - rows[:1]
+            return moved - moved.mean(axis=0)
+        full = np.bincount(rows.indices, minlength=rows.shape[1]) == rows.shape[0]
+        if not full.any() or not rows.shape[0]:
+            return rows
+        moved = rows.copy()
+        moved.data = rows.data - np.where(full, rows[:1].toarray()[0], 0.0)[rows.indices]
+        means = np.where(full, moved.sum(axis=0) / rows.shape[0], 0.0)
+        moved.data = moved.data - means[rows.indices]
+        return moved
 
 
 def column_norms(X: Any) -> NDArray[np.float64]:
@@ -104,12 +133,13 @@ def column_norms(X: Any) -> NDArray[np.float64]:
 
 def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:
     """Return X with its columns scaled, of the same kind and format (ndarray, CSR or CSC)."""
-    if not sparse.issparse(X):
-        return X * scales
-    scaled = X.copy()
-    factors = scales[X.indices] if X.format == "csr" else np.repeat(scales, np.diff(X.indptr))
-    scaled.data = X.data * factors
-    return scaled
+    with refusing_overflow():
+        if not sparse.issparse(X):
+            return X * scales
+        scaled = X.copy()
+        factors = scales[X.indices] if X.format == "csr" else np.repeat(scales, np.diff(X.indptr))
+        scaled.data = X.data * factors
+        return scaled
 
 
 def fingerprint(X: Any) -> str:

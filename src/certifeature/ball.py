@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._matrix import near_origin, normalised
+from certifeature._matrix import finite_rows, near_origin, normalised, scaled_back
+from certifeature._parameters import as_positive
 
 __all__ = ["Ball", "minimum_enclosing_ball"]
 
@@ -82,12 +83,12 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
     >>> round(ball.radius, 9), ball.coefficients.round(9)
     (1.0, array([0.5, 0.5, 0. ]))
     """
-    if not tolerance > 0:
-        raise ValueError(f"tolerance must be positive; got {tolerance!r}.")
-    values = X.data if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    if 0 not in np.shape(X) and not np.any(values):
-        return Ball(0.0, np.eye(1, np.shape(X)[0])[0], 0.0)
-    rows, exponent = normalised(X)
+    as_positive("tolerance", tolerance)
+    # Distances are differences of inner products; near the origin they keep their digits.
+    moved = near_origin(finite_rows(X))
+    if 0 not in moved.shape and not np.any(moved.data if sparse.issparse(moved) else moved):
+        return Ball(0.0, np.eye(1, moved.shape[0])[0], 0.0)
+    rows, exponent = normalised(moved)
     problem = _Problem(rows)
     for _ in range(_MOST_ROUNDS):
         squared_distances, squared_lower = problem.evaluate()
@@ -97,20 +98,17 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
         ):
             break
     radius, lower = np.sqrt(farthest), np.sqrt(max(min(squared_lower, farthest), 0.0))
-    return Ball(
-        float(np.ldexp(radius, exponent)), problem.coefficients, float(np.ldexp(lower, exponent))
-    )
+    radius, lower = scaled_back([radius, lower], exponent).tolist()
+    return Ball(radius, problem.coefficients, lower)
 
 
 class _Problem:
     """The dual problem: its point a, and Gram matrices of the rows that were ever of use."""
 
     def __init__(self, rows: Any) -> None:
-        # Distances are differences of inner products; near the origin they keep their digits.
-        rows = near_origin(rows)
         self._rows = rows
         self._squared_norms = np.asarray((rows * rows).sum(axis=1)).ravel()
-        self._rounding = 8 * _EPS * float(self._squared_norms.max())
+        self._rounding = 16 * _EPS * float(self._squared_norms.max())
         self._seen = np.empty(0, dtype=np.intp)
         self._gram = np.empty((0, 0))
         self.coefficients = np.zeros(rows.shape[0])

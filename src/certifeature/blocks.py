@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from certifeature._matrix import canonical_csr, scaled_columns, stored_bytes
+from certifeature._parameters import as_count
 
 __all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows", "stacked"]
 
@@ -220,13 +221,11 @@ class ArrayBlocks(RowBlocks):
             raise ValueError("X must be an array of two dimensions, rows and features.")
         if n_rows is None:
             n_rows = max(1, int(X.shape[0] * _BLOCK_BYTES / max(stored_bytes(X), 1)))
-        if n_rows < 1:
-            raise ValueError(f"n_rows must be at least 1; got {n_rows}.")
         self._X = X
         self._y = None if y is None else np.asarray(y)
         if self._y is not None and len(self._y) != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows and y has {len(self._y)}; give as many.")
-        self._n_rows = n_rows
+        self._n_rows = as_count("n_rows", n_rows)
         self._n_rows_found = X.shape[0]
         self.n_features = X.shape[1]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from certifeature._matrix import stored_bytes
+from certifeature._matrix import refusing_overflow, stored_bytes
 from certifeature.basis.row_space import condensed_rows
 from certifeature.basis.sketch import Sketch
 from certifeature.blocks import Block, RowBlocks, stacked
@@ -65,7 +65,8 @@ class Digest:
         """Return this digest with a block taken in."""
         self.n_rows += block.X.shape[0]
         if self._factor is not None:
-            self._factor = condensed_rows(block.X, self._factor)
+            with refusing_overflow():
+                self._factor = condensed_rows(block.X, self._factor)
         elif self.sketch is not None:
             self.sketch.add(block.X, block.first_row)
         else:
@@ -80,7 +81,8 @@ class Digest:
         both = copy(self)
         both.n_rows = self.n_rows + other.n_rows
         if self._factor is not None and other._factor is not None:
-            both._factor = condensed_rows(other._factor, self._factor)
+            with refusing_overflow():
+                both._factor = condensed_rows(other._factor, self._factor)
         elif self.sketch is None and other.sketch is None and both.n_rows <= self._most_rows:
             both._rows = self._rows + other._rows
         else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature._matrix import scaled_back
 from certifeature.basis.row_space import RowSpace
 from certifeature.basis.vectors import Vectors
 
@@ -50,8 +51,8 @@ class Basis:
         exponent : int
             By which the rows were scaled down.
         """
-        values = np.ldexp(space.singular_values, exponent)
-        left_out = float(np.ldexp(space.left_out, exponent))
+        values = scaled_back(space.singular_values, exponent)
+        left_out = float(scaled_back(space.left_out, exponent))
         return cls(space.vectors, values, len(values), exact=space.whole, left_out=left_out)
 
     @classmethod
@@ -67,7 +68,7 @@ class Basis:
         exponent : int
             By which the rows were scaled down.
         """
-        values = np.ldexp(space.singular_values, exponent)
+        values = scaled_back(space.singular_values, exponent)
         # Combinations that are not independent have caught all that there is.
         exact = space.whole and len(values) < n_combinations
         rank = len(values) if exact else None

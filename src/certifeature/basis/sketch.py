@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._matrix import normalised
+from certifeature._matrix import TOO_LARGE, normalised, refusing_overflow
+from certifeature._parameters import as_count
 from certifeature.basis.model import Basis
 from certifeature.basis.row_space import implicit_row_space, row_space
 
@@ -61,10 +61,11 @@ class Sketch:
         for start in range(0, X.shape[0], n_streams * _STREAM_ROWS):
             part = X[start : start + n_streams * _STREAM_ROWS]
             gaussian = gaussian_rows(first_row + start, part.shape[0], n_components, self._seed)
-            if sparse.issparse(part):
-                self._add_sparse(part.T.tocsr(), gaussian)
-            else:
-                self._values += part.T @ gaussian
+            with refusing_overflow():
+                if sparse.issparse(part):
+                    self._add_sparse(part.T.tocsr(), gaussian)
+                else:
+                    self._values += part.T @ gaussian
         self.n_rows += X.shape[0]
 
     def _add_sparse(self, columns: Any, gaussian: FloatArray) -> None:
@@ -80,7 +81,8 @@ class Sketch:
     def merged(self, other: Sketch) -> Sketch:
         """Return the sketch of both sets of rows; neither is changed."""
         both = copy(self)
-        both._values = self._values + other._values
+        with refusing_overflow():
+            both._values = self._values + other._values
         both.n_rows = self.n_rows + other.n_rows
         return both
 
@@ -90,8 +92,12 @@ class Sketch:
     def basis(self, exponent: int = 0) -> Basis:
         """Return the span of the combinations, of rows that were scaled down by 2**exponent."""
         rows, own = self._values.T, 0
-        # Squares of other values are out of range, or there is nothing but zeros. A copy is dear.
-        if not _SMALLEST < max(rows.max(), -rows.min()) < _LARGEST:
+        largest = max(rows.max(), -rows.min())
+        if not np.isfinite(largest):
+            # Products with sparse rows overflow without a word.
+            raise ValueError(TOO_LARGE)
+        # Squares of other values are out of range, or there is nothing but zeros. A copy costs.
+        if not _SMALLEST < largest < _LARGEST:
             rows, own = normalised(rows)
         make = implicit_row_space if rows.size > MOST_VALUES else row_space
         return Basis.of_combinations(make(rows), rows.shape[0], own + exponent)
@@ -112,6 +118,4 @@ def gaussian_rows(first: int, n_rows: int, n_components: int, seed: int) -> Floa
 
 def check_n_components(n_components: int) -> int:
     """Return a number of directions as an int."""
-    if not isinstance(n_components, Integral) or n_components < 1:
-        raise ValueError(f"n_components must be an integer of at least 1; got {n_components!r}.")
-    return int(n_components)
+    return as_count("n_components", n_components)

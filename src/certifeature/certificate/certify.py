@@ -15,7 +15,9 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 
+from certifeature._labels import one_dimensional
 from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
+from certifeature._parameters import check_choice
 from certifeature.basis import Basis, exact_basis
 from certifeature.basis.digest import Digest
 from certifeature.blocks import ArrayBlocks, RowBlocks
@@ -27,6 +29,7 @@ from certifeature.certificate.selection import as_sample
 from certifeature.dask import DaskBlocks, is_dask
 from certifeature.sparsify import Sample
 from certifeature.svm import cascade, default_svm, fit_svm, row_costs, support_rows
+from certifeature.svm.checks import check_svm, cost_of
 from certifeature.svm.fitting import FEW_ROWS
 
 __all__ = ["certify", "measured_certificate"]
@@ -93,9 +96,13 @@ def certify(
     >>> 0 < certificate.lambda_min <= certificate.realised.margin_ratio
     True
     """
-    if rows not in ("support", "all"):
-        raise ValueError(f"rows must be 'support' or 'all'; got {rows!r}.")
-    svm_for = partial(_svm_of, selection, estimator)
+    check_choice("rows", rows, ("support", "all"))
+    check_choice("realised", realised, (True, False))
+    if estimator is None and hasattr(selection, "weights_"):
+        estimator = selection.estimator
+    if estimator is not None:
+        check_svm(estimator)
+    svm_for = partial(_svm_for, estimator)
     if isinstance(X, RowBlocks) or is_dask(X):
         if isinstance(X, RowBlocks) and y is not None:
             raise ValueError("row blocks bring their labels along; leave y out (None).")
@@ -107,7 +114,7 @@ def certify(
         X, y = _checked(X, y)
         sample = as_sample(selection, weights, X.shape[1], names)
         found = _find_in_memory(X, y, sample, svm_for, rows, realised)
-    C = getattr(found.svm, "C", None) if found.costs is None else float(found.costs.max())
+    C = cost_of(found.svm) if found.costs is None else float(found.costs.max())
     certificate = _measured(found.X, sample, rows, C)
     layer = promise = None
     if not isinstance(found.X, RowBlocks):
@@ -135,7 +142,7 @@ def _checked(X: Any, y: Any) -> tuple[Any, Any]:
     if sparse.issparse(X):
         X = canonical_csr(X)
     if y is not None:
-        y = np.asarray(y)
+        y = one_dimensional(y)
         check_consistent_length(X, y)
         check_classification_targets(y)
     return X, y
@@ -222,9 +229,7 @@ def _largest_square(sample: Sample) -> float:
     return float(sample.weights.max()) ** 2
 
 
-def _svm_of(selection: Any, estimator: Any, n_rows: int) -> Any:
-    if estimator is None and hasattr(selection, "weights_"):
-        estimator = selection.estimator
+def _svm_for(estimator: Any, n_rows: int) -> Any:
     return default_svm(n_rows, 0) if estimator is None else clone(estimator)
 
 

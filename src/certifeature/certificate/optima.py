@@ -29,7 +29,7 @@ _TOLERANCE = 1e-6
 _MAX_ITERATIONS = 200_000
 # Slack is so expensive at these C, for rows of size 1, that separable rows have nearly none.
 _HARD = 1e7
-_HARDER = (1e4, 1e8, 1e12)
+_HARDER = (1e4, 1e8, 1e12, 1e16)
 # An intercept whose feature is so large is as good as free.
 _NEARLY_FREE = 1e4
 # Up to so many rows or features the slower search for a hyperplane is worth while.
@@ -72,10 +72,9 @@ def hard_margin(X: Any, signs: FloatArray) -> Enclosure | None:
     """
     rows = X if isinstance(X, SafeRows) else SafeRows.of(X, None)
     lower, upper = 0.0, np.inf
-    for alpha in _separators(rows, signs):
-        if alpha[signs > 0].any() and alpha[signs < 0].any():
-            lower = max(lower, _margin(rows, signs, alpha))
-            upper = min(upper, _half_distance(rows, signs, alpha))
+    for weights, alpha in _separators(rows, signs):
+        lower = max(lower, _margin(rows, signs, weights))
+        upper = min(upper, _half_distance(rows, signs, alpha))
         if upper - lower <= _CLOSE * upper:
             break
     if lower == 0:
@@ -83,15 +82,19 @@ def hard_margin(X: Any, signs: FloatArray) -> Enclosure | None:
     return Enclosure(float(np.ldexp(lower, rows.exponent)), float(np.ldexp(upper, rows.exponent)))
 
 
-def _separators(rows: SafeRows, signs: FloatArray) -> Iterator[FloatArray]:
-    """Yield multipliers of hyperplanes that may separate the classes, the quickest first."""
+def _separators(rows: SafeRows, signs: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield weights that may separate the classes, and multipliers, the quickest to find first."""
     kernel = rows.kernel
     size = float(np.diag(kernel).mean())
     if size == 0:
         return
+
+    def found(alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return rows.combination(alpha * signs)[0], alpha
+
     alpha = _libsvm(kernel / size, signs, np.full(len(signs), _HARD))
-    yield alpha
-    yield _on_the_margin(kernel, signs, alpha)
+    yield found(alpha)
+    yield found(_on_the_margin(kernel, signs, alpha))
     if min(rows.values.shape) > _MAX_DIRECT:
         return
     weights = np.zeros(rows.values.shape[1] + 1)
@@ -100,8 +103,9 @@ def _separators(rows: SafeRows, signs: FloatArray) -> Iterator[FloatArray]:
         costs = np.full(len(signs), cost / size)
         weights, _ = squared_hinge_minimiser(rows.values, intercept, signs, costs, weights)
         slack = 1 - signs * (rows.values @ weights[:-1] + intercept * weights[-1])
-        yield np.maximum(0.0, slack)
-        yield _on_the_margin(kernel, signs, np.maximum(0.0, slack))
+        alpha = np.maximum(0.0, slack)
+        yield np.append(weights[:-1], 0.0), alpha
+        yield found(_on_the_margin(kernel, signs, alpha))
 
 
 def _on_the_margin(kernel: FloatArray, signs: FloatArray, alpha: FloatArray) -> FloatArray:
@@ -118,9 +122,8 @@ def _on_the_margin(kernel: FloatArray, signs: FloatArray, alpha: FloatArray) -> 
     return alpha
 
 
-def _margin(rows: SafeRows, signs: FloatArray, alpha: FloatArray) -> float:
-    """Return the margin of the hyperplane of some multipliers, or less; 0 if it separates not."""
-    weights, _ = rows.combination(alpha * signs)
+def _margin(rows: SafeRows, signs: FloatArray, weights: FloatArray) -> float:
+    """Return the margin of a hyperplane, or less; 0 if it does not separate the classes."""
     scores, errors = rows.scores(weights)
     norm = float(np.linalg.norm(weights)) * (1 + len(weights) * EPS)
     nearest, farthest = (scores - errors)[signs > 0].min(), (scores + errors)[signs < 0].max()
@@ -129,6 +132,8 @@ def _margin(rows: SafeRows, signs: FloatArray, alpha: FloatArray) -> float:
 
 def _half_distance(rows: SafeRows, signs: FloatArray, alpha: FloatArray) -> float:
     """Return half the distance of two points of the hulls of the classes, or more."""
+    if not (alpha[signs > 0].any() and alpha[signs < 0].any()):
+        return np.inf
     totals = np.where(signs > 0, alpha[signs > 0].sum(), alpha[signs < 0].sum())
     difference, error = rows.combination(alpha * signs / totals)
     return (float(np.linalg.norm(difference)) + error) * (1 + len(difference) * EPS) / 2

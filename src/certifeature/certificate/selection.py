@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,12 @@ def _by_name(chosen: NDArray[Any], feature_names: NDArray[Any] | None) -> NDArra
     unknown = [str(name) for name in chosen if name not in places]
     if unknown:
         raise ValueError(f"X has no feature named {', '.join(unknown[:5])}.")
+    counts = Counter(feature_names)
+    ambiguous = [str(name) for name in chosen if counts[name] > 1]
+    if ambiguous:
+        raise ValueError(
+            f"X has several features named {', '.join(ambiguous[:5])}; give indices instead."
+        )
     indices = np.array([places[name] for name in chosen], dtype=np.intp)
     if len(np.unique(indices)) < len(indices):
         raise ValueError("selection names a column twice; name each once, with its scale.")

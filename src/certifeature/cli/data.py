@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +17,7 @@ from certifeature._matrix import fingerprint
 from certifeature.compare.fold import column_scaler
 from certifeature.datasets import read_data
 
-__all__ = ["Loaded", "Scaling", "check_scaling", "load"]
+__all__ = ["Loaded", "Scaling", "check_scaling", "distinct_names", "load"]
 
 # A file in memory, its numbers, and what is computed from them.
 _MEMORY_PER_BYTE = 2.0
@@ -49,7 +50,7 @@ def load(
 ) -> Loaded:
     """Read a file, or standard input for ``-``, and scale its columns.
 
-    Columns without a name are called by their number, from 1.
+    Columns have names as `distinct_names` gives them.
     """
     if path == "-":
         if format is None:
@@ -68,13 +69,29 @@ def load(
             raise ValueError(
                 f"{data.source}: all labels are {data.y[0]!r}; two classes are needed."
             )
-    names = data.feature_names
-    if names is None:
-        names = np.array([str(j) for j in range(1, data.X.shape[1] + 1)])
+    names = distinct_names(data.feature_names, data.X.shape[1])
     y_digest = "" if data.y is None else fingerprint(np.unique(data.y, return_inverse=True)[1])
     digest = fingerprint(data.X)[:16] + y_digest[:16]
     check_scaling(data.X, scaling)
     return Loaded(_scaled(data.X, scaling), data.y, names, data.source, digest)
+
+
+def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[np.str_]:
+    """Return a name of its own for every column.
+
+    One without a name is called by its number, from 1. Of columns with the same name, the second
+    gets " (2)" after it, and so on: lists and headers would not tell them apart otherwise.
+    """
+    given = [""] * n_features if names is None else [str(name).strip() for name in names]
+    given = [name or str(number) for number, name in enumerate(given, start=1)]
+    taken, counts = set(given), Counter[str]()
+    for place, name in enumerate(given):
+        counts[name] += 1
+        while counts[name] > 1 and given[place] in taken:
+            given[place] = f"{name} ({counts[name]})"
+            counts[name] += given[place] in taken
+        taken.add(given[place])
+    return np.array(given, dtype=np.str_)
 
 
 def _scaled(X: Any, scaling: Scaling) -> Any:

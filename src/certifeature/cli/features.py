@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature._formulas import guarded, unguarded
 from certifeature.report import Feature
 from certifeature.sparsify import Sample
 
@@ -49,10 +50,10 @@ def _weights_and_labels(svm: Any, sample: Sample) -> tuple[Any, Any]:
 
 
 def feature_list(features: list[Feature]) -> str:
-    """Return a line for each feature: name, tab, scale."""
+    """Return a line for each feature: name, tab, scale. No name becomes a spreadsheet's formula."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-    writer.writerows((feature.name, repr(feature.scale)) for feature in features)
+    writer.writerows((guarded(feature.name), repr(feature.scale)) for feature in features)
     return text.getvalue()
 
 
@@ -64,11 +65,13 @@ def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
         where = f"{path}, line {line}"
         if not row:
             continue
-        if row[0] not in places:
+        # A list that was written by hand may have names as they are.
+        place = places.get(unguarded(row[0]), places.get(row[0]))
+        if place is None:
             raise ValueError(f"{where}: the data have no feature {row[0]!r}.")
-        if places[row[0]] in scales:
+        if place in scales:
             raise ValueError(f"{where}: feature {row[0]!r} is listed twice.")
-        scales[places[row[0]]] = _scale(row, where)
+        scales[place] = _scale(row, where)
     if not scales:
         raise ValueError(f"{path}: there are no features; list their names, one a line.")
     return Sample(np.array(list(scales)), np.array(list(scales.values())))

@@ -23,6 +23,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from certifeature._files import replacing
+from certifeature._formulas import guarded
 from certifeature.cli.data import Loaded
 
 __all__ = [
@@ -128,9 +129,15 @@ def _write_text(
     dense = X.toarray() if sparse.issparse(X) else X
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow([*names, *([] if y is None else [_label_name(names)])])
+        labels = None if y is None else [_text(label) for label in y.tolist()]
+        header = map(guarded, names.tolist())
+        writer.writerow([*header, *([] if labels is None else [_label_name(names)])])
         for number, row in enumerate(dense.tolist()):
-            writer.writerow([*row, *([] if y is None else [y[number]])])
+            writer.writerow([*row, *([] if labels is None else [labels[number]])])
+
+
+def _text(label: Any) -> Any:
+    return guarded(label) if isinstance(label, str) else label
 
 
 def _label_name(names: NDArray[np.str_]) -> str:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature._formulas import is_number, unguarded
 from certifeature._matrix import canonical_csr
 from certifeature.datasets.data import Data
 
-__all__ = ["beginning", "checked_data", "find_label", "labels_from_text"]
+__all__ = ["beginning", "check_target", "checked_data", "find_label", "labels_from_text"]
 
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
 # "none" and "na" may well be the names of classes.
 _MISSING_LABELS = frozenset({"", "?", "nan"})
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 _LARGEST_EXACT = 2.0**53
 
 
@@ -101,6 +102,17 @@ def _checked_labels(y: Any, source: str) -> NDArray[Any]:
     return y.astype(np.int64) if whole else y
 
 
+def check_target(target: Any) -> None:
+    """Raise unless the place of the labels is a name, a position or left open."""
+    if target is not None and (
+        not isinstance(target, str | Integral) or isinstance(target, bool | np.bool_)
+    ):
+        raise ValueError(
+            f"target={target!r} is neither a name nor a position. Give the name of the labels, or "
+            "a whole number: 0 is the first column, -1 the last."
+        )
+
+
 def find_label(names: Sequence[str], target: str | int | None, source: str) -> int | None:
     """Return the position of the label among the names, or None if none looks like one."""
     if isinstance(target, str):
@@ -120,7 +132,7 @@ def find_label(names: Sequence[str], target: str | int | None, source: str) -> i
                 f"{source}: target={target} is not a position among {len(names)} columns. "
                 f"Give one from 0 to {len(names) - 1}, or -1 for the last."
             )
-        return target % len(names)
+        return int(target) % len(names)
     found = [position for position, name in enumerate(names) if name.lower() in _LABEL_NAMES]
     if len(found) > 1:
         raise ValueError(
@@ -139,17 +151,17 @@ def beginning(names: Sequence[str], n_shown: int = 8) -> str:
 
 def labels_from_text(fields: Sequence[str], lines: Sequence[int], source: str) -> NDArray[Any]:
     """Return labels as numbers or as text, whichever all of them are."""
-    fields = [field.strip() for field in fields]
-    numeric = [_NUMBER.fullmatch(field) is not None for field in fields]
+    fields = [unguarded(field.strip()) for field in fields]
+    numeric = [is_number(field) for field in fields]
     some_numeric = any(numeric)
-    for field, is_number, line in zip(fields, numeric, lines, strict=True):
+    for field, is_numeric, line in zip(fields, numeric, lines, strict=True):
         if field.lower() in _MISSING_LABELS:
             raise ValueError(
                 f"{source}, line {line}: the label is missing (found {field!r}). Every row needs "
                 "one: fill it in or remove the line."
             )
         # One text among numbers is a slip more often than a class.
-        if some_numeric and not is_number:
+        if some_numeric and not is_numeric:
             raise ValueError(
                 f"{source}, line {line}: the label {field[:60]!r} is not a number, and others are. "
                 "Correct it, or make the labels all numbers or all texts."

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from certifeature._formulas import unguarded
 from certifeature.datasets._bytes import check_text
 from certifeature.datasets._checks import (
     beginning,
@@ -39,7 +40,7 @@ def _read_delimited(content: bytes, source: str, target: str | int | None, delim
     check_text(content, source)
     records = _records(content, source, delimiter)
     _, header = next(records, (0, []))
-    names = [name.strip() for name in header]
+    names = [unguarded(name.strip()) for name in header]
     position = _label_position(names, target, source, delimiter)
     names_of_features = names[:position] + names[position + 1 :]
     _check_names(names_of_features, source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
 
 
 def _check_is_name(target: str | int | None, source: str) -> None:
-    if isinstance(target, int):
+    if isinstance(target, Integral):
         raise ValueError(
             f"{source}: target={target} is a position; the labels are an array. Give its name as "
             "target."
@@ -111,6 +112,6 @@ def _feature_names(folder: Path) -> NDArray[np.str_] | None:
             content, source = read_bytes(folder / name)
             check_text(content, source)
             # Only newlines end a name: splitlines() would cut at rarer separators too.
-            lines = content.decode("utf-8").removesuffix("\n").split("\n")
+            lines = content.decode("utf-8-sig").removesuffix("\n").split("\n")
             return np.array([line.removesuffix("\r") for line in lines], dtype=np.str_)
     return None

@@ -6,6 +6,7 @@ The parser of scikit-learn takes NaN, infinity, ``1_0`` for ten, and anything th
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -17,7 +18,7 @@ from scipy import sparse
 from certifeature.datasets._checks import checked_data
 from certifeature.datasets.data import Data
 
-__all__ = ["Rows", "parse_svmlight", "read_svmlight"]
+__all__ = ["Rows", "check_no_target", "parse_svmlight", "read_svmlight"]
 
 _NUMBER = rb"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?"
 _LINE = re.compile(
@@ -59,11 +60,7 @@ class Rows:
 
 def read_svmlight(content: bytes, source: str, target: str | int | None) -> Data:
     """Read SVMlight text; indices are taken to start at 1 unless one of them is 0."""
-    if target is not None:
-        raise ValueError(
-            f"{source}: target={target!r} was given, but the label of SVMlight data is the first "
-            "number of each line. Leave target out."
-        )
+    check_no_target(target, source)
     rows = parse_svmlight(content, source)
     first = int(rows.indices.min(initial=1) > 0)
     columns = rows.indices - first
@@ -71,8 +68,18 @@ def read_svmlight(content: bytes, source: str, target: str | int | None) -> Data
     return checked_data(X, rows.labels, None, source)
 
 
+def check_no_target(target: str | int | None, source: str) -> None:
+    """Raise if the place of the labels is given, since it is always the same."""
+    if target is not None:
+        raise ValueError(
+            f"{source}: target={target!r} was given, but the label of SVMlight data is the first "
+            "number of each line. Leave target out."
+        )
+
+
 def parse_svmlight(content: bytes, source: str) -> Rows:
     """Parse all lines, or say which is the first that is wrong, and how."""
+    content = content.removeprefix(codecs.BOM_UTF8)
     pieces: list[bytes] = []
     lines, n_pairs = [], []
     for line, text in enumerate(content.split(b"\n"), start=1):

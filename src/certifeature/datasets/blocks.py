@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature._parameters import as_count
 from certifeature.blocks import RowBlocks
 from certifeature.datasets._bytes import read_bytes
-from certifeature.datasets._svmlight import parse_svmlight
+from certifeature.datasets._checks import check_target
+from certifeature.datasets._svmlight import check_no_target, parse_svmlight
 from certifeature.datasets.data import Data
 from certifeature.datasets.reader import format_of, read_data
 
@@ -62,6 +64,9 @@ class FileBlocks(RowBlocks):
         target: str | int | None = None,
         n_features: int | None = None,
     ) -> None:
+        check_target(target)
+        if n_features is not None:
+            as_count("n_features", n_features)
         self._paths = _files(paths)
         self._target = target
         formats = {format_of(str(path)) for path in self._paths}
@@ -70,6 +75,8 @@ class FileBlocks(RowBlocks):
                 f"the files have different formats, {', '.join(sorted(formats))}; one is needed."
             )
         self._svmlight = formats == {"svmlight"}
+        if self._svmlight:
+            check_no_target(target, str(self._paths[0]))
         if not self._svmlight:
             first = read_data(self._paths[0], target=target)
             self.feature_names = first.feature_names

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from certifeature.datasets._bytes import read_bytes
+from certifeature.datasets._checks import check_target
 from certifeature.datasets._delimited import read_csv, read_tsv
 from certifeature.datasets._mat import read_mat
 from certifeature.datasets._npz import read_folder, read_npz
@@ -84,6 +85,8 @@ def read_data(
     -----
     CSV and TSV files are in UTF-8 and start with a header. Every field but the label is a
     finite number; blank lines are skipped. Labels are numbers if all of them can be.
+    Spreadsheets take a name or a label that begins with ``=``, ``+``, ``-`` or ``@`` for a formula,
+    unless there is an apostrophe before it; that apostrophe is no part of the name.
 
     SVMlight indices increase within a line, and start at 0 if one of them is 0, else at 1.
     Comments and ``qid`` fields are left out.
@@ -112,6 +115,7 @@ def read_data(
         raise ValueError(
             f"format={format!r} is not one of {sorted(_READERS)!r}. Give one of these names."
         )
+    check_target(target)
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
         return read_folder(Path(path), target)
     content, source = read_bytes(path)

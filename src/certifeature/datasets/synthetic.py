@@ -1,11 +1,10 @@
 """Synthetic data where the relevant features are known."""
 
-from numbers import Integral
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+
+from certifeature._parameters import as_count
 
 __all__ = ["make_relevant_features"]
 
@@ -71,9 +70,9 @@ def make_relevant_features(
     >>> bool((y * X[:, 39] < 0).all())
     True
     """
-    _check_size("n_samples", n_samples)
-    _check_size("n_features", n_features)
-    _check_size("n_relevant", n_relevant)
+    as_count("n_samples", n_samples)
+    as_count("n_features", n_features)
+    as_count("n_relevant", n_relevant)
     if n_relevant > n_features:
         raise ValueError(
             f"n_relevant={n_relevant} is more than n_features={n_features}. "
@@ -85,8 +84,3 @@ def make_relevant_features(
     X[:, :n_relevant] -= np.arange(1, n_relevant + 1)
     X[:, :n_relevant] *= y[:, np.newaxis]
     return X, y
-
-
-def _check_size(name: str, value: Any) -> None:
-    if not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name}={value!r} is not an integer of at least 1. Give such a number.")

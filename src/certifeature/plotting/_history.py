@@ -14,12 +14,13 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certifeature._matrix import canonical_csr
+from certifeature._parameters import as_count
 from certifeature.basis.vectors import Vectors
 from certifeature.selectors import BSSSelector
 from certifeature.selectors.parameters import requested_size
 from certifeature.selectors.subspace import row_space
 from certifeature.sparsify.bss import _picks, _ranking
-from certifeature.sparsify.validation import as_vectors, check_orthonormal, check_size
+from certifeature.sparsify.validation import as_vectors, check_orthonormal
 
 __all__ = ["History"]
 
@@ -41,7 +42,7 @@ class History:
         _check_shown(n_shown)
         checked = as_vectors(vectors)
         check_orthonormal(checked)
-        n_select, n_components = check_size(n_select), checked.shape[1]
+        n_select, n_components = as_count("n_select", n_select), checked.shape[1]
         if n_select <= n_components:
             raise ValueError(
                 f"BSS needs more steps than directions: got n_select={n_select} for "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,10 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from certifeature._labels import one_dimensional
 from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
+from certifeature._parameters import as_count, check_choice
+from certifeature._warnings import warn
 from certifeature.basis import Basis
 from certifeature.blocks import RowBlocks
 from certifeature.certificate import APriori, Certificate
@@ -28,15 +30,12 @@ from certifeature.certificate.measure import extreme_eigenvalues
 from certifeature.dask import is_dask
 from certifeature.selectors.blockwise import BlockwiseMixin
 from certifeature.selectors.data import Rows, checked_weights, original_columns
-from certifeature.selectors.parameters import (
-    check_choice,
-    check_count,
-    check_epsilon,
-    requested_size,
-)
+from certifeature.selectors.parameters import check_epsilon, check_size, requested_size
 from certifeature.selectors.subspace import BasisFacts, row_space
 from certifeature.sparsify import Sample
+from certifeature.sparsify.sample import EmptySampleError
 from certifeature.svm import default_svm, fit_svm, row_costs, share_outside, support_rows
+from certifeature.svm.checks import check_svm
 
 __all__ = ["BaseSelector"]
 
@@ -187,6 +186,7 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
         return self.indices_[order], self.weights_[order]
 
     def _check_parameters(self) -> None:
+        check_size(self.n_features_to_select)
         check_choice("supervised", self.supervised, (True, False))
         check_epsilon(self.epsilon)
         check_choice("basis", self.basis, ("auto", "exact", "truncated", "sketch"))
@@ -195,8 +195,11 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
             raise ValueError(
                 "supervised=False covers all rows as it is; guarantee='full' needs supervised=True."
             )
-        check_count("n_components", self.n_components)
+        if self.n_components is not None:
+            as_count("n_components", self.n_components)
         check_choice("rescale", self.rescale, (True, False))
+        if self.supervised and self.estimator is not None:
+            check_svm(self.estimator)
         if self.basis == "exact" and self.n_components is not None:
             raise ValueError(
                 f"basis='exact' has as many directions as the rows have rank, so "
@@ -207,6 +210,9 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
                 "basis='truncated' needs n_components, the number of directions to keep."
             )
 
+    def _check_width(self) -> None:
+        """Raise if a parameter does not suit the number of features."""
+
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         if self.supervised and y is None:
             raise ValueError(
@@ -215,10 +221,11 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
             )
         options = {"dtype": np.float64, "accept_sparse": "csr"}
         if self.supervised:
-            X, y = validate_data(self, X, y, **options)
+            X, y = validate_data(self, X, one_dimensional(y), **options)
             check_classification_targets(y)
         else:
             X, y = validate_data(self, X, **options), None
+        self._check_width()
         if sparse.issparse(X):
             X = canonical_csr(X)
         if sample_weight is not None:
@@ -284,13 +291,11 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
         """Warn if the weights of the SVM do not lie in the span of its support rows."""
         outside = share_outside(self.estimator_, basis.vectors)
         if outside > _LARGEST_SHARE_OUTSIDE:
-            warnings.warn(
+            warn(
                 f"{100 * outside:.0f} % of the weights of {type(self.estimator_).__name__} lie "
                 "outside the span of its support rows, so these are not all: it has not converged, "
                 "or is no SVM with an l2 penalty. Scale X, let it iterate longer, or use "
-                "LinearSVC(dual=True).",
-                UserWarning,
-                stacklevel=4,
+                "LinearSVC(dual=True)."
             )
 
     def _cover_all(self, everyone: Rows, rows: Rows, seed: int, tasks: Any) -> None:
@@ -310,12 +315,10 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
             self.n_rounds_ += 1
         self.certificate_ = replace(self.certificate_, covers_all_rows=covered)
         if not covered:
-            warnings.warn(
+            warn(
                 f"guarantee='full' was not reached in {_MOST_ROUNDS} rounds: the certificate "
                 f"covers {len(rows.indices)} of {len(everyone.indices)} rows. "
-                "Ask for more features.",
-                UserWarning,
-                stacklevel=4,
+                "Ask for more features."
             )
 
     def _cut(self, basis: Basis, kind: str, n_select: int | None) -> tuple[Basis, str]:
@@ -335,11 +338,7 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
             if n_select is None
             else (f"n_features_to_select={self.n_features_to_select!r} means", "Ask for fewer.")
         )
-        warnings.warn(
-            f"{reason} {wanted} features and X has {n_features}: all are kept, unscaled. {remedy}",
-            UserWarning,
-            stacklevel=5,
-        )
+        warn(f"{reason} {wanted} features and X has {n_features}: all are kept, unscaled. {remedy}")
         return Sample(np.arange(n_features), np.ones(n_features))
 
     def _fewest_that_keep(self, basis: Basis, seed: int) -> int:
@@ -350,7 +349,10 @@ class BaseSelector(BlockwiseMixin, CallbackSupportMixin, SelectorMixin, BaseEsti
         """
 
         def keeps(size: int) -> bool:
-            sample = self._scaled_sample(basis, size, seed)
+            try:
+                sample = self._scaled_sample(basis, size, seed)
+            except EmptySampleError:
+                return False
             return extreme_eigenvalues(basis, sample)[0] >= 1 - self.epsilon
 
         most = min(self._most_needed(basis), self.n_features_in_)

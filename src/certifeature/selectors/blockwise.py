@@ -56,6 +56,7 @@ class BlockwiseMixin:
         self._check_parameters()
         digest = getattr(self, "_digest", None)
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=digest is None)
+        self._check_width()
         settings = (self.basis, self.n_components)
         if digest is None:
             self._digest_settings, self._digest_seed = settings, self._seed()
@@ -81,6 +82,7 @@ class BlockwiseMixin:
         else:
             blocks = DaskBlocks(X, y if self.supervised else None)
         self.n_features_in_ = blocks.n_features
+        self._check_width()
         self._learn_names(blocks.feature_names)
         if not self.supervised:
             seed = self._seed()

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certifeature._parameters import check_choice
 from certifeature.basis import Basis
 from certifeature.basis.vectors import squared_norms
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import bss_promise
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.data import Rows
-from certifeature.selectors.parameters import check_choice
 from certifeature.sparsify import Sample, bss
 from certifeature.svm import elimination_order, feature_weights
 
@@ -175,6 +175,10 @@ class BSSSelector(BaseSelector):
                     "supervised=True; use order='leverage', an array or a callable."
                 )
 
+    def _check_width(self) -> None:
+        if not isinstance(self.order, str) and not callable(self.order):
+            self._checked_scores(self.order)
+
     def _cut(self, basis: Basis, kind: str, n_select: int | None) -> tuple[Basis, str]:
         """Return a basis with fewer directions than there will be picks."""
         basis, kind = super()._cut(basis, kind, n_select)
@@ -250,6 +254,9 @@ class BSSSelector(BaseSelector):
             # constant features.
             scores = np.asarray(scores[0] if isinstance(scores, tuple) else scores, dtype=float)
             scores = np.where(np.isnan(scores), -np.inf, scores)
+        return self._checked_scores(scores)
+
+    def _checked_scores(self, scores: Any) -> NDArray[np.float64]:
         scores = np.asarray(scores, dtype=np.float64)
         if scores.shape != (self.n_features_in_,):
             raise ValueError(

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature._matrix import normalised
+
 __all__ = [
     "Rows",
     "checked_weights",
@@ -37,18 +39,18 @@ class Rows:
         )
 
     def weighted(self) -> Any:
-        """Return the rows times the roots of their weights.
+        """Return the rows times the roots of their weights, up to a common factor.
 
         A row of weight 2 then counts like two equal rows in every Gram matrix.
         """
         if self.sample_weight is None:
             return self.X
         # However small its weight, a row belongs to the row space.
-        least = _SMALLEST_WEIGHT * self.sample_weight.max()
-        roots = np.sqrt(np.maximum(self.sample_weight, least))
-        if sparse.issparse(self.X):
-            return sparse.diags_array(roots) @ self.X
-        return self.X * roots[:, None]
+        shares = self.sample_weight / self.sample_weight.max()
+        roots = np.sqrt(np.maximum(shares, _SMALLEST_WEIGHT))
+        # Near 1, so that neither huge nor tiny values leave the range of numbers.
+        X, _ = normalised(self.X)
+        return sparse.diags_array(roots) @ X if sparse.issparse(X) else X * roots[:, None]
 
 
 def checked_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:

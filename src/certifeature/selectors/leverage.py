@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature._parameters import check_choice
 from certifeature.basis import Basis
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import sampling_promise
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.data import Rows
-from certifeature.selectors.parameters import check_choice
 from certifeature.sparsify import Sample, leverage_sample, leverage_scores
 
 __all__ = ["LeverageScoreSelector"]

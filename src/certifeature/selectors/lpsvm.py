@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from certifeature._labels import one_dimensional
 from certifeature._matrix import canonical_csr
+from certifeature._parameters import as_positive
+from certifeature._warnings import warn
 from certifeature.svm import feature_weights, lpsvm
 
 __all__ = ["LPSVMSelector"]
@@ -93,6 +95,10 @@ class LPSVMSelector(SelectorMixin, BaseEstimator):
         self : object
             Fitted selector.
         """
+        as_positive("C, the price of slack,", self.C)
+        if y is not None:
+            # Without labels, scikit-learn says what is missing.
+            y = one_dimensional(y)
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         check_classification_targets(y)
         if sparse.issparse(X):
@@ -122,11 +128,9 @@ class LPSVMSelector(SelectorMixin, BaseEstimator):
         """Return the features with weight; of equal ones, the lower index first."""
         chosen = np.flatnonzero(self.coef_.any(axis=0))
         if not chosen.size:
-            warnings.warn(
+            warn(
                 f"C={self.C} is so small that no feature has weight, and none is chosen. "
-                "Raise C, or give the columns of X larger values.",
-                UserWarning,
-                stacklevel=3,
+                "Raise C, or give the columns of X larger values."
             )
         return chosen[np.argsort(-feature_weights(self)[chosen], kind="stable")]
 

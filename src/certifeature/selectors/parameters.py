@@ -1,29 +1,11 @@
-"""Checks of constructor parameters, with errors that say what to do."""
+"""What the selectors are asked for: how many features, and how much of the margin."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
-__all__ = ["check_choice", "check_count", "check_epsilon", "requested_size"]
-
-
-def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
-    """Raise unless the value is one of the choices."""
-    if not isinstance(value, str | bool | np.bool_) or value not in choices:
-        allowed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {allowed}; got {value!r}.")
-
-
-def check_count(name: str, value: Any) -> None:
-    """Raise unless the value is None or a positive integer."""
-    if value is None:
-        return
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a positive integer or None; got {value!r}.")
+__all__ = ["check_epsilon", "check_size", "requested_size"]
 
 
 def check_epsilon(value: Any) -> None:
@@ -35,15 +17,22 @@ def check_epsilon(value: Any) -> None:
         )
 
 
-def requested_size(value: Any, n_features: int) -> int | None:
-    """Return the number of features asked for, or None for ``"auto"``."""
+def check_size(value: Any) -> None:
+    """Raise unless the value is a number of features, a share of them, or ``"auto"``."""
     if isinstance(value, str) and value == "auto":
-        return None
+        return
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
-        return int(value)
+        return
     if isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1:
-        return max(1, int(float(value) * n_features))
+        return
     raise ValueError(
         "n_features_to_select must be a positive integer, a fraction in (0, 1] or 'auto'; "
         f"got {value!r}."
     )
+
+
+def requested_size(value: Any, n_features: int) -> int | None:
+    """Return the number of features asked for, or None for ``"auto"``."""
+    if isinstance(value, str):
+        return None
+    return int(value) if isinstance(value, Integral) else max(1, int(float(value) * n_features))

@@ -14,6 +14,9 @@ from certifeature.sparsify import Sample, rrqr
 
 __all__ = ["RRQRSelector"]
 
+# Of a basis, relative to the largest singular value.
+_ACCURACY = 1e-13
+
 
 class RRQRSelector(BaseSelector):
     """Choose features by QR factorisation with column pivoting.
@@ -126,7 +129,7 @@ class RRQRSelector(BaseSelector):
         return np.linalg.norm(_compressed(basis), axis=0)
 
     def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
-        chosen = rrqr(_compressed(basis), n_select).indices
+        chosen = rrqr(_compressed(basis), n_select, tolerance=_ACCURACY).indices
         # Pivoting has no scales of its own; this one brings the eigenvalues of M to 1 on average.
         scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
         return Sample(chosen, np.full(n_select, scale))

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certifeature._parameters import as_count
 from certifeature.basis.vectors import Vectors, squared_norms
 from certifeature.sparsify._barriers import Barriers, Ceiling, Spectrum
 from certifeature.sparsify._scan import Scan
 from certifeature.sparsify.sample import Sample
-from certifeature.sparsify.validation import as_vectors, check_orthonormal, check_size
+from certifeature.sparsify.validation import as_vectors, check_orthonormal
 
 __all__ = ["bss"]
 
@@ -82,7 +83,7 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
     """
     vectors = as_vectors(vectors)
     check_orthonormal(vectors)
-    n_select = check_size(n_select)
+    n_select = as_count("n_select", n_select)
     n_components = vectors.shape[1]
     if n_select <= n_components:
         raise ValueError(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certifeature._parameters import as_count
 from certifeature.basis.vectors import squared_norms
-from certifeature.sparsify.sample import Sample
-from certifeature.sparsify.validation import as_vectors, check_orthonormal, check_size
+from certifeature.sparsify.sample import EmptySampleError, Sample
+from certifeature.sparsify.validation import as_vectors, check_orthonormal
 
 __all__ = ["leverage_sample", "leverage_scores"]
 
@@ -65,8 +66,8 @@ def leverage_sample(
 
     Raises
     ------
-    ValueError
-        If no coin came up, which happens for very small n_select only.
+    EmptySampleError
+        If no coin came up, which happens for very small n_select only. It is a ``ValueError``.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def leverage_sample(
     [0, 1, 2]
     """
     scores = leverage_scores(vectors)
-    n_select = check_size(n_select)
+    n_select = as_count("n_select", n_select)
     rng = np.random.default_rng(random_state)
     probabilities = scores / scores.sum()
     if replace:
@@ -88,7 +89,7 @@ def leverage_sample(
     chances = np.minimum(1.0, n_select * probabilities)
     indices = np.flatnonzero(rng.random(len(scores)) < chances)
     if not indices.size:
-        raise ValueError(
+        raise EmptySampleError(
             f"no feature was chosen: with n_select={n_select} all {len(scores)} coins came up "
             "tails. Ask for more features or use replace=True."
         )

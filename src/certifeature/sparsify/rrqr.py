@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._matrix import normalised
+from certifeature._parameters import as_count
 from certifeature.sparsify.sample import Sample
-from certifeature.sparsify.validation import check_size
 
 __all__ = ["rrqr"]
 
@@ -19,11 +19,17 @@ FloatArray = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
 # Downdated norms lose digits as they shrink; below this share of their start they are made anew.
 _TRUSTED_SHARE = float(np.sqrt(_EPS))
+# What rounding leaves open: of a squared distance, relative to where downdating began; of a
+# distance that was made anew, relative to the norm of the column.
+_DOWNDATING = 1e-13
+_PROJECTING = 1e-15
 _BLOCK = 1024
 
 
-def rrqr(X: Any, n_select: int) -> Sample:
+def rrqr(X: Any, n_select: int, *, tolerance: float = 0.0) -> Sample:
     """Choose columns of X by pivoted QR: always the one farthest from the span of those before.
+
+    Columns that are equally far but for rounding tie, and the lower index wins.
 
     Beyond the rank nothing is far from the span any more; the chosen columns are then left out and
     the factorisation starts again on the others.
@@ -34,6 +40,9 @@ def rrqr(X: Any, n_select: int) -> Sample:
         Finite, not all zero. It is not densified.
     n_select : int
         Number of columns to choose, at most ``n_features``.
+    tolerance : float, default=0.0
+        What X itself is uncertain by: distances that differ by no more than this share of the norm
+        of the longest column tie, too.
 
     Returns
     -------
@@ -47,7 +56,7 @@ def rrqr(X: Any, n_select: int) -> Sample:
     >>> rrqr([[3.0, 3.0, 0.0], [0.0, 0.1, 1.0]], 3).indices
     array([1, 2, 0])
     """
-    n_select = check_size(n_select)
+    n_select = as_count("n_select", n_select)
     X, _ = normalised(X)
     n_features = X.shape[1]
     if n_select > n_features:
@@ -58,9 +67,10 @@ def rrqr(X: Any, n_select: int) -> Sample:
     if sparse.issparse(X):
         X = X.tocsc()
     squared_norms = np.asarray((X * X).sum(axis=0)).ravel()
+    blur = tolerance * np.sqrt(squared_norms.max())
     chosen: list[int] = []
     while len(chosen) < n_select:
-        pivots = _pivots(X, squared_norms, n_select - len(chosen))
+        pivots = _pivots(X, squared_norms, n_select - len(chosen), blur)
         if not pivots:
             # Only columns of zeros are left.
             pivots = np.setdiff1d(np.arange(n_features), chosen)[: n_select - len(chosen)].tolist()
@@ -69,11 +79,12 @@ def rrqr(X: Any, n_select: int) -> Sample:
     return Sample(np.array(chosen, dtype=np.intp), np.ones(n_select))
 
 
-def _pivots(X: Any, squared_norms: FloatArray, limit: int) -> list[int]:
+def _pivots(X: Any, squared_norms: FloatArray, limit: int, blur: float) -> list[int]:
     """Return pivot columns until the rank, or the limit, is reached; zero norm bars a column."""
     floor = (4 * max(X.shape) * _EPS) ** 2 * squared_norms.max()
     free = squared_norms > 0
     residuals = squared_norms.copy()
+    rounding = _DOWNDATING * residuals + 2 * blur * np.sqrt(residuals)
     trusted = _TRUSTED_SHARE * residuals.max()
     directions = np.empty((X.shape[0], min(limit, *X.shape)))
     pivots: list[int] = []
@@ -81,10 +92,14 @@ def _pivots(X: Any, squared_norms: FloatArray, limit: int) -> list[int]:
         done = directions[:, :step]
         if residuals.max() <= trusted:
             residuals = _residuals(X, done, np.flatnonzero(free))
+            errors = np.maximum(_PROJECTING * np.sqrt(squared_norms), blur)
+            rounding = _DOWNDATING * residuals + 2 * errors * np.sqrt(residuals)
             trusted = _TRUSTED_SHARE * residuals.max()
-        pivot = int(residuals.argmax())
-        if residuals[pivot] <= floor:
+        if residuals.max() <= floor:
             break
+        # Of the columns that may be the farthest, for all that rounding leaves open, the first.
+        farthest = residuals + rounding >= (residuals - rounding).max()
+        pivot = int(np.argmax(farthest & (residuals > floor)))
         direction = _column(X, pivot)
         for _ in range(2):
             direction -= done @ (done.T @ direction)

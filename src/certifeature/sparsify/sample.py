@@ -7,7 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Sample"]
+__all__ = ["EmptySampleError", "Sample"]
+
+
+class EmptySampleError(ValueError):
+    """Chance left no feature at all."""
 
 
 @dataclass(frozen=True, eq=False)

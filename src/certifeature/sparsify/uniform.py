@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from certifeature._parameters import as_count
 from certifeature.sparsify.sample import Sample
-from certifeature.sparsify.validation import check_size
 
 __all__ = ["uniform"]
 
@@ -37,7 +37,7 @@ def uniform(
     >>> len(set(sample.indices.tolist())), sample.weights.tolist()
     (4, [5.0, 5.0, 5.0, 5.0])
     """
-    n_select = check_size(n_select)
+    n_select = as_count("n_select", n_select)
     if n_select > n_features:
         raise ValueError(
             f"n_select={n_select} is more than the {n_features} features there are; "

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from certifeature.basis.vectors import ImplicitVectors, Vectors, orthonormality_defect
 
-__all__ = ["as_vectors", "check_orthonormal", "check_size"]
+__all__ = ["as_vectors", "check_orthonormal"]
 
 _ORTHONORMAL = 1e-8
 
@@ -38,10 +36,3 @@ def check_orthonormal(vectors: Vectors) -> None:
             f"orthonormal: VᵀV differs from the identity by about {defect:.1e}. Use a basis of "
             "certifeature.basis, or orthonormalise them with numpy.linalg.qr."
         )
-
-
-def check_size(n_select: int) -> int:
-    """Return a positive number of picks as int."""
-    if not isinstance(n_select, numbers.Integral) or isinstance(n_select, bool) or n_select < 1:
-        raise ValueError(f"n_select must be a positive integer; got {n_select!r}.")
-    return int(n_select)

@@ -14,7 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from certifeature._matrix import stored_bytes
+from certifeature._warnings import warn
 from certifeature.blocks import Block, RowBlocks, stacked
+from certifeature.svm.checks import check_svm
 from certifeature.svm.costs import row_costs
 from certifeature.svm.fitting import fit_svm
 from certifeature.svm.newton import finish, has_smooth_loss
@@ -131,11 +133,10 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
         else:
             fit_svm(fitted, gathered.X, gathered.y)
     if not settled:
-        warnings.warn(
+        warn(
             f"the cascade did not settle in {n_rounds} passes: rows left out make up {gap:.1e} of "
             "the objective. Let the SVM iterate longer, or lower C.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     support = gathered.take(support_rows(fitted, gathered.X, gathered.y))
     return Cascade(support.X, support.y, support.indices, fitted, n_rounds, gap, inside + outside)
@@ -144,6 +145,7 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
 def _check(svm: Any) -> None:
     if not isinstance(svm, LinearSVC):
         raise ValueError(f"rows in blocks are for sklearn.svm.LinearSVC; got {type(svm).__name__}.")
+    check_svm(svm)
     if svm.penalty != "l2":
         raise ValueError(f"rows in blocks need penalty='l2'; got {svm.penalty!r}.")
     if svm.multi_class != "ovr":

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.svm import LinearSVC, NuSVC
+from sklearn.svm import LinearSVC
 from sklearn.utils import compute_class_weight
+
+from certifeature.svm.checks import cost_of
 
 __all__ = ["row_costs"]
 
@@ -48,8 +50,8 @@ def row_costs(
     >>> row_costs(SVC(C=2, class_weight={1: 10}), np.array([0, 1, 1])).ravel()
     array([ 2., 20., 20.])
     """
-    # NuSVC has an attribute C that means nothing.
-    if not hasattr(svm, "C") or isinstance(svm, NuSVC):
+    C = cost_of(svm)
+    if C is None:
         return None
     classes = np.unique(y) if classes is None else classes
     weights = _class_weights(svm, classes, y, sample_weight)
@@ -60,7 +62,7 @@ def row_costs(
         costs = weights[places][:, None]
     if sample_weight is not None:
         costs = costs * sample_weight[:, None]
-    return np.asarray(float(svm.C) * costs)
+    return np.asarray(float(C) * costs)
 
 
 def _class_weights(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from certifeature._matrix import normalised
+from certifeature._parameters import as_positive
+from certifeature._warnings import warn
 from certifeature.svm._penalty import Multipliers, ScaledRows, minimise_penalty
 from certifeature.svm._vertex import to_vertex
 
@@ -157,8 +157,7 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
 
 
 def _checked(X: Any, signs: Any, C: Any) -> tuple[Any, FloatArray]:
-    if not isinstance(C, Real) or isinstance(C, bool) or not 0 < float(C) < np.inf:
-        raise ValueError(f"C, the price of slack, must be a positive number; got {C!r}.")
+    as_positive("C, the price of slack,", C)
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     signs = np.asarray(signs, dtype=np.float64)
     if X.ndim != 2 or signs.shape != X.shape[:1]:
@@ -175,12 +174,11 @@ def _checked(X: Any, signs: Any, C: Any) -> tuple[Any, FloatArray]:
 
 def _warn_of_gap(solution: LPSVMSolution) -> None:
     if solution.gap > 2 * _GAP:
-        warnings.warn(
+        warn(
             f"the 1-norm SVM has not converged in {_MOST_ROUNDS} rounds: its objective may lie "
             f"{solution.gap:.1e} of itself above the optimum. Scale X, for instance with "
             "sklearn.preprocessing.StandardScaler or MaxAbsScaler, or lower C.",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 

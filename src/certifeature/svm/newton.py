@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from certifeature._warnings import warn
 from certifeature.svm.costs import row_costs
 
 __all__ = ["finish", "has_smooth_loss", "solved", "squared_hinge_minimiser"]
@@ -23,7 +23,7 @@ _TOLERANCE = 1e-10
 _EPS = float(np.finfo(np.float64).eps)
 # With the data, in all steps together.
 _MOST_PRODUCTS = 10_000
-_MOST_STEPS = 200
+_MOST_STEPS = 2000
 # Up to so many rows or features the linear systems are solved directly, which takes about as long
 # as a product for each so many of them.
 _MOST_DIRECT, _DIRECT_PER_PRODUCT = 1000, 20
@@ -74,11 +74,10 @@ def finish(
             X, scale, signs[:, problem], costs[:, problem], start
         )
         if not reached:
-            warnings.warn(
+            warn(
                 "the SVM did not reach its optimum, so its support rows are uncertain; scale X, "
                 "for instance with sklearn.preprocessing.MaxAbsScaler, or lower C.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         svm.coef_[problem] = best[:-1]
         if scale:
@@ -199,7 +198,7 @@ class _System:
         """
         n_rows, n_features = self.X.shape
         used = 1 + min(n_rows, n_features) // _DIRECT_PER_PRODUCT
-        if n_features <= min(n_rows, _MOST_DIRECT):
+        if n_features <= _MOST_DIRECT:
             return solved(self._hessian(), -gradient), used
         if n_rows <= _MOST_DIRECT:
             # The minimiser is Aᵀβ with (AAᵀ + C⁻¹)β = s: no difference of large numbers.

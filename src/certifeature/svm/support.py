@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, is_classifier
 
 from certifeature.basis.vectors import Vectors
+from certifeature.svm.checks import REMEDY, check_svm
 
 __all__ = ["feature_weights", "margins", "near_margin", "share_outside", "support_rows"]
 
@@ -18,10 +18,6 @@ __all__ = ["feature_weights", "margins", "near_margin", "share_outside", "suppor
 # many does no harm: the guarantee for more rows holds for fewer.
 _MARGIN_SLACK = 1e-3
 _HINGE_LOSSES = ("hinge", "squared_hinge")
-_REMEDY = (
-    "use sklearn.svm.SVC(kernel='linear'), sklearn.svm.LinearSVC or another linear SVM, "
-    "or supervised=False."
-)
 
 
 def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
@@ -49,27 +45,20 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     >>> support_rows(SVC(kernel="linear", C=10).fit(X, y), X, y)
     array([1, 2])
     """
+    check_svm(svm)
     name = type(svm).__name__
-    if isinstance(svm, BaseEstimator) and not is_classifier(svm):
-        raise ValueError(f"{name} is not a classifier; {_REMEDY}")
-    kernel = getattr(svm, "kernel", "linear")
-    if kernel != "linear":
-        raise ValueError(
-            f"the guarantees hold for linear SVMs; got {name} with kernel={kernel!r}. "
-            "Use kernel='linear'."
-        )
     support = getattr(svm, "support_", None)
     if support is not None:
         support = np.asarray(support)
         if support.ndim != 1 or not np.issubdtype(support.dtype, np.integer):
             raise ValueError(
-                f"support_ of {name} does not list the rows of support vectors; {_REMEDY}"
+                f"support_ of {name} does not list the rows of support vectors; {REMEDY}"
             )
         return _with_twins(X, np.asarray(y), np.unique(support))
     if getattr(svm, "loss", None) not in _HINGE_LOSSES or not hasattr(svm, "decision_function"):
         raise ValueError(
             f"{name} tells no support vectors: it has neither support_ nor a decision function "
-            f"with a loss among {_HINGE_LOSSES}; {_REMEDY}"
+            f"with a loss among {_HINGE_LOSSES}; {REMEDY}"
         )
     rows = np.flatnonzero(near_margin(margins(svm, X, np.asarray(y))))
     if not rows.size:

@@ -1,0 +1,97 @@
+"""Warnings point at the line of the user's code that led to them, and at no other."""
+
+import inspect
+import warnings
+from importlib import import_module
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
+
+from certifeature import BSSSelector, LPSVMSelector, RandomSelector, certify
+from certifeature._warnings import warn
+from certifeature.blocks import ArrayBlocks
+from certifeature.datasets import make_relevant_features
+from certifeature.svm import cascade, fit_svm, lpsvm
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_relevant_features(40, 12, 4, random_state=0)
+
+
+def too_many(supervised=False):
+    return BSSSelector(100, supervised=supervised, random_state=0)
+
+
+def grid_search(X, y):
+    pipeline = make_pipeline(too_many(True), SVC(kernel="linear"))
+    GridSearchCV(pipeline, {"svc__C": [1.0]}, cv=2).fit(X, y)
+
+
+PATHS = {
+    "fit": lambda X, y: too_many(True).fit(X, y),
+    "fit unsupervised": lambda X, y: too_many().fit(X),
+    "fit_transform": lambda X, y: too_many().fit_transform(X),
+    "partial_fit": lambda X, y: too_many().partial_fit(X),
+    "blocks": lambda X, y: too_many().fit(ArrayBlocks(X, n_rows=15)),
+    "labelled blocks": lambda X, y: too_many(True).fit(ArrayBlocks(X, y, n_rows=15)),
+    "pipeline": lambda X, y: make_pipeline(too_many(True), LinearSVC()).fit(X, y),
+    "grid search": grid_search,
+    "no weight": lambda X, y: LPSVMSelector(1e-9).fit(X, y),
+    "column of labels": lambda X, y: RandomSelector(3).fit(X, y[:, None]),
+    "column of labels, LPSVM": lambda X, y: LPSVMSelector(1.0).fit(X, y[:, None]),
+    "column of labels, certified": lambda X, y: certify(X, y[:, None], [0, 1]),
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_warnings_point_at_the_caller_s_line(path, data):
+    call = PATHS[path]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*data)
+    assert caught
+    lines, first = inspect.getsourcelines(call)
+    for warning in caught:
+        assert warning.filename == __file__
+        assert first <= warning.lineno < first + len(lines)
+
+
+SOLVERS = {
+    "the 1-norm SVM has not converged": (
+        ("certifeature.svm.lpsvm", "_MOST_ROUNDS", 1),
+        lambda X, y: lpsvm(X, y, 10.0),
+    ),
+    "did not reach its optimum": (
+        ("certifeature.svm.newton", "_MOST_PRODUCTS", 1),
+        lambda X, y: fit_svm(LinearSVC(max_iter=1, random_state=0), X, y),
+    ),
+    "the cascade did not settle": (
+        ("certifeature.svm.cascade", "_MOST_ROUNDS", 2),
+        lambda X, y: cascade(ArrayBlocks(X, np.roll(y, 7), n_rows=10), LinearSVC(random_state=0)),
+    ),
+}
+
+
+@pytest.mark.parametrize("message", SOLVERS)
+def test_solvers_warn_at_the_caller_s_line(message, data, monkeypatch):
+    (module, name, value), call = SOLVERS[message]
+    monkeypatch.setattr(import_module(module), name, value)
+    with pytest.warns(ConvergenceWarning, match=message) as caught:
+        call(*data)
+    ours = [warning for warning in caught if message in str(warning.message)]
+    assert {warning.filename for warning in ours} == {__file__}
+
+
+def test_a_warning_is_shown_once_a_line():
+    """As those of warnings.warn are: the module keeps a register of what was shown where."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            warn("once")
+        warn("once")
+    assert [warning.lineno - caught[0].lineno for warning in caught] == [0, 1]
