@@ -12,6 +12,7 @@ from soak.pool import outcomes
 from soak.verdict import KEPT, REFUSED, UNDECIDED, VIOLATED, judge
 
 _SECONDS_PER_CASE = 60
+_LONGEST_MESSAGE = 240
 _STATUSES = (VIOLATED, REFUSED, UNDECIDED, KEPT)
 
 
@@ -56,7 +57,8 @@ def _soak(names, arguments):
         counts[outcome.law][outcome.status] += 1
         spent[outcome.law] += outcome.seconds
         if outcome.status == VIOLATED:
-            print(f"--law {outcome.law} --case {outcome.case}: {outcome.message}", flush=True)
+            message = outcome.message[:_LONGEST_MESSAGE]
+            print(f"--law {outcome.law} --case {outcome.case}: {message}", flush=True)
     return counts
 
 

@@ -66,10 +66,14 @@ def _status(law, case):
 def is_clean(error):
     """Tell whether an error is one that a careful library raises on data that it cannot serve.
 
-    A ValueError itself, not a LinAlgError or another kind of it, raised where input is checked.
+    A ValueError itself or one of the library's own kinds, not a LinAlgError, raised where input is
+    checked.
     All cases are finite: an error that speaks of NaN speaks of what the library made itself.
     """
-    if not isinstance(error, OSError) and type(error) is not ValueError:
+    kind = type(error)
+    is_own = kind.__module__.partition(".")[0] == certifeature.__name__
+    is_value_error = kind is ValueError or (is_own and isinstance(error, ValueError))
+    if not is_value_error and not isinstance(error, OSError):
         return False
     place, own = _frames(error)[-1].filename, _own_frames(error)
     if not own or not str(error):

@@ -99,10 +99,10 @@ def _chosen(selector, X, y):
 def _compare(selector, first, second):
     if set(first) != set(second):
         gone, come = sorted(set(first) - set(second)), sorted(set(second) - set(first))
-        raise Violation(f"{_named(selector)}: {gone[:6]} of {len(first)} gave way to {come[:6]}")
+        raise Violation(f"{gone} of {len(first)} gave way to {come}: {_named(selector)}")
     worst = max((abs(first[j] / second[j] - 1) for j in first), default=0.0)
     if worst > _SAME:
-        raise Violation(f"{_named(selector)}: scales differ by {worst:.1e}")
+        raise Violation(f"scales differ by {worst:.1e}: {_named(selector)}")
 
 
 def _named(selector):

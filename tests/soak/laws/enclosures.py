@@ -89,7 +89,7 @@ def _draw_costs(rng, case):
     """Return costs about what the sizes of rows call for, or wild ones, or some of zero."""
     kind = rng.integers(3)
     # Of a row, from its largest value, since its square may leave the range.
-    size = np.log10(np.abs(case.X).max()) if kind else 0.0
+    size = np.log10(np.abs(case.X).max() or 1.0) if kind else 0.0
     exponent = rng.uniform(-160, 12) if kind == 1 else rng.uniform(-3, 4 if kind == 2 else 12)
     exponent = np.clip(exponent - 2 * size, -250, 250)
     costs = 10**exponent * rng.uniform(0.5, 2, len(case.X))
