@@ -6,13 +6,19 @@ EXTRAS := $(VENV)/.extra-
 
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test lint format bench paper docs clean
+.PHONY: demo test soak lint format bench paper docs clean
 
 demo: $(EXTRAS)cli
 	$(BIN)/certifeature demo
 
 test: $(EXTRAS)test
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+# Laws on hostile data, against independent truth. LAW=name runs one of them only, and CASE=number
+# repeats a violation.
+SECONDS ?= 120
+soak: $(EXTRAS)soak
+	PYTHONPATH=tests:benchmarks $(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(LAW),--law $(LAW)) $(if $(CASE),--case $(CASE))
 
 lint: $(EXTRAS)lint
 	$(BIN)/ruff check .
