@@ -74,7 +74,7 @@ def certify_command(
             rows="all" if unsupervised else "support",
         )
     if report is not None:
-        fitted = None if unsupervised else fit_svm(svm, loaded.X, loaded.y)
+        fitted = None if loaded.y is None else fit_svm(svm, loaded.X, loaded.y)
         asked = {
             "Data": str(loaded),
             "Features": str(features),

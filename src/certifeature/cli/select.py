@@ -142,7 +142,7 @@ def select_command(
     with working("certifying"):
         certificate = _certificate(loaded, selector, svm, unsupervised)
         fitted = getattr(selector, "estimator_", None) if method in _OURS else None
-        if fitted is None and not unsupervised:
+        if fitted is None and loaded.y is not None:
             fitted = fit_svm(clone(svm), loaded.X, loaded.y)
     features = describe(sample, loaded.names, fitted)
     if output is not None:
