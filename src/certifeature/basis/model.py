@@ -28,8 +28,9 @@ class Basis:
     rank : int or None
         Rank of the data, None where it was not computed.
     exact : bool
-        Whether the directions span the whole row space: each column of the data lies in it but for
-        the last digits of its values.
+        Whether the directions span the whole row space: none is missing on which more than the last
+        digits of a column depend. (The directions themselves are rounded, too; beside a column of
+        huge values that can be much of a small one, and certificates count it.)
     left_out : float or None
         Norm of what the data have outside the span, None where it was not computed.
     """

@@ -1,7 +1,7 @@
 """Certificates: what a selection of features can cost, proven."""
 
 from certifeature.certificate.certify import certify
-from certifeature.certificate.model import APriori, Certificate, Realised, Regularised
+from certifeature.certificate.model import APriori, Certificate, Measured, Realised, Regularised
 from certifeature.certificate.optima import (
     Enclosure,
     hard_margin,
@@ -13,6 +13,7 @@ __all__ = [
     "APriori",
     "Certificate",
     "Enclosure",
+    "Measured",
     "Realised",
     "Regularised",
     "certify",

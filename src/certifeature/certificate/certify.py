@@ -22,7 +22,11 @@ from certifeature.basis import Basis, exact_basis
 from certifeature.basis.digest import Digest
 from certifeature.blocks import ArrayBlocks, RowBlocks
 from certifeature.certificate.lanczos import regularised_bound
-from certifeature.certificate.measure import extreme_eigenvalues, regularised_eigenvalues
+from certifeature.certificate.measure import (
+    extreme_eigenvalues,
+    regularised_eigenvalues,
+    without_basis,
+)
 from certifeature.certificate.model import APriori, Certificate
 from certifeature.certificate.realise import realise
 from certifeature.certificate.selection import as_sample
@@ -120,7 +124,9 @@ def certify(
     if not isinstance(found.X, RowBlocks):
         if realised and found.X.shape[0] <= _MOST_DIRECTIONS:
             reduced = scaled_columns(found.X[:, sample.indices], sample.weights)
-            layer = realise(found.X, reduced, found.y, found.svm, found.costs, found.classes)
+            layer = realise(
+                found.X, reduced, found.y, found.svm, found.costs, found.classes, certificate
+            )
         promise = _promise_of(selection, found.X) if weights is None else None
     return replace(certificate, a_priori=promise, realised=layer, covers_all_rows=found.covers)
 
@@ -204,14 +210,17 @@ def _measured(X: Any, sample: Sample, rows: str, C: float | None) -> Certificate
         return measured_certificate(exact_basis(X), sample, rows, n_rows, C)
     regularised = None if C is None else regularised_bound(blocks, sample, C)
     sizes = (n_rows, None, n_features, len(sample.indices))
-    return Certificate(rows, *sizes, True, 0.0, _largest_square(sample), regularised)
+    return Certificate(rows, *sizes, True, *without_basis(sample, n_features), regularised)
 
 
 def measured_certificate(
     basis: Basis, sample: Sample, rows: str, n_rows: int, C: float | None
 ) -> Certificate:
     """Return the second layer for rows whose basis is known."""
-    bounds = extreme_eigenvalues(basis, sample) if basis.exact else (0.0, _largest_square(sample))
+    n_features = len(basis.vectors)
+    bounds = (
+        extreme_eigenvalues(basis, sample) if basis.exact else without_basis(sample, n_features)
+    )
     regularised = None if C is None else regularised_eigenvalues(basis, sample, C, n_rows)
     if regularised is not None:
         # Where λK ≼ K̃ ≼ ΛK, the same holds with μI added to both, once λ ≤ 1 ≤ Λ.
@@ -220,13 +229,8 @@ def measured_certificate(
             lambda_min=max(regularised.lambda_min, min(1.0, bounds[0])),
             lambda_max=min(regularised.lambda_max, max(1.0, bounds[1])),
         )
-    sizes = (n_rows, basis.rank, len(basis.vectors), len(sample.indices))
+    sizes = (n_rows, basis.rank, n_features, len(sample.indices))
     return Certificate(rows, *sizes, basis.exact, *bounds, regularised)
-
-
-def _largest_square(sample: Sample) -> float:
-    """Return a bound of Λ: columns times scales are never more than the largest times all."""
-    return float(sample.weights.max()) ** 2
 
 
 def _svm_for(estimator: Any, n_rows: int) -> Any:

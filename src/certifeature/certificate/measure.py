@@ -12,7 +12,13 @@ from certifeature.basis import Basis
 from certifeature.certificate.model import APriori, Regularised
 from certifeature.sparsify import Sample
 
-__all__ = ["bss_promise", "extreme_eigenvalues", "regularised_eigenvalues", "sampling_promise"]
+__all__ = [
+    "bss_promise",
+    "extreme_eigenvalues",
+    "regularised_eigenvalues",
+    "sampling_promise",
+    "without_basis",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -28,11 +34,19 @@ def extreme_eigenvalues(basis: Basis, sample: Sample) -> tuple[float, float]:
     shares = basis.singular_values / basis.singular_values[0]
     with np.errstate(divide="ignore"):
         slack = float(np.divide(_rounding(basis, sample), shares[-1]))
+    # These hold whatever rounding does to the basis.
+    least, most = without_basis(sample, len(basis.vectors))
+    return max(float(eigenvalues[0]) - slack, least), min(float(eigenvalues[-1]) + slack, most)
+
+
+def without_basis(sample: Sample, n_features: int) -> tuple[float, float]:
+    """Return bounds of λ and Λ that hold for all rows: those of the scales.
+
+    Columns times scales are never more than the largest scale times all columns, and all columns
+    together never less than the smallest.
+    """
     squares = sample.weights**2
-    # All columns together lose no direction, whatever rounding does to the basis.
-    least = float(squares.min()) if len(squares) == len(basis.vectors) else 0.0
-    lower = max(float(eigenvalues[0]) - slack, least)
-    return lower, min(float(eigenvalues[-1]) + slack, float(squares.max()))
+    return float(squares.min()) if len(squares) == n_features else 0.0, float(squares.max())
 
 
 def regularised_eigenvalues(

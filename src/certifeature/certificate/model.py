@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from certifeature.certificate.wording import as_html, as_sentences
 
-__all__ = ["APriori", "Certificate", "Realised", "Regularised"]
+__all__ = ["APriori", "Certificate", "Measured", "Realised", "Regularised"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,25 @@ class Regularised:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """What is proven of ratios of selected to full features.
+
+    Attributes
+    ----------
+    margin_kept : float
+        At least so much of the squared hard margin.
+    objective_growth : float or None
+        At most so many times the objective of the model at hand; None if nothing is proven.
+    radius_growth : float
+        At most so many times the squared radius.
+    """
+
+    margin_kept: float
+    objective_growth: float | None
+    radius_growth: float
+
+
+@dataclass(frozen=True)
 class Realised:
     """What was computed for the full and for the selected features.
 
@@ -74,6 +93,9 @@ class Realised:
         Optimal objective; of several binary problems, the sum.
     radius_full, radius_selected : float
         Radii of the minimum enclosing ball.
+    measured : Measured or None
+        What the second layer proves of the ratios. Where a solver leaves more room than that, the
+        ratios below keep to it.
     """
 
     loss: str | None
@@ -84,25 +106,30 @@ class Realised:
     objective_selected: float | None
     radius_full: float
     radius_selected: float
+    measured: Measured | None = None
 
     @property
     def margin_ratio(self) -> float | None:
         """Squared hard margin, selected to full."""
         if self.margin_full is None or self.margin_selected is None:
             return None
-        return (self.margin_selected / self.margin_full) ** 2
+        ratio = (self.margin_selected / self.margin_full) ** 2
+        return ratio if self.measured is None else max(ratio, self.measured.margin_kept)
 
     @property
     def objective_ratio(self) -> float | None:
         """Objective, selected to full; None also where that of the full is 0 within rounding."""
         if not self.objective_full or self.objective_selected is None:
             return None
-        return self.objective_selected / self.objective_full
+        ratio = self.objective_selected / self.objective_full
+        growth = None if self.measured is None else self.measured.objective_growth
+        return ratio if growth is None else min(ratio, growth)
 
     @property
     def radius_ratio(self) -> float:
         """Squared radius, selected to full."""
-        return (self.radius_selected / self.radius_full) ** 2 if self.radius_full else 1.0
+        ratio = (self.radius_selected / self.radius_full) ** 2 if self.radius_full else 1.0
+        return ratio if self.measured is None else min(ratio, self.measured.radius_growth)
 
 
 @dataclass(frozen=True)
@@ -173,6 +200,21 @@ class Certificate:
         """The most by which the objective of any ℓ2-regularised linear model can grow."""
         return 1 / min(1.0, self.lambda_min) if self.lambda_min > 0 else math.inf
 
+    def bounds_for(self, loss: str | None) -> Measured:
+        """Return what is proven of ratios, for a model with a loss.
+
+        Parameters
+        ----------
+        loss : str or None
+            "hinge", "squared_hinge", or None.
+        """
+        growth = self.objective_factor
+        if loss == "squared_hinge" and self.regularised is not None:
+            # A random start may have made the bound wrong, if rarely; that is no proof.
+            kept = self.regularised.lambda_min if self.regularised.probability == 1 else 0.0
+            growth = min(growth, 1 / min(1.0, kept)) if kept > 0 else growth
+        return Measured(self.lambda_min, None if math.isinf(growth) else growth, self.lambda_max)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, fit for JSON."""
         return asdict(self)
@@ -191,12 +233,15 @@ class Certificate:
         Certificate
             Equal to the original.
         """
-        layers = {"regularised": Regularised, "a_priori": APriori, "realised": Realised}
-        parts = {
-            name: None if values.get(name) is None else layer(**values[name])
-            for name, layer in layers.items()
-        }
-        return cls(**{**values, **parts})
+        parts = dict(values)
+        for name, layer in (("regularised", Regularised), ("a_priori", APriori)):
+            if values.get(name) is not None:
+                parts[name] = layer(**values[name])
+        if values.get("realised") is not None:
+            measured = values["realised"].get("measured")
+            measured = None if measured is None else Measured(**measured)
+            parts["realised"] = Realised(**{**values["realised"], "measured": measured})
+        return cls(**parts)
 
     def __str__(self) -> str:
         return "\n".join(as_sentences(self))

@@ -39,6 +39,10 @@ _CLOSE = 1e-6
 _MAX_DROPS = 20
 
 
+# Whatever overflows on the way leaves a bound as wide as it was.
+_OVERFLOW_IS_WIDE = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
 class Enclosure(NamedTuple):
     """A number that lies between two computed ones."""
 
@@ -46,6 +50,7 @@ class Enclosure(NamedTuple):
     upper: float
 
 
+@_OVERFLOW_IS_WIDE
 def hard_margin(X: Any, signs: FloatArray) -> Enclosure | None:
     """Enclose the hard margin of rows, with a free intercept.
 
@@ -139,6 +144,7 @@ def _half_distance(rows: SafeRows, signs: FloatArray, alpha: FloatArray) -> floa
     return (float(np.linalg.norm(difference)) + error) * (1 + len(difference) * EPS) / 2
 
 
+@_OVERFLOW_IS_WIDE
 def hinge_objective(
     X: Any, signs: FloatArray, costs: FloatArray, *, intercept: float | None
 ) -> Enclosure:
@@ -222,6 +228,7 @@ def _polished(
     return _balanced(polished, signs) if free else polished
 
 
+@_OVERFLOW_IS_WIDE
 def squared_hinge_objective(
     X: Any, signs: FloatArray, costs: FloatArray, *, intercept: float
 ) -> Enclosure:

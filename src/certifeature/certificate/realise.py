@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature.ball import minimum_enclosing_ball
-from certifeature.certificate.model import Realised
+from certifeature.certificate.model import Certificate, Realised
 from certifeature.certificate.optima import (
     Enclosure,
     hard_margin,
@@ -49,17 +49,19 @@ def realise(
     svm: Any,
     costs: FloatArray | None,
     classes: NDArray[Any] | None,
+    proven: Certificate,
 ) -> Realised:
     """Return what full and selected features attain on the same rows.
 
     The costs are those of `certifeature.svm.row_costs`. Not all classes need be among the labels.
+    What is proven already, solvers need not find.
     """
     radii = minimum_enclosing_ball(X).lower_bound, minimum_enclosing_ball(X_selected).radius
     if y is None or costs is None or classes is None or not isinstance(svm, SVC | LinearSVC):
-        return Realised(None, None, None, None, None, None, *radii)
+        return Realised(None, None, None, None, None, None, *radii, proven.bounds_for(None))
     problems = list(_binary_problems(svm, y, costs, classes))
     centred = SafeRows.of(X, None), SafeRows.of(X_selected, None)
-    margins = _worst_margins(centred, problems)
+    margins = _worst_margins(centred, problems, proven.lambda_min)
     objectives: tuple[float | None, float | None] = (None, None)
     if getattr(svm, "multi_class", "ovr") == "ovr" and getattr(svm, "penalty", "l2") == "l2":
         if not isinstance(svm, SVC):
@@ -67,7 +69,9 @@ def realise(
             centred = SafeRows.of(X, constant), SafeRows.of(X_selected, constant)
         full, selected = ([_objective(rows, p, svm) for p in problems] for rows in centred)
         objectives = sum(e.lower for e in full), sum(e.upper for e in selected)
-    return Realised(getattr(svm, "loss", "hinge"), float(svm.C), *margins, *objectives, *radii)
+    loss = getattr(svm, "loss", "hinge")
+    bounds = proven.bounds_for(loss)
+    return Realised(loss, float(svm.C), *margins, *objectives, *radii, bounds)
 
 
 def _binary_problems(
@@ -86,7 +90,7 @@ def _binary_problems(
 
 
 def _worst_margins(
-    pair: tuple[SafeRows, SafeRows], problems: list[_Problem]
+    pair: tuple[SafeRows, SafeRows], problems: list[_Problem], lambda_min: float
 ) -> tuple[float | None, float | None]:
     """Return the hard margins, full and selected, of the problem that loses most."""
     worst: tuple[float | None, float | None] = (None, None)
@@ -97,10 +101,11 @@ def _worst_margins(
         full, selected = (hard_margin(rows.take(problem.rows), problem.signs) for rows in pair)
         if full is None:
             continue
-        ratio = 0.0 if selected is None else selected.lower / full.upper
-        if ratio < least:
-            least = ratio
-            worst = (full.upper, None if selected is None else selected.lower)
+        kept = 0.0 if selected is None else selected.lower
+        kept = max(kept, np.sqrt(lambda_min) * full.lower)
+        if kept / full.upper < least:
+            least = kept / full.upper
+            worst = (full.upper, kept or None)
     return worst
 
 

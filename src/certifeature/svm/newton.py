@@ -85,6 +85,7 @@ def finish(
     return svm
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def squared_hinge_minimiser(
     X: Any, scale: float, signs: FloatArray, costs: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, bool]:
@@ -119,6 +120,8 @@ def squared_hinge_minimiser(
         size, length = float(np.linalg.norm(gradient)), float(np.linalg.norm(weights))
         if size <= _TOLERANCE * length:
             return weights, True
+        if not np.isfinite(size):
+            break
         short = np.flatnonzero(slack)
         rows, row_costs = X[short], 2 * costs[short]
         accuracy = min(1e-3, np.sqrt(size / length)) if length else 1e-3
@@ -233,7 +236,9 @@ class _System:
 
 
 def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the solution of a system that is definite, but for rounding."""
+    """Return the solution of a system that is definite, but for rounding; zeros if it overflowed."""
+    if not np.isfinite(matrix).all() or not np.isfinite(right).all():
+        return np.zeros_like(right)
     try:
         solution = np.linalg.solve(matrix, right)
     except np.linalg.LinAlgError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -85,7 +84,7 @@ def margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
 
     A row that is not part of a problem is infinitely far from its margin.
     """
-    if isinstance(svm, SVC | NuSVC) and len(svm.classes_) > 2:
+    if isinstance(svm, SVC | NuSVC):
         return _margins_of_pairs(svm, X, y)
     decisions = np.asarray(svm.decision_function(X), dtype=np.float64)
     if decisions.ndim == 1:
@@ -101,9 +100,11 @@ def margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
 
 def _margins_of_pairs(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
     """Return margins of an SVM that sets every class against every other."""
-    by_pairs = copy(svm)
-    by_pairs.decision_function_shape, by_pairs.break_ties = "ovo", False
-    decisions = by_pairs.decision_function(X)
+    X = X if sparse.issparse(X) else np.asarray(X)
+    decisions = X @ _dense_coef(svm).T + svm.intercept_
+    if len(svm.classes_) == 2:
+        # Of two classes scikit-learn takes the second for the positive one.
+        decisions = -decisions
     columns = []
     for column, (first, second) in enumerate(itertools.combinations(svm.classes_, 2)):
         signs = np.where(y == first, 1.0, -1.0)

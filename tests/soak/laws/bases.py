@@ -10,6 +10,7 @@ from soak.verdict import Violation
 
 _ORTHONORMAL = 1e-8
 # Of a column; what is lost beyond it is a direction, not rounding.
+_UNAVOIDABLE = 1e-13
 _LARGEST_LOSS = 1e-6
 # Singular values of columns of norm 1: above, a direction for certain.
 _CERTAIN = 1e-10
@@ -36,13 +37,19 @@ def bases_span_the_rows(rng):
 
 
 def _largest_loss(X, V):
-    """Return the largest norm of a column outside the span of V, as a share of that column of X."""
+    """Return the largest norm of a column outside the span of V, as a share of that column of X.
+
+    The entries of V have as many digits as others, so beside a column that is 10¹⁶ times as large
+    no column can be held; that much is not counted. Whether its direction is there, the rank tells.
+    """
     X, V = exact(X), exact(V)
     # V is orthonormal to working accuracy only, its span is what it is.
     factor = cholesky(V.T @ V)
     rest = X - backward(factor, forward(factor, (X @ V).T)).T @ V.T
     lost, there_is = (roots((matrix * matrix).sum(axis=0)) for matrix in (rest, X))
-    return max(a / b for a, b in zip(lost, there_is, strict=True) if b)
+    unavoidable = _UNAVOIDABLE * max(there_is)
+    pairs = zip(lost, there_is, strict=True)
+    return max((a / b for a, b in pairs if a > unavoidable), default=0)
 
 
 def _with_unit_columns(X):
