@@ -236,7 +236,7 @@ class _System:
 
 
 def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the solution of a system that is definite, but for rounding; zeros if it overflowed."""
+    """Return the solution of a system, definite but for rounding; zeros if it overflowed."""
     if not np.isfinite(matrix).all() or not np.isfinite(right).all():
         return np.zeros_like(right)
     try:
