@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.feature_selection import chi2, f_classif
 
-from certifeature.compare.methods import FULL_DATA, METHODS, Maker, Method, Rows
+from certifeature.compare.methods import FULL_DATA, METHODS, Maker, Method, WhichRows
 
 __all__ = ["KEEP_ALL", "PaperMethod", "ccat_methods", "paper_methods", "today_methods"]
 
@@ -26,7 +26,7 @@ class PaperMethod(Method):
 KEEP_ALL = PaperMethod(FULL_DATA, "support", None)
 
 
-def paper_methods(rows: Rows, n_draws: int = 5) -> list[PaperMethod]:
+def paper_methods(rows: WhichRows, n_draws: int = 5) -> list[PaperMethod]:
     """Return the methods of the paper, with its rules and settings.
 
     Parameters
@@ -47,13 +47,13 @@ def paper_methods(rows: Rows, n_draws: int = 5) -> list[PaperMethod]:
     ]
 
 
-def today_methods(rows: Rows, *, counts: bool) -> list[PaperMethod]:
+def today_methods(rows: WhichRows, *, counts: bool) -> list[PaperMethod]:
     """Return what users pick today: an L1 SVM, a univariate test, and our default.
 
     Parameters
     ----------
     rows : {"support", "all"}
-        Rows to look at. Our default needs the support vectors.
+        WhichRows to look at. Our default needs the support vectors.
     counts : bool
         Whether the data are counts or frequencies, so that a χ² test applies.
     """
@@ -71,7 +71,7 @@ def ccat_methods(n_projections: list[int], n_draws: int = 5) -> list[PaperMethod
     Parameters
     ----------
     n_projections : list of int
-        Rows of the Gaussian matrices.
+        WhichRows of the Gaussian matrices.
     n_draws : int, default=5
         Number of Gaussian matrices.
     """
@@ -101,7 +101,7 @@ def _rrqr_of_sketch(size: int, svm: Any, seed: int) -> Any:
 
 
 def _variant(
-    listed: str, name: str, rows: Rows, n_draws: int = 1, **parameters: Any
+    listed: str, name: str, rows: WhichRows, n_draws: int = 1, **parameters: Any
 ) -> PaperMethod:
     """Return a method of the library by the paper's name, for these rows, with its settings."""
 

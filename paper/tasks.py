@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
-from certifeature._matrix import fingerprint
 from certifeature.compare.fold import stratified_split
 from certifeature.datasets import Data, make_relevant_features, read_data
+from certifeature.rows.matrix import fingerprint
 from paper.data.rcv1 import load_rcv1_ccat
 from paper.data.techtc import list_techtc_tasks, load_techtc
 
@@ -48,7 +48,7 @@ class Task:
     source : str
         What data these really are; tables say it.
     X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
-        Rows.
+        WhichRows.
     y : ndarray of shape (n_samples,)
         Labels.
     feature_names : ndarray of str, or None

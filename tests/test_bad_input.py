@@ -18,8 +18,8 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
-from certifeature.blocks import ArrayBlocks
-from certifeature.svm import cascade
+from certifeature.rows import ArrayBlocks
+from certifeature.support import cascade
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 

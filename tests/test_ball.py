@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 
-from certifeature.ball import minimum_enclosing_ball
+from certifeature.certificate.ball import minimum_enclosing_ball
 
 
 def simplex(n):
@@ -132,7 +132,8 @@ def test_pairwise_steps_alone_reach_the_ball(rng, monkeypatch):
     X = rng.standard_normal((15, 4))
     expected = minimum_enclosing_ball(X).radius
     monkeypatch.setattr(
-        "certifeature.ball._Problem._with_outer_rows", lambda self, *_: self.coefficients
+        "certifeature.certificate.ball._Problem._with_outer_rows",
+        lambda self, *_: self.coefficients,
     )
     ball = minimum_enclosing_ball(X, tolerance=1e-4)
     assert ball.gap <= 1e-4

@@ -23,10 +23,10 @@ from certifeature import (
     certify,
 )
 from certifeature.basis import construction, exact_basis, row_space
-from certifeature.blocks import ArrayBlocks, RowBlocks
+from certifeature.basis.span import empty_digest
 from certifeature.datasets import FileBlocks
-from certifeature.selectors.subspace import empty_digest
-from certifeature.svm import cascade, fit_svm, support_rows
+from certifeature.rows.blocks import ArrayBlocks, RowBlocks
+from certifeature.support import cascade, fit_svm, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 

@@ -6,8 +6,9 @@ from direct import direct_bss
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certifeature.sparsify import _scan, bss
-from certifeature.sparsify._barriers import Barriers, Spectrum
+from certifeature.sparsify import bss
+from certifeature.sparsify.bss import scan
+from certifeature.sparsify.bss.barriers import Barriers, Spectrum
 
 SCALINGS = {
     "even": lambda rng, d: np.ones(d),
@@ -98,10 +99,10 @@ def test_what_is_looked_at_together_and_kept_changes_no_pick(scaling, rng, monke
     expected = bss(vectors, 90, priority=priority).indices
     sizes = {"_HEAD": 4, "_SMALL_HEAD": 2, "_FIRST_LOOK": 1, "_FIRST_BLOCK": 4, "_MANY_BLOCKS": 3}
     for name, size in (sizes | {"_MANY_KEPT": 0}).items():
-        monkeypatch.setattr(_scan, name, size)
+        monkeypatch.setattr(scan, name, size)
     np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
     for name in ("_MOST_KEPT", "_MOST_LISTED"):
-        monkeypatch.setattr(_scan, name, 1000)
+        monkeypatch.setattr(scan, name, 1000)
     np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
 
 

@@ -24,12 +24,12 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
-from certifeature.blocks import ArrayBlocks
 from certifeature.certificate.measure import sampling_promise
 from certifeature.datasets import make_relevant_features
+from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import leverage_sample
-from certifeature.svm import row_costs
-from certifeature.svm.checks import cost_of
+from certifeature.support import row_costs
+from certifeature.support.checks import cost_of
 
 SELECTIONS = {
     "bss": BSSSelector(60),
@@ -238,7 +238,7 @@ def test_full_guarantee_covers_all_rows():
 
 def test_full_guarantee_that_stops_early_says_so(monkeypatch):
     X, y = make_classification(120, 400, n_informative=15, flip_y=0.05, random_state=2)
-    monkeypatch.setattr("certifeature.selectors.base._MOST_ROUNDS", 1)
+    monkeypatch.setattr("certifeature.selectors.pipeline._MAX_ROUNDS", 1)
     with pytest.warns(UserWarning, match="was not reached in 1 rounds"):
         selector = BSSSelector(150, guarantee="full").fit(X, y)
     assert selector.certificate_.covers_all_rows is False
@@ -426,3 +426,19 @@ class TestAnSVMWithoutC:
     def test_costs(self):
         assert cost_of(self.svm) is None
         assert row_costs(self.svm, np.array([0, 1])) is None
+
+
+def test_a_fitted_selector_is_certified_without_training_again(binary, monkeypatch):
+    X, y = binary
+    selector = BSSSelector(120).fit(X, y)
+    expected = certify(X, y, selector)
+    monkeypatch.setattr("certifeature.support.find.fit_svm", None)
+    certificate = certify(selector)
+    assert certificate == replace(expected, covers_all_rows=None)
+    assert certify(selector, realised=False) == selector.certificate_
+    assert certify(BSSSelector(120, supervised=False).fit(X)).realised.radius_ratio > 0
+    with pytest.raises(ValueError, match="no fitted selector"):
+        certify(X)
+    weighted = BSSSelector(120, supervised=False).fit(X, sample_weight=np.arange(1, 71))
+    with pytest.raises(ValueError, match="weighted rows"):
+        certify(weighted)

@@ -54,9 +54,9 @@ class TestRows:
 
     def test_nothing_is_claimed_where_rows_span_too_much_to_measure(self, data, monkeypatch):
         def sketch(rows, *_):
-            return sketched_basis(rows, 5, random_state=0), "sketch"
+            return sketched_basis(rows.X, 5, random_state=0), None
 
-        monkeypatch.setattr(fold_module, "row_space", sketch)
+        monkeypatch.setattr(fold_module, "span", sketch)
         X, y = data
         fold = fold_of_all(SVC(kernel="linear"), X, y)
         sample = Sample(np.arange(70), np.full(70, 1.5))

@@ -17,9 +17,9 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 
 from certifeature import BSSSelector, LeverageScoreSelector, certify
-from certifeature.blocks import ArrayBlocks
-from certifeature.dask import DaskBlocks
-from certifeature.selectors.subspace import empty_digest
+from certifeature.basis.span import empty_digest
+from certifeature.rows import ArrayBlocks
+from certifeature.rows.dask import DaskBlocks
 
 # Dask and Distributed warn of ports, memory and configuration that are none of our business.
 pytestmark = pytest.mark.filterwarnings("default")

@@ -8,9 +8,9 @@ from scipy import sparse
 
 from certifeature import certify
 from certifeature.basis import exact_basis
-from certifeature.blocks import ArrayBlocks
 from certifeature.certificate import lanczos
 from certifeature.certificate.measure import regularised_eigenvalues
+from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import Sample
 
 

@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from certifeature import LPSVMSelector, certify
-from certifeature.svm import LPSVMSolution, _penalty, lpsvm
+from certifeature.baselines import LPSVMSolution, _penalty, lpsvm
 
 FORMS = [np.asarray, sparse.csr_array]
 COSTS = [1e-3, 0.1, 1.0, 30.0, 1e3]
@@ -242,7 +242,7 @@ def test_values_too_large_are_refused(form, rng):
 
 
 def test_a_gap_that_stays_open_is_told(rng, monkeypatch):
-    monkeypatch.setattr(import_module("certifeature.svm.lpsvm"), "_MOST_ROUNDS", 2)
+    monkeypatch.setattr(import_module("certifeature.baselines.lpsvm"), "_MOST_ROUNDS", 2)
     X, signs = rng.standard_normal((30, 80)), labels(rng, 30)
     with pytest.warns(ConvergenceWarning, match=r"not converged .* \d\.\de-\d\d of itself above"):
         solution = lpsvm(X, signs, 10.0)

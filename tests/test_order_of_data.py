@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LPSVMSelector, RRQRSelector
-from certifeature.svm import fit_svm, support_rows
+from certifeature.support import fit_svm, support_rows
 
 SELECTORS = [
     BSSSelector(supervised=False),

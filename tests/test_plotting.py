@@ -317,7 +317,7 @@ def test_spectra_refuse_what_is_not_bss(data):
         SpectrumDisplay.from_estimator(RandomSelector(30).fit(X, y), X)
     with pytest.raises(ValueError, match="without BSS"):
         SpectrumDisplay.from_estimator(BSSSelector(1).fit(X, y), X)
-    with pytest.raises(ValueError, match="more steps than directions"):
+    with pytest.raises(ValueError, match="more picks than directions"):
         SpectrumDisplay.from_vectors(vectors(50, 5), 5)
     with pytest.raises(ValueError, match="not orthonormal"):
         SpectrumDisplay.from_vectors(np.ones((50, 5)), 20)
@@ -330,7 +330,7 @@ def test_spectra_refuse_what_is_not_bss(data):
 def test_spectra_refuse_other_data(data):
     X, y = data
     selector = BSSSelector(40).fit(X, y)
-    with pytest.raises(ValueError, match="other features than the selector"):
+    with pytest.raises(ValueError, match="other values than the selector"):
         SpectrumDisplay.from_estimator(selector, X[::-1])
     with pytest.raises(ValueError, match="is not what the selector was fitted on"):
         SpectrumDisplay.from_estimator(selector, X[:, :100])

@@ -11,7 +11,7 @@ from sklearn.feature_selection import RFE
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, OneClassSVM
 
-from certifeature.svm import (
+from certifeature.support import (
     default_svm,
     elimination_order,
     feature_weights,

@@ -13,9 +13,10 @@ from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LPSVMSelector, RandomSelector, certify
 from certifeature._warnings import warn
-from certifeature.blocks import ArrayBlocks
+from certifeature.baselines import lpsvm
 from certifeature.datasets import make_relevant_features
-from certifeature.svm import cascade, fit_svm, lpsvm
+from certifeature.rows import ArrayBlocks
+from certifeature.support import cascade, fit_svm
 
 
 @pytest.fixture(scope="module")
@@ -63,15 +64,15 @@ def test_warnings_point_at_the_caller_s_line(path, data):
 
 SOLVERS = {
     "the 1-norm SVM has not converged": (
-        ("certifeature.svm.lpsvm", "_MOST_ROUNDS", 1),
+        ("certifeature.baselines.lpsvm", "_MOST_ROUNDS", 1),
         lambda X, y: lpsvm(X, y, 10.0),
     ),
     "did not reach its optimum": (
-        ("certifeature.svm.newton", "_MOST_PRODUCTS", 1),
+        ("certifeature.support.newton", "_MOST_PRODUCTS", 1),
         lambda X, y: fit_svm(LinearSVC(max_iter=1, random_state=0), X, y),
     ),
     "the cascade did not settle": (
-        ("certifeature.svm.cascade", "_MOST_ROUNDS", 2),
+        ("certifeature.support.cascade", "_MOST_ROUNDS", 2),
         lambda X, y: cascade(ArrayBlocks(X, np.roll(y, 7), n_rows=10), LinearSVC(random_state=0)),
     ),
 }

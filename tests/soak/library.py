@@ -1,9 +1,9 @@
 """How the laws call what is not public, in one place."""
 
-from certifeature.ball import minimum_enclosing_ball
 from certifeature.certificate import hard_margin, hinge_objective, squared_hinge_objective
-from certifeature.svm import fit_svm
-from certifeature.svm import support_rows as rows_of_support
+from certifeature.certificate.ball import minimum_enclosing_ball
+from certifeature.support import fit_svm
+from certifeature.support import support_rows as rows_of_support
 
 
 def margin(X, signs):

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import svds
 
-from certifeature._matrix import normalised
-from certifeature.basis.model import Basis
+from certifeature.basis.basis import Basis
 from certifeature.basis.row_space import condensed_rows, implicit_row_space, row_space
 from certifeature.basis.sketch import MOST_VALUES, Sketch, check_n_components, gaussian_rows
 from certifeature.basis.uneven import uneven_row_space
+from certifeature.rows.matrix import normalised
 
 __all__ = ["exact_basis", "sketched_basis", "truncated_basis"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from certifeature._matrix import refusing_overflow, stored_bytes
 from certifeature.basis.row_space import condensed_rows
 from certifeature.basis.sketch import Sketch
-from certifeature.blocks import Block, RowBlocks, stacked
+from certifeature.rows.blocks import Block, RowBlocks, stacked
+from certifeature.rows.matrix import refusing_overflow, stored_bytes
 
 __all__ = ["Digest"]
 

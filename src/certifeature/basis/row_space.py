@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._matrix import column_norms
 from certifeature.basis.vectors import (
     ImplicitVectors,
     Vectors,
     orthonormality_defect,
     row_blocks,
 )
+from certifeature.rows.matrix import column_norms
 
 __all__ = ["RowSpace", "condensed_rows", "implicit_row_space", "row_space", "triangular"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._matrix import TOO_LARGE, normalised, refusing_overflow
 from certifeature._parameters import as_count
-from certifeature.basis.model import Basis
+from certifeature.basis.basis import Basis
 from certifeature.basis.row_space import implicit_row_space, row_space
+from certifeature.rows.matrix import TOO_LARGE, normalised, refusing_overflow
 
 __all__ = ["MOST_VALUES", "Sketch", "check_n_components", "gaussian_rows"]
 

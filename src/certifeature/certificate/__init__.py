@@ -1,7 +1,14 @@
 """Certificates: what a selection of features can cost, proven."""
 
+from certifeature.certificate.ball import Ball, minimum_enclosing_ball
+from certifeature.certificate.certificate import (
+    APriori,
+    Certificate,
+    Measured,
+    Realised,
+    Regularised,
+)
 from certifeature.certificate.certify import certify
-from certifeature.certificate.model import APriori, Certificate, Measured, Realised, Regularised
 from certifeature.certificate.optima import (
     Enclosure,
     hard_margin,
@@ -11,6 +18,7 @@ from certifeature.certificate.optima import (
 
 __all__ = [
     "APriori",
+    "Ball",
     "Certificate",
     "Enclosure",
     "Measured",
@@ -19,5 +27,6 @@ __all__ = [
     "certify",
     "hard_margin",
     "hinge_objective",
+    "minimum_enclosing_ball",
     "squared_hinge_objective",
 ]

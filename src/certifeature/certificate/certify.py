@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.multiclass import check_classification_targets
 
-from certifeature._labels import one_dimensional
-from certifeature._matrix import canonical_csr, fingerprint, scaled_columns
 from certifeature._parameters import check_choice
 from certifeature.basis import Basis, exact_basis
 from certifeature.basis.digest import Digest
-from certifeature.blocks import ArrayBlocks, RowBlocks
+from certifeature.certificate.certificate import APriori, Certificate, Realised
 from certifeature.certificate.lanczos import regularised_bound
 from certifeature.certificate.measure import (
     extreme_eigenvalues,
     regularised_eigenvalues,
     without_basis,
 )
-from certifeature.certificate.model import APriori, Certificate
 from certifeature.certificate.realise import realise
 from certifeature.certificate.selection import as_sample
-from certifeature.dask import DaskBlocks, is_dask
+from certifeature.rows.blocks import ArrayBlocks
+from certifeature.rows.matrix import same_values
+from certifeature.rows.rows import Rows, as_rows
 from certifeature.sparsify import Sample
-from certifeature.svm import cascade, default_svm, fit_svm, row_costs, support_rows
-from certifeature.svm.checks import check_svm, cost_of
-from certifeature.svm.fitting import FEW_ROWS
+from certifeature.support import default_svm, row_costs
+from certifeature.support.checks import check_svm, cost_of
+from certifeature.support.find import Support, find_support, missing_rows
 
 __all__ = ["certify", "measured_certificate"]
 
@@ -44,8 +37,8 @@ _MOST_DIRECTIONS = 4096
 
 def certify(
     X: Any,
-    y: Any,
-    selection: Any,
+    y: Any = None,
+    selection: Any = None,
     *,
     weights: Any = None,
     estimator: Any = None,
@@ -54,13 +47,17 @@ def certify(
 ) -> Certificate:
     """Certify what a selection of features can cost a linear model.
 
+    ``certify(selector)`` goes on from what a fitted selector of this library knows, and trains
+    nothing again; ``certify(X, y, selection)`` takes a selection by anything.
+
     Parameters
     ----------
     X : array-like, sparse array or matrix, data frame, of shape (n_samples, n_features), or blocks
-        Data with all features. Of more than 4,096 rows and as many features only the bound for
-        squared-hinge SVMs and ridge is computed, by products with the rows. Of all rows of blocks
-        (a Dask collection or `certifeature.blocks.RowBlocks`) that takes 26 passes, and one more
-        where the number of rows is not known.
+        Data with all features; or a fitted selector of this library, alone. Of more than 4,096
+        rows and as many features only the bound for squared-hinge SVMs and ridge is computed, by
+        products with the rows. Of all rows of blocks (a Dask collection or
+        `certifeature.rows.RowBlocks`) that takes 26 passes, and one more where the number of rows
+        is not known.
     y : array-like of shape (n_samples,) or None
         Class labels; may be None with ``rows="all"``, and must be with row blocks, which bring them
         along.
@@ -102,115 +99,84 @@ def certify(
     """
     check_choice("rows", rows, ("support", "all"))
     check_choice("realised", realised, (True, False))
+    if selection is None:
+        return _of_selector(X, realised)
     if estimator is None and hasattr(selection, "weights_"):
         estimator = selection.estimator
     if estimator is not None:
         check_svm(estimator)
-    svm_for = partial(_svm_for, estimator)
-    if isinstance(X, RowBlocks) or is_dask(X):
-        if isinstance(X, RowBlocks) and y is not None:
-            raise ValueError("row blocks bring their labels along; leave y out (None).")
-        blocks = X if isinstance(X, RowBlocks) else DaskBlocks(X, y)
-        sample = as_sample(selection, weights, blocks.n_features, blocks.feature_names)
-        found = _find_in_blocks(blocks, sample, svm_for, rows, realised)
-    else:
-        names = np.asarray(X.columns) if hasattr(X, "columns") else None
-        X, y = _checked(X, y)
-        sample = as_sample(selection, weights, X.shape[1], names)
-        found = _find_in_memory(X, y, sample, svm_for, rows, realised)
-    C = cost_of(found.svm) if found.costs is None else float(found.costs.max())
-    certificate = _measured(found.X, sample, rows, C)
-    layer = promise = None
-    if not isinstance(found.X, RowBlocks):
-        if realised and found.X.shape[0] <= _MOST_DIRECTIONS:
-            reduced = scaled_columns(found.X[:, sample.indices], sample.weights)
-            layer = realise(
-                found.X, reduced, found.y, found.svm, found.costs, found.classes, certificate
-            )
-        promise = _promise_of(selection, found.X) if weights is None else None
-    return replace(certificate, a_priori=promise, realised=layer, covers_all_rows=found.covers)
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """The rows to certify for, and whether they are all that matter in the end."""
-
-    X: Any
-    y: Any
-    svm: Any
-    costs: NDArray[np.float64] | None
-    classes: NDArray[Any] | None
-    covers: bool | None = None
-
-
-def _checked(X: Any, y: Any) -> tuple[Any, Any]:
-    X = check_array(X, accept_sparse="csr", dtype=np.float64)
-    if sparse.issparse(X):
-        X = canonical_csr(X)
-    if y is not None:
-        y = one_dimensional(y)
-        check_consistent_length(X, y)
-        check_classification_targets(y)
-    return X, y
-
-
-def _find_in_memory(
-    X: Any, y: Any, sample: Sample, svm_for: Callable[[int], Any], rows: str, realised: bool
-) -> _Found:
-    svm = svm_for(X.shape[0])
-    if rows == "all":
-        if y is None:
-            return _Found(X, None, svm, None, None)
-        return _Found(X, y, svm, row_costs(svm, y), np.unique(y))
-    if y is None:
+    all_rows = as_rows(X, y)
+    sample = as_sample(selection, weights, all_rows.n_features, all_rows.feature_names)
+    if rows == "support" and y is None and not all_rows.in_blocks:
         raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
-    costs = row_costs(svm, y)
-    chosen, covers = support_rows(fit_svm(svm, X, y), X, y), None
-    if realised:
-        reduced = scaled_columns(X[:, sample.indices], sample.weights)
-        needed = support_rows(fit_svm(clone(svm), reduced, y), reduced, y)
-        covers = bool(np.isin(needed, chosen).all())
-    if costs is not None:
-        costs = costs[chosen]
-    return _Found(X[chosen], y[chosen], svm, costs, np.unique(y), covers)
+    found = _all(all_rows, estimator) if rows == "all" else find_support(all_rows, estimator)
+    C = cost_of(found.svm) if found.costs is None else float(found.costs.max())
+    certificate = _measured(found.rows, sample, rows, C)
+    if weights is None:
+        certificate = replace(certificate, a_priori=_promise_of(selection, found.rows))
+    if realised and rows == "support":
+        missing = missing_rows(found, all_rows.columns(sample.indices, sample.weights))
+        certificate = replace(certificate, covers_all_rows=not missing.size)
+    return replace(
+        certificate, realised=_realised(found, sample, certificate) if realised else None
+    )
 
 
-def _find_in_blocks(
-    blocks: RowBlocks, sample: Sample, svm_for: Callable[[int], Any], rows: str, realised: bool
-) -> _Found:
-    if rows == "all":
-        svm = svm_for(blocks.n_rows)
-        if getattr(svm, "class_weight", None) is None:
-            return _Found(blocks, None, svm, None, None)
-        labels = blocks.collect(attrgetter("y"))
-        if any(part is None for part in labels):
-            return _Found(blocks, None, svm, None, None)
-        return _Found(blocks, None, svm, row_costs(svm, np.concatenate(labels)), None)
-    few = blocks.if_few(FEW_ROWS)
-    if few is not None:
-        return _find_in_memory(*few, sample, svm_for, rows, realised)
-    svm = svm_for(FEW_ROWS + 1)
-    found, covers = cascade(blocks, svm), None
-    if realised:
-        needed = cascade(blocks.with_columns(sample.indices, sample.weights), clone(svm)).indices
-        covers = bool(np.isin(needed, found.indices).all())
-    classes = found.svm.classes_
-    costs = row_costs(svm, found.y, classes=classes)
-    return _Found(found.X, found.y, found.svm, costs, classes, covers)
+def _of_selector(selector: Any, realised: bool) -> Certificate:
+    """Return the certificate of a fitted selector, with what is realised added."""
+    selection = getattr(selector, "selection_", None)
+    if selection is None:
+        raise ValueError(
+            f"{type(selector).__name__} alone is no fitted selector of this library; "
+            "give certify(X, y, selection) for any other selection."
+        )
+    certificate: Certificate = selection.certificate
+    if not realised:
+        return certificate
+    rows = selection.rows
+    if rows is None or rows.sample_weight is not None:
+        raise ValueError(
+            "the selector was fitted to rows in blocks, which are gone, or to weighted rows; give "
+            "certify(X, y, selector), or realised=False."
+        )
+    found = selection.support or Support(rows, None, np.empty(0), None, rows)
+    return replace(certificate, realised=_realised(found, selection.sample, certificate))
 
 
-def _measured(X: Any, sample: Sample, rows: str, C: float | None) -> Certificate:
+def _all(rows: Rows, estimator: Any) -> Support:
+    """Return all rows in the place of support rows, with an SVM that is not trained."""
+    svm = default_svm(rows.n_rows, 0) if estimator is None else clone(estimator)
+    labels = rows.y
+    if rows.in_blocks and getattr(svm, "class_weight", None) is not None:
+        parts = rows.X.collect(attrgetter("y"))
+        labels = None if any(part is None for part in parts) else np.concatenate(parts)
+    if labels is None:
+        return Support(rows, svm, np.empty(0), None, rows)
+    return Support(rows, svm, np.unique(labels), row_costs(svm, labels), rows)
+
+
+def _realised(found: Support, sample: Sample, certificate: Certificate) -> Realised | None:
+    """Return the third layer, of rows that are in memory and not too many."""
+    rows = found.rows
+    if rows.in_blocks or rows.n_rows > _MOST_DIRECTIONS:
+        return None
+    reduced = rows.columns(sample.indices, sample.weights)
+    return realise(rows.X, reduced.X, rows.y, found.svm, found.costs, found.classes, certificate)
+
+
+def _measured(rows: Rows, sample: Sample, kind: str, C: float | None) -> Certificate:
     """Return the second layer for rows in memory or in blocks."""
-    blocks = X if isinstance(X, RowBlocks) else ArrayBlocks(X)
-    n_rows, n_features = blocks.n_rows, blocks.n_features
+    n_rows, n_features = rows.n_rows, rows.n_features
     if min(n_rows, n_features) <= _MOST_DIRECTIONS:
-        if X is blocks:
+        X = rows.X
+        if rows.in_blocks:
             few = {"most_features": _MOST_DIRECTIONS, "most_rows": _MOST_DIRECTIONS}
-            X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(blocks).matrix()
-        return measured_certificate(exact_basis(X), sample, rows, n_rows, C)
+            X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
+        return measured_certificate(exact_basis(X), sample, kind, n_rows, C)
+    blocks = rows.X if rows.in_blocks else ArrayBlocks(rows.X)
     regularised = None if C is None else regularised_bound(blocks, sample, C)
     sizes = (n_rows, None, n_features, len(sample.indices))
-    return Certificate(rows, *sizes, True, *without_basis(sample, n_features), regularised)
+    return Certificate(kind, *sizes, True, *without_basis(sample, n_features), regularised)
 
 
 def measured_certificate(
@@ -233,13 +199,10 @@ def measured_certificate(
     return Certificate(rows, *sizes, basis.exact, *bounds, regularised)
 
 
-def _svm_for(estimator: Any, n_rows: int) -> Any:
-    return default_svm(n_rows, 0) if estimator is None else clone(estimator)
-
-
-def _promise_of(selection: Any, rows: Any) -> APriori | None:
+def _promise_of(selection: Any, rows: Rows) -> APriori | None:
     """Return what the selector promised, if these are the rows that it promised it for."""
-    if getattr(selection, "_rows_fingerprint", None) != fingerprint(rows):
+    known = getattr(getattr(selection, "selection_", None), "rows", None)
+    if known is None or rows.in_blocks or not same_values(known.X, rows.X):
         return None
     promise: APriori | None = selection.certificate_.a_priori
     return promise

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature.blocks import Block, RowBlocks
-from certifeature.certificate.model import Regularised
+from certifeature.certificate.certificate import Regularised
+from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.sparsify import Sample
 
 __all__ = ["regularised_bound"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from certifeature.basis import Basis
-from certifeature.certificate.model import APriori, Regularised
+from certifeature.certificate.certificate import APriori, Regularised
 from certifeature.sparsify import Sample
 
 __all__ = [

@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 
 from certifeature.certificate.interior_point import hinge_multipliers
 from certifeature.certificate.safe_rows import EPS, SafeRows
-from certifeature.svm.newton import solved, squared_hinge_minimiser
+from certifeature.support.newton import solved, squared_hinge_minimiser
 
 __all__ = ["Enclosure", "hard_margin", "hinge_objective", "squared_hinge_objective"]
 

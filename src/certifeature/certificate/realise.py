@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature.ball import minimum_enclosing_ball
-from certifeature.certificate.model import Certificate, Realised
+from certifeature.certificate.ball import minimum_enclosing_ball
+from certifeature.certificate.certificate import Certificate, Realised
 from certifeature.certificate.optima import (
     Enclosure,
     hard_margin,
@@ -48,16 +48,16 @@ def realise(
     y: NDArray[Any] | None,
     svm: Any,
     costs: FloatArray | None,
-    classes: NDArray[Any] | None,
+    classes: NDArray[Any],
     proven: Certificate,
 ) -> Realised:
     """Return what full and selected features attain on the same rows.
 
-    The costs are those of `certifeature.svm.row_costs`. Not all classes need be among the labels.
-    What is proven already, solvers need not find.
+    The costs are those of `certifeature.support.row_costs`. Not all classes need be among the
+    labels. What is proven already, solvers need not find.
     """
     radii = minimum_enclosing_ball(X).lower_bound, minimum_enclosing_ball(X_selected).radius
-    if y is None or costs is None or classes is None or not isinstance(svm, SVC | LinearSVC):
+    if y is None or costs is None or not isinstance(svm, SVC | LinearSVC):
         return Realised(None, None, None, None, None, None, *radii, proven.bounds_for(None))
     problems = list(_binary_problems(svm, y, costs, classes))
     centred = SafeRows.of(X, None), SafeRows.of(X_selected, None)

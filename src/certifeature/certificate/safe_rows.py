@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._matrix import finite_rows, near_origin
+from certifeature.rows.matrix import finite_rows, near_origin
 
 __all__ = ["EPS", "SafeRows"]
 

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from certifeature.certificate.model import Certificate
+    from certifeature.certificate.certificate import Certificate
 
 __all__ = ["as_html", "as_sentences"]
 

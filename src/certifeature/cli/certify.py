@@ -23,7 +23,7 @@ from certifeature.cli.options import (
 )
 from certifeature.cli.output import check_writable, json_text, reproduction, working
 from certifeature.report import Report, write_report
-from certifeature.svm import fit_svm
+from certifeature.support import fit_svm
 
 __all__ = ["certify_command"]
 

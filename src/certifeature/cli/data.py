@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._matrix import fingerprint
 from certifeature.compare.fold import column_scaler
 from certifeature.datasets import read_data
+from certifeature.rows.matrix import fingerprint
 
 __all__ = ["Loaded", "Scaling", "check_scaling", "distinct_names", "load"]
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from certifeature._matrix import fingerprint
 from certifeature.certificate import certify
 from certifeature.cli.data import Loaded
 from certifeature.cli.features import describe
@@ -17,6 +16,7 @@ from certifeature.cli.output import check_writable, reproduction, working
 from certifeature.compare import choice, compare
 from certifeature.datasets import load_docstrings
 from certifeature.report import Report, write_report
+from certifeature.rows.matrix import fingerprint
 from certifeature.selectors import BSSSelector
 
 __all__ = ["demo_command"]

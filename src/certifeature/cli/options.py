@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from certifeature.cli.data import Scaling
-from certifeature.svm import default_svm
+from certifeature.support import default_svm
 
 __all__ = [
     "CostOption",

@@ -13,7 +13,6 @@ import typer
 from sklearn.base import clone
 
 from certifeature._files import write_text
-from certifeature._matrix import scaled_columns
 from certifeature.certificate import Certificate, certify
 from certifeature.cli.data import Loaded, Scaling, load
 from certifeature.cli.features import describe, feature_list
@@ -39,6 +38,7 @@ from certifeature.cli.output import (
 )
 from certifeature.compare import METHODS, choice
 from certifeature.report import Feature, Report, write_report
+from certifeature.rows.matrix import scaled_columns
 from certifeature.selectors import (
     BSSSelector,
     LeverageScoreSelector,
@@ -46,7 +46,7 @@ from certifeature.selectors import (
     RRQRSelector,
 )
 from certifeature.sparsify import Sample
-from certifeature.svm import fit_svm
+from certifeature.support import fit_svm
 
 __all__ = ["Method", "select_command"]
 

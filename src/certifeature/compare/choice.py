@@ -10,7 +10,7 @@ from sklearn.feature_selection import RFE, SelectFromModel
 
 from certifeature.certificate.selection import as_sample
 from certifeature.sparsify import Sample
-from certifeature.svm import feature_weights
+from certifeature.support import feature_weights
 
 __all__ = ["choice"]
 

@@ -16,11 +16,11 @@ from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
-from certifeature._matrix import canonical_csr
 from certifeature.compare.fold import SCALINGS, TrainedFold, draw_seed, stratified_split
 from certifeature.compare.methods import KEEP_ALL, METHODS, Method
 from certifeature.compare.result import Comparison, Contender
-from certifeature.svm import default_svm
+from certifeature.rows.matrix import canonical_csr
+from certifeature.support import default_svm
 
 __all__ = ["compare"]
 

@@ -14,14 +14,15 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from certifeature._matrix import scaled_columns
 from certifeature.basis import Basis
+from certifeature.basis.span import span
 from certifeature.certificate.measure import extreme_eigenvalues
 from certifeature.compare.choice import choice
-from certifeature.compare.methods import Method, Rows
-from certifeature.selectors.subspace import row_space
+from certifeature.compare.methods import Method, WhichRows
+from certifeature.rows.matrix import scaled_columns
+from certifeature.rows.rows import Rows
 from certifeature.sparsify import Sample
-from certifeature.svm import fit_svm, support_rows
+from certifeature.support import fit_svm, support_rows
 
 __all__ = ["SCALINGS", "TrainedFold", "column_scaler", "draw_seed", "stratified_split"]
 
@@ -90,7 +91,7 @@ class TrainedFold:
         self.support = support_rows(trained, self._X, self._y)
         self._bases: dict[str, Basis] = {}
 
-    def n_rows(self, rows: Rows) -> int:
+    def n_rows(self, rows: WhichRows) -> int:
         """Return the number of support rows, or of all training rows."""
         return len(self.support) if rows == "support" else len(self._y)
 
@@ -114,7 +115,7 @@ class TrainedFold:
         X, y = self._rows("all" if finds_support else method.rows)
         return choice(selector.fit(X, y))
 
-    def error(self, sample: Sample, rows: Rows = "all") -> float:
+    def error(self, sample: Sample, rows: WhichRows = "all") -> float:
         """Return the test error of an SVM that sees these features of these training rows only."""
         X, y = self._rows(rows)
         if not sample.indices.size:
@@ -127,7 +128,7 @@ class TrainedFold:
         predicted = fit_svm(clone(self._svm), train, y).predict(test)
         return float(np.mean(predicted != self._y_test))
 
-    def eigenvalues(self, sample: Sample, rows: Rows) -> tuple[float, float]:
+    def eigenvalues(self, sample: Sample, rows: WhichRows) -> tuple[float, float]:
         """Return λ and Λ of a choice; λ = 0 where nothing is proven."""
         n_features = self._X.shape[1]
         if not sample.indices.size:
@@ -135,13 +136,14 @@ class TrainedFold:
         if len(sample.indices) == n_features and (sample.weights == 1).all():
             return 1.0, 1.0
         if rows not in self._bases:
-            self._bases[rows], _ = row_space(self._rows(rows)[0], "auto", None, self._seed)
+            matrix = Rows(self._rows(rows)[0])
+            self._bases[rows], _ = span(matrix, "auto", None, self._seed)
         if not self._bases[rows].exact:
             # Columns times scales are never more than the largest scale times all columns.
             return 0.0, float(sample.weights.max()) ** 2
         return extreme_eigenvalues(self._bases[rows], sample)
 
-    def _rows(self, rows: Rows) -> tuple[Any, NDArray[Any]]:
+    def _rows(self, rows: WhichRows) -> tuple[Any, NDArray[Any]]:
         if rows == "all":
             return self._X, self._y
         return self._X[self.support], self._y[self.support]

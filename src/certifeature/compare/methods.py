@@ -17,11 +17,11 @@ from certifeature.selectors import (
     RRQRSelector,
 )
 
-__all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "Rows"]
+__all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "WhichRows"]
 
 # (number of features, SVM, seed) → selector
 Maker = Callable[[int, Any, int], Any]
-Rows = Literal["support", "all"]
+WhichRows = Literal["support", "all"]
 
 FULL_DATA = "full data"
 
@@ -43,7 +43,7 @@ class Method:
     """
 
     name: str
-    rows: Rows
+    rows: WhichRows
     make: Maker | None
     own_size: bool = False
 

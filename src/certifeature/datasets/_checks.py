@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._formulas import is_number, unguarded
-from certifeature._matrix import canonical_csr
 from certifeature.datasets.data import Data
+from certifeature.rows.matrix import canonical_csr
 
 __all__ = ["beginning", "check_target", "checked_data", "find_label", "labels_from_text"]
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature._parameters import as_count
-from certifeature.blocks import RowBlocks
 from certifeature.datasets._bytes import read_bytes
 from certifeature.datasets._checks import check_target
 from certifeature.datasets._svmlight import check_no_target, parse_svmlight
 from certifeature.datasets.data import Data
 from certifeature.datasets.reader import format_of, read_data
+from certifeature.rows.blocks import RowBlocks
 
 __all__ = ["FileBlocks"]
 

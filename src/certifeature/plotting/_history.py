@@ -1,8 +1,8 @@
-"""BSS run again, to see what becomes of the spectrum."""
+"""The steps of BSS, to see what becomes of the spectrum."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, Self
@@ -13,14 +13,14 @@ from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from certifeature._matrix import canonical_csr
-from certifeature._parameters import as_count
 from certifeature.basis.vectors import Vectors
+from certifeature.rows.matrix import canonical_csr, same_values
+from certifeature.rows.rows import Rows
 from certifeature.selectors import BSSSelector
-from certifeature.selectors.parameters import requested_size
-from certifeature.selectors.subspace import row_space
-from certifeature.sparsify.bss import _picks, _ranking
-from certifeature.sparsify.validation import as_vectors, check_orthonormal
+from certifeature.selectors.pipeline import directions
+from certifeature.sparsify import bss
+from certifeature.sparsify.sample import Steps
+from certifeature.sparsify.validation import as_vectors
 
 __all__ = ["History"]
 
@@ -41,38 +41,26 @@ class History:
         """Return the history of BSS on a basis."""
         _check_shown(n_shown)
         checked = as_vectors(vectors)
-        check_orthonormal(checked)
-        n_select, n_components = as_count("n_select", n_select), checked.shape[1]
-        if n_select <= n_components:
-            raise ValueError(
-                f"BSS needs more steps than directions: got n_select={n_select} for "
-                f"{n_components} directions. Ask for at least {n_components + 1}."
-            )
-        picks = list(_picks(checked, _ranking(checked, priority), n_select))
-        return cls._of_picks(checked, picks, n_shown)
+        sample = bss(checked, n_select, priority=priority)
+        assert sample.steps is not None
+        return cls._of_steps(checked, sample.steps, n_shown)
 
     @classmethod
     def of_selector(cls, selector: Any, X: Any, n_shown: int) -> Self:
-        """Return the history of a fitted selector, made again from its data."""
+        """Return the history of a fitted selector, for the data it was fitted on."""
         _check_shown(n_shown)
         vectors = _vectors_of(selector, X)
-        ranking = _ranking(vectors, selector.scores_)
-        picks = list(_picks(vectors, ranking, selector.n_features_to_select_))
-        if list(dict.fromkeys(feature for feature, _ in picks)) != list(selector.indices_):
-            raise ValueError(
-                "X leads to other features than the selector has; pass the data it was fitted on."
-            )
-        return cls._of_picks(vectors, picks, n_shown)
+        steps: Steps = selector.selection_.sample.steps
+        return cls._of_steps(vectors, steps, n_shown)
 
     @classmethod
-    def _of_picks(cls, vectors: Vectors, picks: list[tuple[int, float]], n_shown: int) -> Self:
-        n_components, n_steps = vectors.shape[1], len(picks)
+    def _of_steps(cls, vectors: Vectors, done: Steps, n_shown: int) -> Self:
+        n_components, n_steps = vectors.shape[1], len(done.features)
         steps = np.unique(np.linspace(0, n_steps, n_shown).astype(np.intp))
         matrix = np.zeros((n_components, n_components))
         eigenvalues: list[Any] = [np.zeros(n_components)]
         for start, end in pairwise(steps):
-            features, energies = zip(*picks[start:end], strict=True)
-            rows = vectors[list(features)] * np.sqrt(energies)[:, None]
+            rows = vectors[done.features[start:end]] * np.sqrt(done.energies[start:end, None])
             matrix += rows.T @ rows
             eigenvalues.append(np.linalg.eigvalsh(matrix))
         ratio, reach = np.sqrt(n_components / n_steps), np.sqrt(n_steps * n_components)
@@ -106,8 +94,13 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
         if not isinstance(selector.random_state, Integral):
             raise ValueError("a sketched basis is found again only if random_state is an int.")
         seed = int(check_random_state(selector.random_state).randint(np.iinfo(np.int32).max))
-    rows = X[selector.support_rows_]
-    basis, kind = row_space(rows, selector.basis, selector.n_components, seed)
-    n_select = requested_size(selector.n_features_to_select, n_features)
-    vectors: Vectors = selector._cut(basis, kind, n_select)[0].vectors
-    return vectors
+    rows = Rows(X[selector.support_rows_])
+    known = selector.selection_.rows
+    if known is not None and not same_values(rows.X, known.X):
+        raise ValueError(
+            "X has other values than the selector was fitted to; pass the data it was fitted on."
+        )
+    weights = None if known is None else known.sample_weight
+    request = replace(selector._request(), seed=seed)
+    _, basis, _ = directions(replace(rows, sample_weight=weights), request, selector._method())
+    return basis.vectors

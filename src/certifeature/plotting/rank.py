@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifeature.certificate.selection import as_sample
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for
 from certifeature.plotting._scores import score_name
-from certifeature.svm import feature_weights
+from certifeature.support import feature_weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,11 +1,12 @@
 """Feature selectors as scikit-learn transformers."""
 
+from certifeature.basis.span import BasisFacts
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.leverage import LeverageScoreSelector
 from certifeature.selectors.lpsvm import LPSVMSelector
+from certifeature.selectors.pipeline import Selection
 from certifeature.selectors.random import RandomSelector
 from certifeature.selectors.rrqr import RRQRSelector
-from certifeature.selectors.subspace import BasisFacts
 
 __all__ = [
     "BSSSelector",
@@ -14,4 +15,5 @@ __all__ = [
     "LeverageScoreSelector",
     "RRQRSelector",
     "RandomSelector",
+    "Selection",
 ]

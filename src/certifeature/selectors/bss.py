@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature._parameters import check_choice
 from certifeature.basis import Basis
-from certifeature.basis.vectors import squared_norms
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import bss_promise
+from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.data import Rows
+from certifeature.selectors.order import ORDERS, checked_scores, feature_scores, with_faint_last
+from certifeature.selectors.pipeline import Method
 from certifeature.sparsify import Sample, bss
-from certifeature.svm import elimination_order, feature_weights
 
 __all__ = ["BSSSelector"]
 
-_ORDERS = ("auto", "coef", "rfe", "leverage")
-_SMALLEST_SHARE_SEEN = 0.1
+FloatArray = NDArray[np.float64]
 
 
 class BSSSelector(BaseSelector):
@@ -165,119 +165,59 @@ class BSSSelector(BaseSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _method(self) -> BSSMethod:
         if isinstance(self.order, str):
-            check_choice("order", self.order, _ORDERS)
+            check_choice("order", self.order, ORDERS)
             if self.order in ("rfe", "coef") and not self.supervised:
                 raise ValueError(
                     f"order={self.order!r} ranks features by the weights of an SVM, so it needs "
                     "supervised=True; use order='leverage', an array or a callable."
                 )
+        return BSSMethod(self.order, self.basis != "exact" and self.n_components is None)
 
-    def _check_width(self) -> None:
+
+@dataclass(frozen=True, eq=False)
+class BSSMethod(Method):
+    """BSS in an order of the features; the basis may be cut to fewer directions than picks."""
+
+    order: str | ArrayLike | Callable[..., Any]
+    may_cut: bool
+
+    def check(self, n_features: int) -> None:
         if not isinstance(self.order, str) and not callable(self.order):
-            self._checked_scores(self.order)
+            checked_scores(self.order, n_features)
 
-    def _cut(self, basis: Basis, kind: str, n_select: int | None) -> tuple[Basis, str]:
-        """Return a basis with fewer directions than there will be picks."""
-        basis, kind = super()._cut(basis, kind, n_select)
-        if n_select is None or n_select >= len(basis.vectors):
-            return basis, kind
-        if basis.n_components < n_select or basis.n_components == 1:
-            return basis, kind
-        if self.basis != "exact" and self.n_components is None:
-            kind = "sketch" if kind == "sketch" else "truncated"
-            return basis.truncated(max(1, n_select // 2)), kind
+    def cut(self, basis: Basis, size: int | None) -> Basis:
+        if size is None or size >= len(basis.vectors):
+            return basis
+        if basis.n_components < size or basis.n_components == 1:
+            return basis
+        if self.may_cut:
+            return basis.truncated(max(1, size // 2))
         what = "rank of the rows" if basis.exact else "number of directions"
         raise ValueError(
-            f"n_features_to_select={n_select} is not more than the {what}, {basis.n_components}, "
+            f"n_features_to_select={size} is not more than the {what}, {basis.n_components}, "
             f"so BSS cannot cover them all. Ask for at least {basis.n_components + 1} features, or "
             "leave basis='auto' and n_components=None, which cuts the basis to fit."
         )
 
-    def _promise(self, basis: Basis, n_select: int) -> APriori | None:
-        return bss_promise(basis.n_components, n_select) if n_select > 1 else None
+    def rank(self, rows: Rows | None, svm: Any, basis: Basis, whole: Basis) -> FloatArray:
+        return with_faint_last(feature_scores(self.order, rows, svm, basis), basis, whole)
 
-    def _most_needed(self, basis: Basis) -> int:
-        if not self.rescale:
-            return super()._most_needed(basis)
+    def promise(self, basis: Basis, size: int) -> APriori | None:
+        return bss_promise(basis.n_components, size) if size > 1 else None
+
+    def enough(self, basis: Basis, epsilon: float) -> int:
         # (1 - sqrt(l/r))² >= 1 - epsilon, solved for r without cancellation for a small epsilon.
-        ratio = self.epsilon / (1 + np.sqrt(1 - self.epsilon))
-        return int(min(np.ceil(basis.n_components / ratio**2), self.n_features_in_))
+        ratio = epsilon / (1 + np.sqrt(1 - epsilon))
+        return int(min(np.ceil(basis.n_components / ratio**2), len(basis.vectors)))
 
-    def _fewest_possible(self, basis: Basis) -> int:
+    def fewest(self, basis: Basis) -> int:
         return basis.n_components + 1
 
-    def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
-        scores = self._scores(rows, basis)
-        if basis.n_components == whole.n_components:
-            return scores
-        # The scale of a feature that lies mostly in the directions cut off would fit what little
-        # is left of it, and blow up the rest. So it comes after the others, as ranks say.
-        seen, there_is = (squared_norms(b.vectors) for b in (basis, whole))
-        shares = np.divide(seen, there_is, out=np.zeros_like(seen), where=there_is > 0)
-        visible = shares >= _SMALLEST_SHARE_SEEN * shares.max()
-        order = np.lexsort((scores, visible))
-        differs = (visible[order[1:]] != visible[order[:-1]]) | (
-            scores[order[1:]] != scores[order[:-1]]
-        )
-        ranks = np.empty(len(order))
-        ranks[order] = np.concatenate([[0], np.cumsum(differs)])
-        return ranks
-
-    def _scores(self, rows: Rows, basis: Basis) -> NDArray[np.float64]:
-        if callable(self.order) or (isinstance(self.order, str) and self.order == "rfe"):
-            self._check_classes(rows)
-        if not isinstance(self.order, str):
-            return self._own_scores(rows)
-        if self.order == "leverage" or not self.supervised:
-            return np.round(squared_norms(basis.vectors), 12)
-        if self.order == "rfe":
-            return elimination_order(self.estimator_, rows.X, rows.y, rows.sample_weight)
-        return feature_weights(self.estimator_)
-
-    def _check_classes(self, rows: Rows) -> None:
-        """Raise an error if rows that come in blocks support no boundary of some class."""
-        if rows.y is None:
-            return
-        missing = np.setdiff1d(getattr(self.estimator_, "classes_", rows.y), rows.y)
-        if missing.size:
-            raise ValueError(
-                f"no support row has the class {missing.tolist()[0]!r}, and order={self.order!r} "
-                "needs rows of all classes; use order='coef'."
-            )
-
-    def _own_scores(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the scores of an order that is an array or a callable."""
-        scores: Any = self.order
-        if callable(scores):
-            if rows.X is None:
-                raise ValueError(
-                    "order is a function of all rows, and these come in blocks; use "
-                    "order='leverage' or an array."
-                )
-            scores = scores(rows.X, rows.y)
-            # The score functions of sklearn.feature_selection return p-values too, and NaN for
-            # constant features.
-            scores = np.asarray(scores[0] if isinstance(scores, tuple) else scores, dtype=float)
-            scores = np.where(np.isnan(scores), -np.inf, scores)
-        return self._checked_scores(scores)
-
-    def _checked_scores(self, scores: Any) -> NDArray[np.float64]:
-        scores = np.asarray(scores, dtype=np.float64)
-        if scores.shape != (self.n_features_in_,):
-            raise ValueError(
-                f"order must give one score for each of the {self.n_features_in_} features; "
-                f"got shape {scores.shape}."
-            )
-        if np.isnan(scores).any() or not np.isfinite(scores).any():
-            raise ValueError("order gives no usable scores: they are NaN or all infinite.")
-        return scores
-
-    def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
-        if n_select > 1:
-            return bss(basis.vectors, n_select, priority=self.scores_)
+    def sample(self, basis: Basis, size: int, scores: FloatArray, seed: int) -> Sample:
+        if size > 1:
+            return bss(basis.vectors, size, priority=scores)
         # BSS begins with two picks; its first alone can match one direction exactly.
-        best = bss(basis.vectors, 2, priority=self.scores_).indices[:1]
+        best = bss(basis.vectors, 2, priority=scores).indices[:1]
         return Sample(best, 1 / np.abs(basis.vectors[best][:, 0]))

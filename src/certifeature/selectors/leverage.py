@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from certifeature._parameters import check_choice
 from certifeature.basis import Basis
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import sampling_promise
+from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.data import Rows
+from certifeature.selectors.pipeline import Method
 from certifeature.sparsify import Sample, leverage_sample, leverage_scores
 
 __all__ = ["LeverageScoreSelector"]
@@ -131,16 +133,23 @@ class LeverageScoreSelector(BaseSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _method(self) -> LeverageMethod:
         check_choice("replace", self.replace, (True, False))
+        return LeverageMethod(self.replace)
 
-    def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
+
+@dataclass(frozen=True)
+class LeverageMethod(Method):
+    """Draws in proportion to leverage scores."""
+
+    replace: bool
+
+    def rank(self, rows: Rows | None, svm: Any, basis: Basis, whole: Basis) -> NDArray[np.float64]:
         return leverage_scores(basis.vectors)
 
-    def _promise(self, basis: Basis, n_select: int) -> APriori | None:
+    def promise(self, basis: Basis, size: int) -> APriori | None:
         n_components = basis.n_components
-        return sampling_promise("leverage-score sampling", n_components, n_components, n_select)
+        return sampling_promise("leverage-score sampling", n_components, n_components, size)
 
-    def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
-        return leverage_sample(basis.vectors, n_select, random_state=seed, replace=self.replace)
+    def sample(self, basis: Basis, size: int, scores: NDArray[np.float64], seed: int) -> Sample:
+        return leverage_sample(basis.vectors, size, random_state=seed, replace=self.replace)

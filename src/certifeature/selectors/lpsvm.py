@@ -13,10 +13,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifeature._labels import one_dimensional
-from certifeature._matrix import canonical_csr
 from certifeature._parameters import as_positive
 from certifeature._warnings import warn
-from certifeature.svm import feature_weights, lpsvm
+from certifeature.baselines import lpsvm
+from certifeature.rows.matrix import canonical_csr
+from certifeature.support import feature_weights
 
 __all__ = ["LPSVMSelector"]
 
@@ -54,7 +55,7 @@ class LPSVMSelector(SelectorMixin, BaseEstimator):
 
     See Also
     --------
-    certifeature.svm.lpsvm : The solver, for one problem.
+    certifeature.baselines.lpsvm : The solver, for one problem.
     certifeature.certify : What this selection can cost; it promises nothing by itself.
 
     Notes

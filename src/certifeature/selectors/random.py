@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from certifeature.basis import Basis
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import sampling_promise
+from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.data import Rows
+from certifeature.selectors.pipeline import Method
 from certifeature.sparsify import Sample, leverage_scores, uniform
 
 __all__ = ["RandomSelector"]
@@ -115,12 +117,21 @@ class RandomSelector(BaseSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
-        return np.full(self.n_features_in_, 1 / self.n_features_in_)
+    def _method(self) -> UniformMethod:
+        return UniformMethod()
 
-    def _promise(self, basis: Basis, n_select: int) -> APriori | None:
-        coherence = self.n_features_in_ * float(leverage_scores(basis.vectors).max())
-        return sampling_promise("uniform sampling", basis.n_components, coherence, n_select)
 
-    def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
-        return uniform(self.n_features_in_, n_select, seed)
+@dataclass(frozen=True)
+class UniformMethod(Method):
+    """Draws of which every feature has the same chance."""
+
+    def rank(self, rows: Rows | None, svm: Any, basis: Basis, whole: Basis) -> NDArray[np.float64]:
+        n_features = len(basis.vectors)
+        return np.full(n_features, 1 / n_features)
+
+    def promise(self, basis: Basis, size: int) -> APriori | None:
+        coherence = len(basis.vectors) * float(leverage_scores(basis.vectors).max())
+        return sampling_promise("uniform sampling", basis.n_components, coherence, size)
+
+    def sample(self, basis: Basis, size: int, scores: NDArray[np.float64], seed: int) -> Sample:
+        return uniform(len(basis.vectors), size, seed)

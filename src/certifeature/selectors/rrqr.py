@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.basis import Basis
+from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.data import Rows
+from certifeature.selectors.pipeline import Method
 from certifeature.sparsify import Sample, rrqr
 
 __all__ = ["RRQRSelector"]
@@ -125,14 +127,22 @@ class RRQRSelector(BaseSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _rank(self, rows: Rows, basis: Basis, whole: Basis) -> NDArray[np.float64]:
+    def _method(self) -> RRQRMethod:
+        return RRQRMethod()
+
+
+@dataclass(frozen=True)
+class RRQRMethod(Method):
+    """Pivots of a QR factorisation of the rows."""
+
+    def rank(self, rows: Rows | None, svm: Any, basis: Basis, whole: Basis) -> NDArray[np.float64]:
         return np.linalg.norm(_compressed(basis), axis=0)
 
-    def _sample(self, basis: Basis, n_select: int, seed: int) -> Sample:
-        chosen = rrqr(_compressed(basis), n_select, tolerance=_ACCURACY).indices
+    def sample(self, basis: Basis, size: int, scores: NDArray[np.float64], seed: int) -> Sample:
+        chosen = rrqr(_compressed(basis), size, tolerance=_ACCURACY).indices
         # Pivoting has no scales of its own; this one brings the eigenvalues of M to 1 on average.
         scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
-        return Sample(chosen, np.full(n_select, scale))
+        return Sample(chosen, np.full(size, scale))
 
 
 def _compressed(basis: Basis) -> NDArray[np.float64]:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._matrix import normalised
 from certifeature._parameters import as_count
+from certifeature.rows.matrix import normalised
 from certifeature.sparsify.sample import Sample
 
 __all__ = ["rrqr"]

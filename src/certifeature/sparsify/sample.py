@@ -7,11 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EmptySampleError", "Sample"]
+__all__ = ["EmptySampleError", "Sample", "Steps"]
 
 
 class EmptySampleError(ValueError):
     """Chance left no feature at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps of BSS, which adds energy·vvᵀ to a matrix in each.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_steps,)
+        The feature of each step; one may come again.
+    energies : ndarray of shape (n_steps,)
+        How much of it is added.
+    """
+
+    features: NDArray[np.intp]
+    energies: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +40,10 @@ class Sample:
         Distinct feature indices in the order of their first pick.
     weights : ndarray of shape (n_chosen,)
         Positive scale of each chosen feature.
+    steps : Steps or None
+        How it came about, step by step; of BSS only.
     """
 
     indices: NDArray[np.intp]
     weights: NDArray[np.float64]
+    steps: Steps | None = None

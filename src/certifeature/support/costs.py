@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 from sklearn.utils import compute_class_weight
 
-from certifeature.svm.checks import cost_of
+from certifeature.support.checks import cost_of
 
 __all__ = ["row_costs"]
 
@@ -46,7 +46,7 @@ def row_costs(
     --------
     >>> import numpy as np
     >>> from sklearn.svm import SVC
-    >>> from certifeature.svm import row_costs
+    >>> from certifeature.support import row_costs
     >>> row_costs(SVC(C=2, class_weight={1: 10}), np.array([0, 1, 1])).ravel()
     array([ 2., 20., 20.])
     """

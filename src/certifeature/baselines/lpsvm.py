@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from certifeature._matrix import normalised
 from certifeature._parameters import as_positive
 from certifeature._warnings import warn
-from certifeature.svm._penalty import Multipliers, ScaledRows, minimise_penalty
-from certifeature.svm._vertex import to_vertex
+from certifeature.baselines._penalty import Multipliers, ScaledRows, minimise_penalty
+from certifeature.baselines._vertex import to_vertex
+from certifeature.rows.matrix import normalised
 
 __all__ = ["LPSVMSolution", "lpsvm"]
 
@@ -111,7 +111,7 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
     The first feature has the larger range, so that a smaller weight does:
 
     >>> import numpy as np
-    >>> from certifeature.svm import lpsvm
+    >>> from certifeature.baselines import lpsvm
     >>> X = np.array([[-2.0, -1.0], [-3.0, 1.0], [2.0, 1.0], [4.0, 1.0]])
     >>> solution = lpsvm(X, [-1, -1, 1, 1])
     >>> solution.coef.round(6)

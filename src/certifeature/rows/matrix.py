@@ -19,7 +19,9 @@ __all__ = [
     "finite_rows",
     "near_origin",
     "normalised",
+    "original_columns",
     "refusing_overflow",
+    "same_values",
     "scaled_back",
     "scaled_columns",
     "stored_bytes",
@@ -140,6 +142,27 @@ def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:
         factors = scales[X.indices] if X.format == "csr" else np.repeat(scales, np.diff(X.indptr))
         scaled.data = X.data * factors
         return scaled
+
+
+def original_columns(X: Any, columns: NDArray[np.intp], n_features: int) -> Any:
+    """Return X with its columns put back to their places among columns of zeros."""
+    shape = (X.shape[0], n_features)
+    if sparse.issparse(X):
+        X = X.tocsr()
+        return type(X)((X.data, columns[X.indices], X.indptr), shape=shape)
+    restored = np.zeros(shape, dtype=X.dtype)
+    restored[:, columns] = X
+    return restored
+
+
+def same_values(A: Any, B: Any) -> bool:
+    """Tell whether two dense or CSR arrays are of one kind and hold the same values."""
+    if sparse.issparse(A) != sparse.issparse(B) or A.shape != B.shape:
+        return False
+    if not sparse.issparse(A):
+        return bool(np.array_equal(A, B))
+    parts = ((A.indptr, B.indptr), (A.indices, B.indices), (A.data, B.data))
+    return all(np.array_equal(a, b) for a, b in parts)
 
 
 def fingerprint(X: Any) -> str:

@@ -67,6 +67,7 @@ class Spectrum:
         return self._signs[: self._n_lifts + self.n_picks]
 
     def add(self, pick: FloatArray) -> None:
+        """Take in a pick, in the coordinates of the axes."""
         self._updates[self._n_lifts + self.n_picks] = pick
         self.n_picks += 1
 

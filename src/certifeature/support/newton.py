@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from certifeature._warnings import warn
-from certifeature.svm.costs import row_costs
+from certifeature.support.costs import row_costs
 
 __all__ = ["finish", "has_smooth_loss", "solved", "squared_hinge_minimiser"]
 

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature._parameters import as_count
 from certifeature.basis.vectors import Vectors, squared_norms
-from certifeature.sparsify._barriers import Barriers, Ceiling, Spectrum
-from certifeature.sparsify._scan import Scan
-from certifeature.sparsify.sample import Sample
+from certifeature.sparsify.bss.barriers import Barriers, Ceiling, Spectrum
+from certifeature.sparsify.bss.scan import Scan
+from certifeature.sparsify.sample import Sample, Steps
 from certifeature.sparsify.validation import as_vectors, check_orthonormal
 
 __all__ = ["bss"]
@@ -57,7 +57,7 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
     Returns
     -------
     Sample
-        Chosen features and their scales.
+        Chosen features, their scales, and the steps.
 
     Raises
     ------
@@ -91,13 +91,13 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
             f"{n_components} directions. Ask for at least {n_components + 1}, or give a basis "
             f"truncated to fewer than {n_select} directions."
         )
-    energies: dict[int, float] = {}
-    for feature, energy in _picks(vectors, _ranking(vectors, priority), n_select):
-        energies[feature] = energies.get(feature, 0.0) + energy
+    features, energies = zip(*_picks(vectors, _ranking(vectors, priority), n_select), strict=True)
+    steps = Steps(np.array(features, dtype=np.intp), np.array(energies))
+    indices, first, places = np.unique(steps.features, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    totals = np.bincount(places, steps.energies)
     scale = (1 - np.sqrt(n_components / n_select)) / n_select
-    indices = np.fromiter(energies.keys(), dtype=np.intp, count=len(energies))
-    weights = np.sqrt(np.fromiter(energies.values(), dtype=np.float64, count=len(energies)) * scale)
-    return Sample(indices, weights)
+    return Sample(indices[order], np.sqrt(totals[order] * scale), steps)
 
 
 def _picks(

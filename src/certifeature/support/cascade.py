@@ -13,14 +13,14 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from certifeature._matrix import stored_bytes
 from certifeature._warnings import warn
-from certifeature.blocks import Block, RowBlocks, stacked
-from certifeature.svm.checks import check_svm
-from certifeature.svm.costs import row_costs
-from certifeature.svm.fitting import fit_svm
-from certifeature.svm.newton import finish, has_smooth_loss
-from certifeature.svm.support import margins, near_margin, support_rows
+from certifeature.rows.blocks import Block, RowBlocks, stacked
+from certifeature.rows.matrix import stored_bytes
+from certifeature.support.checks import check_svm
+from certifeature.support.costs import row_costs
+from certifeature.support.fitted import margins, near_margin, support_rows
+from certifeature.support.fitting import fit_svm
+from certifeature.support.newton import finish, has_smooth_loss
 
 __all__ = ["Cascade", "cascade"]
 
@@ -96,9 +96,9 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
     Examples
     --------
     >>> from sklearn.svm import LinearSVC
-    >>> from certifeature.blocks import ArrayBlocks
+    >>> from certifeature.rows import ArrayBlocks
     >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.svm import cascade
+    >>> from certifeature.support import cascade
     >>> X, y = make_relevant_features(400, 50, 5, random_state=0)
     >>> result = cascade(ArrayBlocks(X, y, n_rows=90), LinearSVC(random_state=0))
     >>> len(result.indices) < 400, result.gap < 1e-4

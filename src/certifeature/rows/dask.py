@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature._matrix import scaled_columns
-from certifeature.blocks import Block, RowBlocks, checked_block
+from certifeature.rows.blocks import Block, RowBlocks, checked_block
+from certifeature.rows.matrix import scaled_columns
 
 __all__ = ["DaskBlocks", "chosen_columns", "column_names", "is_dask"]
 

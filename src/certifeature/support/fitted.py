@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.svm import SVC, NuSVC
 
-from certifeature.basis.vectors import Vectors
-from certifeature.svm.checks import REMEDY, check_svm
+from certifeature.support.checks import REMEDY, check_svm
 
 __all__ = ["feature_weights", "margins", "near_margin", "share_outside", "support_rows"]
 
@@ -41,7 +40,7 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> from certifeature.svm import support_rows
+    >>> from certifeature.support import support_rows
     >>> X, y = [[-3.0], [-1.0], [1.0], [5.0]], [0, 0, 1, 1]
     >>> support_rows(SVC(kernel="linear", C=10).fit(X, y), X, y)
     array([1, 2])
@@ -129,7 +128,7 @@ def feature_weights(svm: Any) -> NDArray[np.float64]:
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> from certifeature.svm import feature_weights
+    >>> from certifeature.support import feature_weights
     >>> feature_weights(SVC(kernel="linear").fit([[-1.0, 0.0], [1.0, 0.0]], [0, 1]))
     array([1., 0.])
     """
@@ -146,7 +145,7 @@ def feature_weights(svm: Any) -> NDArray[np.float64]:
     return np.round(relative, 12) * largest
 
 
-def share_outside(svm: Any, vectors: Vectors) -> float:
+def share_outside(svm: Any, vectors: Any) -> float:
     """Return the share of the weights that lies outside a subspace.
 
     The weights of an SVM are a combination of its support vectors. Where much of them lies outside
@@ -168,7 +167,7 @@ def share_outside(svm: Any, vectors: Vectors) -> float:
     --------
     >>> import numpy as np
     >>> from sklearn.svm import SVC
-    >>> from certifeature.svm import share_outside
+    >>> from certifeature.support import share_outside
     >>> svm = SVC(kernel="linear").fit([[-3.0, -4.0], [3.0, 4.0]], [0, 1])
     >>> round(share_outside(svm, np.array([[1.0], [0.0]])), 6)
     0.8

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.validation import has_fit_parameter
 
-from certifeature.svm.newton import finish, has_smooth_loss
+from certifeature.support.newton import finish, has_smooth_loss
 
 __all__ = ["FEW_ROWS", "default_svm", "fit_svm"]
 
@@ -38,7 +38,7 @@ def default_svm(n_rows: int, random_state: int) -> Any:
 
     Examples
     --------
-    >>> from certifeature.svm import default_svm
+    >>> from certifeature.support import default_svm
     >>> default_svm(20_000, 0)
     LinearSVC(dual=True, random_state=0)
     """
@@ -77,7 +77,7 @@ def fit_svm(
     Examples
     --------
     >>> import numpy as np
-    >>> from certifeature.svm import default_svm, fit_svm
+    >>> from certifeature.support import default_svm, fit_svm
     >>> X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
     >>> fit_svm(default_svm(2, 0), X, y).coef_
     array([[1.]])

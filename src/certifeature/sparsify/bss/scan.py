@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.basis.vectors import Vectors
-from certifeature.sparsify._barriers import Ceiling, QuadraticForm
+from certifeature.sparsify.bss.barriers import Ceiling, QuadraticForm
 
 __all__ = ["Scan"]
 

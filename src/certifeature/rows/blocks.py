@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from certifeature._matrix import canonical_csr, scaled_columns, stored_bytes
 from certifeature._parameters import as_count
+from certifeature.rows.matrix import canonical_csr, scaled_columns, stored_bytes
 
 __all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows", "stacked"]
 
@@ -206,7 +206,7 @@ class ArrayBlocks(RowBlocks):
     --------
     >>> import numpy as np
     >>> from certifeature import BSSSelector
-    >>> from certifeature.blocks import ArrayBlocks
+    >>> from certifeature.rows import ArrayBlocks
     >>> X = np.random.default_rng(0).standard_normal((50, 200))
     >>> blocks = ArrayBlocks(X, n_rows=20)
     >>> len(blocks)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature._matrix import scaled_back
 from certifeature.basis.row_space import RowSpace
 from certifeature.basis.vectors import Vectors
+from certifeature.rows.matrix import scaled_back
 
 __all__ = ["Basis"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from certifeature.svm.fitting import fit_svm
-from certifeature.svm.support import feature_weights
+from certifeature.support.fitted import feature_weights
+from certifeature.support.fitting import fit_svm
 
 __all__ = ["elimination_order"]
 
@@ -45,7 +45,7 @@ def elimination_order(
     --------
     >>> import numpy as np
     >>> from sklearn.svm import SVC
-    >>> from certifeature.svm import elimination_order
+    >>> from certifeature.support import elimination_order
     >>> X, y = np.array([[-2.0, 0.1, -1.0], [2.0, 0.1, 1.0]]), np.array([0, 1])
     >>> elimination_order(SVC(kernel="linear").fit(X, y), X, y)
     array([3., 1., 2.])

@@ -1,0 +1,183 @@
+"""One type for all that X can be, and the door through which it comes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from certifeature._labels import one_dimensional
+from certifeature.rows.blocks import RowBlocks
+from certifeature.rows.dask import DaskBlocks, is_dask
+from certifeature.rows.matrix import canonical_csr, normalised, refusing_overflow, scaled_columns
+
+__all__ = ["Rows", "as_rows", "come_in_blocks"]
+
+FloatArray = NDArray[np.float64]
+
+_SMALLEST_WEIGHT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of data, in memory or in blocks, with labels and weights.
+
+    Attributes
+    ----------
+    X : ndarray, CSR array or RowBlocks of shape (n_samples, n_features)
+        The rows; blocks bring their labels along.
+    y : ndarray of shape (n_samples,) or None
+        Labels of rows in memory.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Positive weights of rows in memory.
+    indices : ndarray of shape (n_samples,) or None
+        Places of rows in memory among those that came through the door.
+    feature_names : ndarray or None
+        Names of the columns, if they have any.
+    """
+
+    X: Any
+    y: NDArray[Any] | None = None
+    sample_weight: FloatArray | None = None
+    indices: NDArray[np.intp] | None = None
+    feature_names: NDArray[Any] | None = None
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the rows are not in memory."""
+        return isinstance(self.X, RowBlocks)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows; of blocks it may take a pass to find."""
+        return int(self.X.n_rows if self.in_blocks else self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.X.n_features if self.in_blocks else self.X.shape[1])
+
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """Places of the rows among those that came through the door."""
+        return np.arange(self.n_rows) if self.indices is None else self.indices
+
+    def take(self, chosen: NDArray[np.intp]) -> Rows:
+        """Return some rows of those in memory."""
+        return replace(
+            self,
+            X=self.X[chosen],
+            y=None if self.y is None else self.y[chosen],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[chosen],
+            indices=self.places[chosen],
+        )
+
+    def together(self, max_rows: int) -> Rows | None:
+        """Return the rows in memory with their labels, or None if they are in blocks and many."""
+        if not self.in_blocks:
+            return self
+        few = self.X.if_few(max_rows)
+        if few is None:
+            return None
+        X, y = few
+        return Rows(X, y, feature_names=self.feature_names)
+
+    def columns(self, chosen: NDArray[np.intp], scales: FloatArray) -> Rows:
+        """Return some columns, times their scales; of blocks they are made when they are read."""
+        if self.in_blocks:
+            return replace(self, X=self.X.with_columns(chosen, scales), feature_names=None)
+        with refusing_overflow():
+            return replace(self, X=scaled_columns(self.X[:, chosen], scales), feature_names=None)
+
+    def weighted(self) -> Any:
+        """Return the rows in memory times the roots of their weights, up to a common factor.
+
+        A row of weight 2 then counts like two equal rows in every Gram matrix.
+        """
+        if self.sample_weight is None:
+            return self.X
+        # However small its weight, a row belongs to the row space.
+        shares = self.sample_weight / self.sample_weight.max()
+        roots = np.sqrt(np.maximum(shares, _SMALLEST_WEIGHT))
+        # Near 1, so that neither huge nor tiny values leave the range of numbers.
+        X, _ = normalised(self.X)
+        return sparse.diags_array(roots) @ X if sparse.issparse(X) else X * roots[:, None]
+
+
+def come_in_blocks(X: Any) -> bool:
+    """Tell whether rows come in blocks: row blocks, or a Dask collection."""
+    return isinstance(X, RowBlocks) or is_dask(X)
+
+
+def as_rows(X: Any, y: Any = None, sample_weight: Any = None, *, estimator: Any = None) -> Rows:
+    """Return what a user brings as rows that are checked, in float64.
+
+    Parameters
+    ----------
+    X : array-like, sparse array or matrix, data frame, Dask collection or RowBlocks
+        The rows.
+    y : array-like of shape (n_samples,), default=None
+        Labels.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights; rows of weight zero are left out.
+    estimator : estimator, default=None
+        Learns the number and the names of the features.
+    """
+    if come_in_blocks(X):
+        return _rows_in_blocks(X, y, sample_weight, estimator)
+    names = np.asarray(X.columns) if hasattr(X, "columns") else None
+    options = {"accept_sparse": "csr", "dtype": np.float64}
+    labels = None if y is None else one_dimensional(y)
+    if estimator is None:
+        X = check_array(X, **options)
+    elif labels is None:
+        X = validate_data(estimator, X, **options)
+    else:
+        X, labels = validate_data(estimator, X, labels, **options)
+    if labels is not None:
+        check_consistent_length(X, labels)
+        check_classification_targets(labels)
+    rows = Rows(canonical_csr(X) if sparse.issparse(X) else X, labels, feature_names=names)
+    if sample_weight is None:
+        return rows
+    weights = _checked_weights(sample_weight, rows.n_rows)
+    return replace(rows, sample_weight=weights).take(np.flatnonzero(weights > 0))
+
+
+def _rows_in_blocks(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Rows:
+    if sample_weight is not None:
+        raise ValueError("rows in blocks have no weights; leave sample_weight out.")
+    if isinstance(X, RowBlocks) and y is not None:
+        raise ValueError("row blocks bring their labels along; leave y out (None).")
+    blocks = X if isinstance(X, RowBlocks) else DaskBlocks(X, y)
+    names = blocks.feature_names
+    if estimator is not None:
+        estimator.n_features_in_ = blocks.n_features
+        if names is not None:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+    return Rows(blocks, feature_names=names)
+
+
+def _checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
+    """Return one finite, non-negative weight for each row, at least one of them positive."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_samples, weights)
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have one value for each of the {n_samples} rows; "
+            f"got shape {weights.shape}."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must be finite and non-negative.")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    return weights

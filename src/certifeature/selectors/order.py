@@ -1,0 +1,107 @@
+"""Rankings of the features, among which BSS takes the best that keep its bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from certifeature.basis import Basis
+from certifeature.basis.vectors import squared_norms
+from certifeature.rows.rows import Rows
+from certifeature.support import elimination_order, feature_weights
+
+__all__ = ["ORDERS", "checked_scores", "feature_scores", "with_faint_last"]
+
+FloatArray = NDArray[np.float64]
+Order = str | ArrayLike | Callable[..., Any]
+
+ORDERS = ("auto", "coef", "rfe", "leverage")
+_FAINT = 0.1
+
+
+def feature_scores(order: Order, rows: Rows | None, svm: Any, basis: Basis) -> FloatArray:
+    """Return a score for each feature, the highest for the best.
+
+    Parameters
+    ----------
+    order : str, array-like or callable
+        As `BSSSelector` has it.
+    rows : Rows or None
+        Rows to rank by, of all classes; None where they came in blocks and are gone.
+    svm : estimator or None
+        Fitted; None if all rows matter.
+    basis : Basis
+        What the features are chosen for.
+    """
+    n_features = len(basis.vectors)
+    if not isinstance(order, str) and not callable(order):
+        return checked_scores(order, n_features)
+    if callable(order):
+        return checked_scores(_own_scores(order, _complete(rows, svm, order)), n_features)
+    if order == "leverage" or svm is None:
+        return np.round(squared_norms(basis.vectors), 12)
+    if order == "rfe":
+        complete = _complete(rows, svm, order)
+        assert complete.y is not None
+        return elimination_order(svm, complete.X, complete.y, complete.sample_weight)
+    return feature_weights(svm)
+
+
+def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArray:
+    """Return ranks in which features come last that a cut basis hardly sees.
+
+    The scale of a feature that lies mostly in the directions cut off would fit what little is left
+    of it, and blow up the rest.
+    """
+    if basis.n_components == whole.n_components:
+        return scores
+    seen, there_is = (squared_norms(b.vectors) for b in (basis, whole))
+    shares = np.divide(seen, there_is, out=np.zeros_like(seen), where=there_is > 0)
+    visible = shares >= _FAINT * shares.max()
+    best_last = np.lexsort((scores, visible))
+    a, b = best_last[1:], best_last[:-1]
+    differs = (visible[a] != visible[b]) | (scores[a] != scores[b])
+    ranks = np.empty(len(scores))
+    ranks[best_last] = np.concatenate([[0], np.cumsum(differs)])
+    return ranks
+
+
+def checked_scores(scores: Any, n_features: int) -> FloatArray:
+    """Return usable scores, one for each feature."""
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.shape != (n_features,):
+        raise ValueError(
+            f"order must give one score for each of the {n_features} features; "
+            f"got shape {scores.shape}."
+        )
+    if np.isnan(scores).any() or not np.isfinite(scores).any():
+        raise ValueError("order gives no usable scores: they are NaN or all infinite.")
+    return scores
+
+
+def _own_scores(order: Callable[..., Any], rows: Rows) -> FloatArray:
+    scores = order(rows.X, rows.y)
+    # The score functions of sklearn.feature_selection return p-values too, and NaN for constant
+    # features.
+    scores = np.asarray(scores[0] if isinstance(scores, tuple) else scores, dtype=float)
+    return np.where(np.isnan(scores), -np.inf, scores)
+
+
+def _complete(rows: Rows | None, svm: Any, order: Any) -> Rows:
+    """Return the rows, or say that they are gone or lack a class."""
+    if rows is None:
+        raise ValueError(
+            "order is a function of all rows, and these come in blocks; use order='leverage' or an "
+            "array."
+        )
+    if rows.y is not None:
+        missing = np.setdiff1d(getattr(svm, "classes_", rows.y), rows.y)
+        if missing.size:
+            raise ValueError(
+                f"no support row has the class {missing.tolist()[0]!r}, and order={order!r} needs "
+                "rows of all classes; use order='coef'."
+            )
+    return rows

@@ -1,0 +1,127 @@
+"""Which rows matter to a linear SVM, wherever the rows are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from certifeature.rows.rows import Rows
+from certifeature.support.cascade import cascade
+from certifeature.support.costs import row_costs
+from certifeature.support.fitted import support_rows
+from certifeature.support.fitting import FEW_ROWS, default_svm, fit_svm
+
+__all__ = ["Support", "find_support", "grown", "missing_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The rows that an SVM leans on.
+
+    Attributes
+    ----------
+    rows : Rows
+        Support rows, in memory.
+    svm : estimator
+        The SVM, fitted.
+    classes : ndarray
+        All classes; the support may lack some.
+    costs : ndarray of shape (n_support, n_problems) or None
+        What the SVM multiplies the loss of each support row by; None if it has no C.
+    everyone : Rows
+        The rows among which the support was found: all rows, or, of blocks, the support alone.
+    n_passes, optimality_gap : int, float, or None
+        Of rows in blocks: how often they were read, and the most by which the objective can exceed
+        the optimum, as a share of it.
+    """
+
+    rows: Rows
+    svm: Any
+    classes: NDArray[Any]
+    costs: NDArray[np.float64] | None
+    everyone: Rows
+    n_passes: int | None = None
+    optimality_gap: float | None = None
+
+
+def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
+    """Train an SVM, and return the rows that it leans on.
+
+    Parameters
+    ----------
+    rows : Rows
+        With labels.
+    estimator : estimator or None
+        Unfitted linear SVM; None takes the default for this number of rows.
+    seed : int, default=0
+        Of the default SVM.
+    """
+    everyone = rows.together(FEW_ROWS)
+    if everyone is None:
+        return _in_blocks(rows, estimator, seed)
+    if everyone.y is None:
+        raise ValueError("y is None: support vectors need labels.")
+    svm = _svm(estimator, everyone.n_rows, seed)
+    fit_svm(svm, everyone.X, everyone.y, everyone.sample_weight)
+    return _taken(everyone, svm, support_rows(svm, everyone.X, everyone.y))
+
+
+def _taken(everyone: Rows, svm: Any, chosen: NDArray[np.intp]) -> Support:
+    """Return some of the rows as the support of an SVM."""
+    assert everyone.y is not None
+    costs = row_costs(svm, everyone.y)
+    costs = None if costs is None else costs[chosen]
+    return Support(everyone.take(chosen), svm, np.unique(everyone.y), costs, everyone)
+
+
+def grown(support: Support, places: NDArray[np.intp]) -> Support:
+    """Return the support with more rows of those in memory.
+
+    Parameters
+    ----------
+    support : Support
+        So far.
+    places : ndarray of int
+        Of the rows to take in.
+    """
+    union = np.union1d(support.rows.places, places)
+    chosen = np.flatnonzero(np.isin(support.everyone.places, union))
+    return _taken(support.everyone, support.svm, chosen)
+
+
+def missing_rows(support: Support, reduced: Rows) -> NDArray[np.intp]:
+    """Return the places of rows that an SVM on reduced rows leans on, and that the support lacks.
+
+    Parameters
+    ----------
+    support : Support
+        Of the rows with all columns.
+    reduced : Rows
+        All rows, with some columns only.
+    """
+    known = support.rows.places
+    if reduced.in_blocks and support.n_passes is not None:
+        needed = cascade(reduced.X, clone(support.svm)).indices
+    else:
+        everyone = reduced.together(FEW_ROWS)
+        assert everyone is not None
+        assert everyone.y is not None
+        svm = fit_svm(clone(support.svm), everyone.X, everyone.y, everyone.sample_weight)
+        needed = everyone.places[support_rows(svm, everyone.X, everyone.y)]
+    return np.setdiff1d(needed, known)
+
+
+def _in_blocks(rows: Rows, estimator: Any, seed: int) -> Support:
+    found = cascade(rows.X, _svm(estimator, FEW_ROWS + 1, seed))
+    support = Rows(found.X, found.y, None, found.indices, rows.feature_names)
+    classes = found.svm.classes_
+    costs = row_costs(found.svm, found.y, classes=classes)
+    return Support(support, found.svm, classes, costs, support, found.n_rounds, found.gap)
+
+
+def _svm(estimator: Any, n_rows: int, seed: int) -> Any:
+    return default_svm(n_rows, seed) if estimator is None else clone(estimator)
