@@ -6,13 +6,28 @@ EXTRAS := $(VENV)/.extra-
 
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test soak lint format bench paper docs clean
+.PHONY: demo test test-fast test-oldest soak lint format hooks bench paper docs release-check clean
 
 demo: $(EXTRAS)cli
 	$(BIN)/certifeature demo
 
 test: $(EXTRAS)test
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+# Without the tests that take longest.
+test-fast: $(EXTRAS)test
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+# The oldest version of everything that pyproject.toml lets in, in an environment of its own.
+OLDEST := .venv-oldest
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest -n auto
+
+$(OLDEST)/.installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet uv
+	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[test]"
+	touch $@
 
 # Laws on hostile data, against independent truth. LAW=name runs one of them only, and CASE=number
 # repeats a violation.
@@ -29,6 +44,9 @@ lint: $(EXTRAS)lint
 format: $(EXTRAS)lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+hooks: $(EXTRAS)lint
+	$(BIN)/pre-commit install
 
 # The data that some cases need are named with DATA=folder.
 bench: $(EXTRAS)bench
@@ -48,8 +66,15 @@ docs: $(EXTRAS)docs
 	rm -rf docs/api/generated
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
+# The wheel is built from the source archive, so that both are known to be whole.
+release-check: $(EXTRAS)release
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/check_release.py dist
+
 clean:
-	rm -rf $(VENV) docs/_build docs/gallery docs/api/generated .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) dist docs/_build docs/gallery docs/api/generated .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "certifeature needs Python 3.11 or newer; name one with: make PYTHON=python3.11")'

@@ -89,6 +89,7 @@ class TestSameAsInMemory:
         options = {"supervised": False, "n_components": 30, "random_state": 3}
         assert_same(kind(80, **options).fit(ArrayBlocks(X, n_rows=300)), kind(80, **options).fit(X))
 
+    @pytest.mark.slow
     @given(cuts=st.lists(st.integers(1, 699), max_size=6, unique=True))
     def test_cut_anywhere(self, cuts):
         X, options = CASES["sketch"]
@@ -294,6 +295,7 @@ class TestSupervised:
         expected = kind(40, random_state=0).fit(X, y)
         assert_same(kind(40, random_state=0).fit(ArrayBlocks(X, y, n_rows=400)), expected)
 
+    @pytest.mark.slow
     @given(st.lists(st.integers(1, 1199), max_size=6, unique=True), st.integers(0, 2**32 - 1))
     def test_cut_anywhere(self, cuts, seed):
         X, y = noisy(1200, 40, seed)
@@ -354,6 +356,7 @@ class TestSupervised:
 
 
 class TestCertify:
+    @pytest.mark.slow
     @pytest.mark.parametrize("shape", [(300, 60), (1500, 60)])
     def test_blocks_get_the_certificate_of_all_rows(self, shape):
         X, y = noisy(*shape)

@@ -39,6 +39,7 @@ def eigenvalues(vectors, sample):
     return np.linalg.eigvalsh(chosen.T @ chosen)
 
 
+@pytest.mark.slow
 @settings(max_examples=1000)
 @given(
     seed=st.integers(0, 2**32 - 1),

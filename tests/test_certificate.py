@@ -103,6 +103,7 @@ def test_layers_nest_for_several_classes(selection, svm, multiclass):
     assert_layers_nest(certify(X, y, SELECTIONS[selection].fit(X, y), estimator=SVMS[svm]))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -245,6 +246,7 @@ def test_full_guarantee_that_stops_early_says_so(monkeypatch):
     assert "not for all" in " ".join(str(selector.certificate_).split())
 
 
+@pytest.mark.slow
 def test_careless_selection_is_caught():
     """Two columns that matter by their difference: either alone loses the margin."""
     rng = np.random.default_rng(0)

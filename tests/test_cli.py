@@ -101,6 +101,7 @@ class TestSelect:
         assert result["certificate"]["n_selected"] == len(indices) == 12
         assert result["data"]["n_rows"] == 50
 
+    @pytest.mark.slow
     def test_installed_command_reads_standard_input(self, data, tmp_path):
         path, _ = write("svm.bz2", data, tmp_path)
         arguments = [COMMAND, "select", "-", "--format", "svmlight", "-k", "9", "-o", "-"]
@@ -394,6 +395,7 @@ class TestHelp:
         assert run(["--version"]) == 0
         assert capsys.readouterr().out == f"certifeature {__version__}\n"
 
+    @pytest.mark.slow
     def test_completion_knows_the_commands(self):
         settings = {"_CERTIFEATURE_COMPLETE": "complete_bash", "COMP_WORDS": "certifeature s"}
         environment = os.environ | settings | {"COMP_CWORD": "1"}
@@ -531,6 +533,7 @@ class TestFiles:
         assert run(arguments) == 2
         assert "may not be written" in capsys.readouterr().err
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
     def test_stopped_while_writing_the_old_file_stays_whole(self, how, csv, tmp_path):
         target = tmp_path / "out" / "reduced.csv"
@@ -586,6 +589,7 @@ class TestFiles:
         plain.write_text("new")
         assert path.stat().st_mode == plain.stat().st_mode
 
+    @pytest.mark.slow
     def test_a_reader_that_stops_reading_is_no_error(self, csv):
         shell = (
             f"'{COMMAND}' select '{csv}' -t tumour -k 30 -o - | head -1; exit ${{PIPESTATUS[0]}}"

@@ -83,6 +83,7 @@ class TestRows:
 
 
 class TestCompare:
+    @pytest.mark.slow
     def test_any_number_of_workers_gives_the_same(self, data):
         def untimed(n_jobs):
             found = compare(*data, [10, 30], methods=["bss", "random"], n_folds=3, n_jobs=n_jobs)

@@ -68,12 +68,14 @@ class TestSchedulers:
         collection = kind(da.from_array(X, chunks=chunks))
         assert_same(BSSSelector(70, **OPTIONS).fit(collection), expected)
 
+    @pytest.mark.slow
     def test_processes(self, X, expected):
         with dask.config.set(scheduler="processes", num_workers=2):
             assert_same(
                 BSSSelector(70, **OPTIONS).fit(da.from_array(X, chunks=(300, 300))), expected
             )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n_workers", [1, 2, 4])
     def test_cluster(self, n_workers, X, expected, labelled):
         cluster = LocalCluster(
@@ -87,6 +89,7 @@ class TestSchedulers:
             supervised.fit(da.from_array(rows, chunks=(200, 80)), labels)
         assert_same(supervised, BSSSelector(40, random_state=0).fit(rows, labels))
 
+    @pytest.mark.slow
     def test_a_killed_worker_changes_nothing(self, X, expected, tmp_path):
         started = tmp_path / "started"
 
@@ -181,6 +184,7 @@ class TestKinds:
         assert selector.optimality_gap_ == 0
         assert_same(selector.fit(collection, y), expected)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("rows", ["support", "all"])
     def test_certificates(self, rows, labelled):
         X, y = labelled

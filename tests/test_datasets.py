@@ -24,6 +24,7 @@ def three_classes():
     return load_docstrings(packages=["sklearn", "numpy", "scipy"], weighting="counts")
 
 
+@pytest.mark.slow
 class TestDocstringsShape:
     def test_is_wide_and_large(self, bunch):
         n_documents, n_words = bunch.data.shape
@@ -59,6 +60,7 @@ class TestDocstringsShape:
         assert set(three_classes.target) == {0, 1, 2}
 
 
+@pytest.mark.slow
 class TestDocstringsDocuments:
     def test_target_is_the_package_of_the_object(self, bunch):
         packages = [name.partition(".")[0] for name in bunch.documents]
@@ -102,6 +104,7 @@ class TestDocstringsDocuments:
         assert load_docstrings().documents.tolist() == bunch.documents.tolist()
 
 
+@pytest.mark.slow
 class TestDocstringsWords:
     def test_words_are_runs_of_lower_case_letters(self, three_classes):
         for word in three_classes.feature_names:
@@ -142,6 +145,7 @@ class TestDocstringsWords:
         assert docstrings._clean(text) == words
 
 
+@pytest.mark.slow
 class TestDocstringsCalls:
     def test_two_calls_agree(self, bunch):
         again = load_docstrings(packages=("sklearn", "scipy"))

@@ -103,6 +103,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(
     st.integers(0, 2**32 - 1),
@@ -117,6 +118,7 @@ def test_attains_the_optimum(seed, kind, shape, C, share, form):
     assert_optimal(kind(rng, *shape), labels(rng, shape[0], share), C, form)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("noise", [0.0, 2.0])
 @pytest.mark.parametrize(("n", "d"), [(40, 600), (600, 10)])
@@ -284,6 +286,7 @@ def three_classes():
     )
 
 
+@pytest.mark.slow
 @parametrize_with_checks([LPSVMSelector(), LPSVMSelector(C=10)])
 @pytest.mark.filterwarnings("ignore:.*no feature has weight:UserWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")

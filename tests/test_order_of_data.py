@@ -30,6 +30,7 @@ def test_features_that_the_cut_basis_hardly_sees_are_ranked_as_well(n_select):
     assert set(99 - backwards) == set(chosen)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),

@@ -78,6 +78,7 @@ def contents(folder):
 
 
 class TestTable1:
+    @pytest.mark.slow
     def test_any_number_of_workers_gives_the_same_bytes(self, tmp_path):
         for n_jobs in (1, 2, 3):
             table1(tmp_path / str(n_jobs), n_jobs=n_jobs, **TINY)
@@ -85,11 +86,13 @@ class TestTable1:
         assert first.keys() == {"table1.md"}
         assert contents(tmp_path / "2") == contents(tmp_path / "3") == first
 
+    @pytest.mark.slow
     def test_another_seed_gives_another_table(self, tmp_path):
         for seed in (0, 1):
             table1(tmp_path / str(seed), n_jobs=1, seed=seed, **TINY)
         assert contents(tmp_path / "0") != contents(tmp_path / "1")
 
+    @pytest.mark.slow
     def test_best_features_come_first(self, tmp_path):
         (path,) = table1(tmp_path, n_jobs=1, **TINY)
         lines = [line for line in path.read_text().splitlines() if line.startswith("| RFE")]
@@ -99,6 +102,7 @@ class TestTable1:
 
 
 class TestTechTC:
+    @pytest.mark.slow
     def test_figures_write_tables_and_pictures(self, techtc, tmp_path):
         out = tmp_path / "out"
         settings = {"sizes": [6, 8], "n_repeats": 2, "n_folds": 2, "weighting": "none"}
@@ -120,6 +124,7 @@ class TestTechTC:
         figures(techtc, again, n_jobs=2, **settings)
         assert contents(again) == contents(out)
 
+    @pytest.mark.slow
     def test_words_of_every_fold_use_the_records_of_the_figures(self, techtc, tmp_path):
         settings = {"n_repeats": 1, "n_folds": 2, "n_jobs": 1}
         figures(techtc, tmp_path / "out", sizes=[6, 8], **settings)
@@ -137,6 +142,7 @@ class TestTechTC:
 
 
 class TestTable4:
+    @pytest.mark.slow
     def test_every_method_has_its_line(self, ccat, tmp_path):
         options = {"sizes": [10, 20], "n_projections": [4, 6], "n_draws": 2, "n_jobs": 1}
         paths = table4(ccat, tmp_path / "out", **options)
@@ -151,6 +157,7 @@ class TestTable4:
 
 
 class TestResume:
+    @pytest.mark.slow
     def test_killed_at_any_moment_it_goes_on_with_nothing_lost_or_doubled(self, techtc, tmp_path):
         command = [sys.executable, "-m", "paper", "figures", "--data", techtc]
         command += ["-k", "6", "--repeats", "2", "--folds", "3", "--jobs", "1", "--out"]

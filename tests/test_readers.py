@@ -189,6 +189,7 @@ class TestRoundTrips:
         LinearSVC().fit(data.X, SMALL[1] if data.y is None else data.y)
 
 
+@pytest.mark.slow
 class TestFuzz:
     @pytest.mark.parametrize("kind", FORMATS)
     @settings(max_examples=40)

@@ -9,6 +9,8 @@ from sklearn.preprocessing import StandardScaler
 from certifeature import BSSSelector
 from certifeature.basis import exact_basis
 
+pytestmark = pytest.mark.slow
+
 
 def load(folder):
     return sparse.load_npz(folder / "X.npz").tocsr(), np.load(folder / "y.npy")

@@ -89,6 +89,7 @@ def test_everything_is_shown():
     assert "do --it" in text
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(), min_size=1, max_size=50).filter(lambda text: text != "Command"))
 def test_any_text_is_text(text):
     html = render(report_about(text))

@@ -9,6 +9,8 @@ from certifeature.certificate import APriori, Certificate, Realised
 from certifeature.compare import Comparison, Contender
 from certifeature.report import Feature, Report, write_report
 
+pytestmark = pytest.mark.slow
+
 EVIL = [
     "<script>window.hit = 1</script>",
     "</script><script>window.hit = 1</script>",

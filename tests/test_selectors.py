@@ -44,6 +44,7 @@ def three_classes():
     )
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         *(selector() for selector in SELECTORS),

@@ -1,0 +1,58 @@
+"""The count of files and nested calls is right on code whose flow is known."""
+
+import importlib
+import sys
+
+import pytest
+from flow import follow
+
+
+@pytest.fixture
+def house(tmp_path, monkeypatch):
+    """Two rooms; `entrance` reaches `cellar` by a chain of four calls."""
+    (tmp_path / "upstairs.py").write_text(
+        "import downstairs\n"
+        "def entrance(): return [stairs(sort) for sort in (sorted, list)]\n"
+        "def stairs(sort): return sort([2, 1], **({} if sort is list else {'key': key}))\n"
+        "def key(value): return downstairs.cellar(value)\n"
+        "def late():\n"
+        "    import attic\n"
+        "def broken():\n"
+        "    try:\n"
+        "        downstairs.trap()\n"
+        "    except ValueError:\n"
+        "        return key(1)\n"
+    )
+    (tmp_path / "downstairs.py").write_text(
+        "def cellar(value): return value\ndef trap(): raise ValueError\n"
+    )
+    (tmp_path / "attic.py").write_text("class Box:\n    size = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("upstairs", "downstairs", "attic"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return tmp_path, importlib.import_module("upstairs")
+
+
+def test_nested_calls_are_counted_through_foreign_code_and_comprehensions(house):
+    folder, upstairs = house
+    flow = follow(upstairs.entrance, folder)
+    assert [path.name for path in flow.files] == ["upstairs.py", "downstairs.py"]
+    names = [step.split(":")[1] for step in flow.deepest]
+    assert names == ["entrance", "stairs", "key", "cellar"]
+
+
+def test_an_import_during_a_call_is_no_call(house):
+    folder, upstairs = house
+    flow = follow(upstairs.late, folder)
+    assert flow.deepest == ("upstairs.py:late",)
+
+
+def test_an_exception_ends_the_calls_that_it_leaves(house):
+    folder, upstairs = house
+    assert len(follow(upstairs.broken, folder).deepest) == 3
+
+
+def test_code_outside_the_folder_does_not_count(house):
+    folder, upstairs = house
+    flow = follow(upstairs.entrance, folder / "elsewhere")
+    assert (flow.files, flow.deepest) == ((), ())
