@@ -27,6 +27,9 @@ __all__ = [
     "stored_bytes",
 ]
 
+# Below it the squares of a column's values may be too small to be told from zero.
+_SMALLEST_NORM = 1e-140
+_TINY = float(np.finfo(np.float64).tiny)
 TOO_LARGE = (
     "X has values so large that sums or multiples of them overflow. Scale X first, for instance "
     "with sklearn.preprocessing.MaxAbsScaler."
@@ -122,15 +125,20 @@ def near_origin(rows: Any) -> Any:
 
 def column_norms(X: Any) -> NDArray[np.float64]:
     """Return the norms of the columns of a dense or CSR array; no square leaves the range."""
-    if not sparse.issparse(X):
-        largest = np.abs(X).max(axis=0, initial=0.0)
-        shares = np.divide(X, largest, out=np.zeros(X.shape), where=largest > 0)
-        return np.asarray(largest * np.sqrt(np.einsum("ij,ij->j", shares, shares)))
-    largest = np.zeros(X.shape[1])
-    np.maximum.at(largest, X.indices, np.abs(X.data))
-    sizes = largest[X.indices]
-    shares = np.divide(X.data, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
-    return np.asarray(largest * np.sqrt(np.bincount(X.indices, shares**2, X.shape[1])))
+    with np.errstate(over="ignore", under="ignore"):
+        norms = np.sqrt(_squared_sums(X))
+    if (np.isfinite(norms) & (norms > _SMALLEST_NORM)).all():
+        return norms
+    largest: Any = abs(X).max(axis=0) if X.shape[0] else np.zeros(X.shape[1])
+    largest = largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest)
+    scales = np.divide(1.0, largest, out=np.zeros(len(largest)), where=largest > _TINY)
+    return np.asarray(largest * np.sqrt(_squared_sums(scaled_columns(X, scales))))
+
+
+def _squared_sums(X: Any) -> NDArray[np.float64]:
+    if sparse.issparse(X):
+        return np.asarray(np.bincount(X.indices, X.data**2, X.shape[1]))
+    return np.asarray(np.einsum("ij,ij->j", X, X))
 
 
 def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:
