@@ -32,7 +32,7 @@ __all__ = [
 # and three more pairs that differ less.
 _N_GROUPS = 20
 _GROUP_PAIRS = [(i, (i + 7) % _N_GROUPS) for i in range(_N_GROUPS)] + [(3, 4), (9, 10), (17, 18)]
-_FEWEST_MESSAGES, _MOST_MESSAGES = 75, 140
+_FEWEST_MESSAGES, _MAX_MESSAGES = 75, 140
 _MIN_LETTERS = 5
 _CCAT_TRAIN_SHARE = 0.8
 
@@ -176,7 +176,7 @@ def _newsgroup_pairs(folder: Path) -> Iterator[Task]:
 
 def _evenly(rows: NDArray[np.intp], number: int, side: int) -> NDArray[np.intp]:
     """Return some of the rows, at even distances; how many depends on pair and side."""
-    spread = _MOST_MESSAGES - _FEWEST_MESSAGES + 1
+    spread = _MAX_MESSAGES - _FEWEST_MESSAGES + 1
     size = _FEWEST_MESSAGES + (29 * number + 17 * side) % spread
     return rows[np.linspace(0, len(rows) - 1, size).astype(np.intp)]
 

@@ -240,7 +240,7 @@ class TestImplicitVectors:
     @pytest.fixture
     def make_all_implicit(self, monkeypatch):
         for module in (construction, sketch):
-            monkeypatch.setattr(module, "MOST_VALUES", 0)
+            monkeypatch.setattr(module, "MAX_VALUES", 0)
 
     @pytest.fixture
     def rows(self, rng):
@@ -263,7 +263,7 @@ class TestImplicitVectors:
         X = kind(rows * scale)
         explicit = make(X)
         for module in (construction, sketch):
-            monkeypatch.setattr(module, "MOST_VALUES", 0)
+            monkeypatch.setattr(module, "MAX_VALUES", 0)
         implicit = make(X)
         V, W = explicit.vectors, implicit.vectors
         assert isinstance(W, ImplicitVectors)
@@ -315,7 +315,7 @@ class TestImplicitVectors:
         y[-4:] = y[:4]
         expected = clone(selector).fit(rows, y)
         for module in (construction, sketch):
-            monkeypatch.setattr(module, "MOST_VALUES", 0)
+            monkeypatch.setattr(module, "MAX_VALUES", 0)
         found = clone(selector).fit(rows, y)
         np.testing.assert_array_equal(found.indices_, expected.indices_)
         np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-7)

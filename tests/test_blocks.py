@@ -103,7 +103,7 @@ class TestSameAsInMemory:
         assert_same(clone(selector).fit(ArrayBlocks(X, n_rows=1)), selector.fit(X))
 
     def test_tall_sparse_rows_are_never_dense_at_once(self, monkeypatch):
-        monkeypatch.setattr(construction, "_MOST_TALL_VALUES", 0)
+        monkeypatch.setattr(construction, "_MAX_TALL_VALUES", 0)
         monkeypatch.setattr(row_space, "_VALUES_AT_ONCE", 2**18)
         n_rows, n_features = 50_000, 200
         columns = np.random.default_rng(0).integers(0, n_features, n_rows)

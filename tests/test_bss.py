@@ -102,7 +102,7 @@ def test_what_is_looked_at_together_and_kept_changes_no_pick(scaling, rng, monke
     for name, size in (sizes | {"_MANY_KEPT": 0}).items():
         monkeypatch.setattr(scan, name, size)
     np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
-    for name in ("_MOST_KEPT", "_MOST_LISTED"):
+    for name in ("_MAX_KEPT", "_MAX_LISTED"):
         monkeypatch.setattr(scan, name, 1000)
     np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
 

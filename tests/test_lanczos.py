@@ -23,7 +23,7 @@ def problem(n_rows=150, n_features=400, n_chosen=60, scales=(1.0, 1.0), seed=0):
 
 @pytest.fixture
 def few_directions(monkeypatch):
-    monkeypatch.setattr(sys.modules["certifeature.certificate.certify"], "_MOST_DIRECTIONS", 50)
+    monkeypatch.setattr(sys.modules["certifeature.certificate.certify"], "_MAX_DIRECTIONS", 50)
 
 
 class TestBound:

@@ -244,7 +244,7 @@ def test_values_too_large_are_refused(form, rng):
 
 
 def test_a_gap_that_stays_open_is_told(rng, monkeypatch):
-    monkeypatch.setattr(import_module("certifeature.baselines.lpsvm"), "_MOST_ROUNDS", 2)
+    monkeypatch.setattr(import_module("certifeature.baselines.lpsvm"), "_MAX_ROUNDS", 2)
     X, signs = rng.standard_normal((30, 80)), labels(rng, 30)
     with pytest.warns(ConvergenceWarning, match=r"not converged .* \d\.\de-\d\d of itself above"):
         solution = lpsvm(X, signs, 10.0)

@@ -221,7 +221,7 @@ def test_kinds_of_basis(wide, monkeypatch):
     assert (facts.kind, facts.n_components, facts.rank) == ("sketch", 7, None)
     facts = BSSSelector(60, n_components=7).fit(X, y).basis_
     assert (facts.kind, facts.n_components) == ("truncated", 7)
-    monkeypatch.setattr(span_module, "_MOST_EXACT_DIRECTIONS", 5)
+    monkeypatch.setattr(span_module, "_MAX_EXACT_DIRECTIONS", 5)
     facts = BSSSelector(60, n_components=7, random_state=0).fit(X, y).basis_
     assert (facts.kind, facts.n_components) == ("sketch", 7)
 
@@ -516,3 +516,11 @@ def test_selection_is_useful(wide):
             make_pipeline(RandomSelector(60, random_state=0), SVC(kernel="linear")), X, y
         ).mean()
     assert good > floor + 0.05
+
+
+def test_a_fitted_selector_keeps_the_rows_that_matter_and_no_others():
+    X, y = make_classification(1500, 40, n_informative=10, class_sep=2.0, random_state=0)
+    selector = BSSSelector(20, random_state=0).fit(X, y)
+    share = len(selector.support_rows_) / 1500
+    assert share < 0.9
+    assert len(pickle.dumps(selector)) < X.nbytes * (share + 0.1)

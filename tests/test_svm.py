@@ -238,7 +238,7 @@ class TestOptimum:
             np.testing.assert_allclose(found.coef_, first, rtol=1e-9, atol=1e-11)
 
     def test_out_of_reach(self, monkeypatch, two_classes):
-        monkeypatch.setattr(newton, "_MOST_PRODUCTS", 1)
+        monkeypatch.setattr(newton, "_MAX_PRODUCTS", 1)
         with pytest.warns(ConvergenceWarning, match="did not reach its optimum"):
             fit_svm(LinearSVC(max_iter=1, random_state=0), *two_classes)
 

@@ -64,15 +64,15 @@ def test_warnings_point_at_the_caller_s_line(path, data):
 
 SOLVERS = {
     "the 1-norm SVM has not converged": (
-        ("certifeature.baselines.lpsvm", "_MOST_ROUNDS", 1),
+        ("certifeature.baselines.lpsvm", "_MAX_ROUNDS", 1),
         lambda X, y: lpsvm(X, y, 10.0),
     ),
     "did not reach its optimum": (
-        ("certifeature.support.newton", "_MOST_PRODUCTS", 1),
+        ("certifeature.support.newton", "_MAX_PRODUCTS", 1),
         lambda X, y: fit_svm(LinearSVC(max_iter=1, random_state=0), X, y),
     ),
     "the cascade did not settle": (
-        ("certifeature.support.cascade", "_MOST_ROUNDS", 2),
+        ("certifeature.support.cascade", "_MAX_ROUNDS", 2),
         lambda X, y: cascade(ArrayBlocks(X, np.roll(y, 7), n_rows=10), LinearSVC(random_state=0)),
     ),
 }

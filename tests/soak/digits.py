@@ -8,7 +8,7 @@ gmpy2.get_context().precision = 300
 
 ZERO, ONE, INFINITY = mpfr(0), mpfr(1), mpfr("inf")
 
-_MOST_SWEEPS = 60
+_MAX_SWEEPS = 60
 _NEGLIGIBLE = mpfr(2) ** -280
 
 
@@ -65,7 +65,7 @@ def eigenvectors(matrix):
     matrix = (matrix + matrix.T) / 2
     n = len(matrix)
     vectors = exact(np.eye(n))
-    for _ in range(_MOST_SWEEPS):
+    for _ in range(_MAX_SWEEPS):
         changed = False
         for p in range(n):
             for q in range(p + 1, n):

@@ -11,7 +11,7 @@ from soak.laws import LAWS
 from soak.verdict import VIOLATED, Outcome, judge
 
 # A mutated file may ask for any amount of memory.
-_MOST_BYTES = 4 * 2**30
+_MAX_BYTES = 4 * 2**30
 
 
 def outcomes(cases, n_workers, seconds_per_case, deadline):
@@ -92,7 +92,7 @@ class _Worker:
 def _serve(pipe):
     # Cases are small, and there is a process for each core.
     threadpool_limits(1)
-    resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_BYTES, _MAX_BYTES))
     pipe.send(True)
     while True:
         law, case = pipe.recv()

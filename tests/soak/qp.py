@@ -12,7 +12,7 @@ from scipy import sparse
 
 from soak.digits import ONE, ZERO, backward, cholesky, exact, forward, full
 
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 _GAP = mpfr(10) ** -40
 # Of the way to the boundary.
 _SHARE = mpfr("0.99")
@@ -27,7 +27,7 @@ def solve_exactly(Q, c, A, b, u):
         z=full(len(c), 1),
         v=np.where(bounded, ONE, ZERO),
     )
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         room = np.where(bounded, u - point.x, ONE)
         gap = point.x @ point.z + room @ point.v
         dual = Q @ point.x - c - A.T @ point.y - point.z + point.v

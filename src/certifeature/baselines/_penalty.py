@@ -15,13 +15,13 @@ __all__ = ["Multipliers", "ScaledRows", "minimise_penalty"]
 
 FloatArray = NDArray[np.float64]
 
-_MOST_NEWTON_STEPS = 100
+_MAX_NEWTON_STEPS = 100
 _ARMIJO = 1e-4
 _SHORTEST_STEP = 1e-8
 # Systems up to this size are factorised, larger ones solved by conjugate gradients.
 _LARGEST_FACTORISED = 4000
 _CG_TOLERANCE = 1e-3
-_MOST_CG_STEPS = 500
+_MAX_CG_STEPS = 500
 # A block of columns with more entries than this share is faster as a dense array.
 _DENSE_BLOCK = 0.1
 
@@ -153,7 +153,7 @@ def minimise_penalty(
         return _State(u, products, value, columns, intercept, box)
 
     state = at(centre, rows.transposed_times(centre))
-    for step in range(_MOST_NEWTON_STEPS):
+    for step in range(_MAX_NEWTON_STEPS):
         pull = rows.times(state.columns) + state.box + side * state.intercept
         gradient = (pull + damping * (state.u - centre)) / epsilon - rows.row_scales
         if np.abs(gradient / rows.row_scales).max() <= tolerance:
@@ -265,7 +265,7 @@ def _conjugate_gradients(
         LinearOperator(shape, matvec=product),
         target,
         rtol=_CG_TOLERANCE,
-        maxiter=_MOST_CG_STEPS,
+        maxiter=_MAX_CG_STEPS,
         M=LinearOperator(shape, matvec=lambda x: x / rough),
     )
     return np.asarray(solution)

@@ -21,8 +21,8 @@ __all__ = ["LPSVMSolution", "lpsvm"]
 FloatArray = NDArray[np.float64]
 
 _GAP = 1e-8
-_MOST_ROUNDS = 60
-# Slack dearer than weights by more than this is beyond double precision.
+_MAX_ROUNDS = 60
+# Slack more expensive than weights by more than this is beyond double precision.
 _LARGEST_REACH = 1e12
 # The proximal term fades from round to round; below its end systems are too close to singular.
 _FIRST_DAMPING, _FADING, _LAST_DAMPING = 1e-2, 0.3, 1e-12
@@ -175,7 +175,7 @@ def _checked(X: Any, signs: Any, C: Any) -> tuple[Any, FloatArray]:
 def _warn_of_gap(solution: LPSVMSolution) -> None:
     if solution.gap > 2 * _GAP:
         warn(
-            f"the 1-norm SVM has not converged in {_MOST_ROUNDS} rounds: its objective may lie "
+            f"the 1-norm SVM has not converged in {_MAX_ROUNDS} rounds: its objective may lie "
             f"{solution.gap:.1e} of itself above the optimum. Scale X, for instance with "
             "sklearn.preprocessing.StandardScaler or MaxAbsScaler, or lower C.",
             ConvergenceWarning,
@@ -192,7 +192,7 @@ def _solve(
     u = np.zeros(len(signs))
     multipliers = Multipliers(np.zeros(X.shape[1]), 0.0, u)
     epsilon, damping, n_steps, upper, lower = 1.0, _FIRST_DAMPING, 0, np.inf, 0.0
-    for round_ in range(_MOST_ROUNDS):
+    for round_ in range(_MAX_ROUNDS):
         centre, shift = u, multipliers
         u, multipliers, steps = minimise_penalty(
             rows, thresholds, tops, centre, shift, epsilon, damping, max(1e-2 / 10**round_, 1e-9)
@@ -242,7 +242,7 @@ def _primal(
     used = np.flatnonzero(weights)
     scores = rows.times(weights) / rows.sides
     margins = signs * (scores + _best_intercept(scores, signs))
-    # What is missing to a margin of 1 is dear where C is large.
+    # What is missing to a margin of 1 is expensive where C is large.
     near = margins[np.abs(margins - 1) < 1e-4]
     costs = thresholds[used] @ np.abs(weights[used])
 

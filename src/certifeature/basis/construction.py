@@ -9,7 +9,7 @@ from scipy.sparse.linalg import svds
 
 from certifeature.basis.basis import Basis
 from certifeature.basis.row_space import condensed_rows, implicit_row_space, row_space
-from certifeature.basis.sketch import MOST_VALUES, Sketch, check_n_components, gaussian_rows
+from certifeature.basis.sketch import MAX_VALUES, Sketch, check_n_components, gaussian_rows
 from certifeature.basis.uneven import uneven_row_space
 from certifeature.rows.matrix import normalised
 
@@ -18,7 +18,7 @@ __all__ = ["exact_basis", "sketched_basis", "truncated_basis"]
 # Above this many rows and columns a full eigendecomposition gives way to Lanczos iteration.
 _LARGEST_GRAM = 4096
 # Above this many values, two gigabytes, a tall matrix is condensed first.
-_MOST_TALL_VALUES = 2**28
+_MAX_TALL_VALUES = 2**28
 
 
 def exact_basis(X: Any) -> Basis:
@@ -49,7 +49,7 @@ def exact_basis(X: Any) -> Basis:
     True
     """
     rows, exponent = normalised(X)
-    if rows.shape[0] > 2 * rows.shape[1] and rows.shape[0] * rows.shape[1] > _MOST_TALL_VALUES:
+    if rows.shape[0] > 2 * rows.shape[1] and rows.shape[0] * rows.shape[1] > _MAX_TALL_VALUES:
         # Slower, but nothing as large as the rows has to be dense.
         rows = condensed_rows(rows)
     if _is_large(rows, min(rows.shape)):
@@ -143,4 +143,4 @@ def sketched_basis(X: Any, n_components: int, *, random_state: int = 0) -> Basis
 def _is_large(rows: Any, n_components: int) -> bool:
     """Tell whether V is large, and its coefficients smaller than V."""
     n_rows, n_features = rows.shape
-    return bool(n_rows < n_features and n_features * n_components > MOST_VALUES)
+    return bool(n_rows < n_features and n_features * n_components > MAX_VALUES)

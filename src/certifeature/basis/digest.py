@@ -30,7 +30,7 @@ class Digest:
         Rows of the sketch.
     seed : int
         Of the sketch.
-    most_features, most_rows : int
+    max_features, max_rows : int
         Up to where there is a factor, and up to where the rows are kept.
     may_sketch : bool, default=True
         Whether a sketch will do.
@@ -42,17 +42,17 @@ class Digest:
         n_combinations: int,
         seed: int,
         *,
-        most_features: int,
-        most_rows: int,
+        max_features: int,
+        max_rows: int,
         may_sketch: bool = True,
     ) -> None:
         self.n_rows = 0
         self._n_features = n_features
         self._n_combinations = n_combinations
         self._seed = seed
-        self._most_rows = most_rows
+        self._most_rows = max_rows
         self._may_sketch = may_sketch
-        narrow = n_features <= most_features
+        narrow = n_features <= max_features
         self._factor = np.zeros((0, n_features)) if narrow else None
         self._rows: list[Block] = []
         self.sketch: Sketch | None = None

@@ -14,7 +14,7 @@ from certifeature.basis.basis import Basis
 from certifeature.basis.row_space import implicit_row_space, row_space
 from certifeature.rows.matrix import TOO_LARGE, normalised, refusing_overflow
 
-__all__ = ["MOST_VALUES", "Sketch", "check_n_components", "gaussian_rows"]
+__all__ = ["MAX_VALUES", "Sketch", "check_n_components", "gaussian_rows"]
 
 FloatArray = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ _NUMBERS_AT_ONCE = 2**21
 # Columns whose sums stay in the cache.
 _COLUMNS_AT_ONCE = 2**14
 # Above this many values, half a gigabyte, V is made row by row.
-MOST_VALUES = 2**26
+MAX_VALUES = 2**26
 _SMALLEST, _LARGEST = 1e-50, 1e50
 
 
@@ -99,7 +99,7 @@ class Sketch:
         # Squares of other values are out of range, or there is nothing but zeros. A copy costs.
         if not _SMALLEST < largest < _LARGEST:
             rows, own = normalised(rows)
-        make = implicit_row_space if rows.size > MOST_VALUES else row_space
+        make = implicit_row_space if rows.size > MAX_VALUES else row_space
         return Basis.of_combinations(make(rows), rows.shape[0], own + exponent)
 
 

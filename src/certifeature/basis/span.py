@@ -13,11 +13,11 @@ from certifeature.rows.rows import Rows
 __all__ = ["BasisFacts", "empty_digest", "span"]
 
 # The largest exact basis that basis="auto" computes: directions, and values of V.
-_MOST_EXACT_DIRECTIONS = 2000
-_MOST_EXACT_ENTRIES = 2**28
+_MAX_EXACT_DIRECTIONS = 2000
+_MAX_EXACT_ENTRIES = 2**28
 _DEFAULT_SKETCH = 256
 # A truncated basis is cut from an exact one up to here, and found by Lanczos iteration beyond.
-_MOST_CUT_DIRECTIONS = 4096
+_MAX_CUT_DIRECTIONS = 4096
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ def empty_digest(n_features: int, kind: str, n_components: int | None, seed: int
     """Return what takes in rows in blocks, enough of them for a basis of this kind."""
     n_combinations = n_components or _DEFAULT_SKETCH
     if kind == "sketch":
-        return Digest(n_features, n_combinations, seed, most_features=0, most_rows=n_combinations)
+        return Digest(n_features, n_combinations, seed, max_features=0, max_rows=n_combinations)
     return Digest(
         n_features,
         n_combinations,
         seed,
-        most_features=_MOST_EXACT_DIRECTIONS,
-        most_rows=_MOST_EXACT_DIRECTIONS,
+        max_features=_MAX_EXACT_DIRECTIONS,
+        max_rows=_MAX_EXACT_DIRECTIONS,
         may_sketch=kind == "auto",
     )
 
@@ -93,12 +93,12 @@ def empty_digest(n_features: int, kind: str, n_components: int | None, seed: int
 def _basis_of(matrix: Any, kind: str, n_components: int | None, seed: int) -> tuple[Basis, str]:
     fewest = min(matrix.shape)
     if kind == "auto":
-        small = fewest <= _MOST_EXACT_DIRECTIONS
-        fits = small and fewest * matrix.shape[1] <= _MOST_EXACT_ENTRIES
+        small = fewest <= _MAX_EXACT_DIRECTIONS
+        fits = small and fewest * matrix.shape[1] <= _MAX_EXACT_ENTRIES
         kind = "sketch" if not fits else "exact" if n_components is None else "truncated"
     if kind == "sketch":
         return sketched_basis(matrix, n_components or _DEFAULT_SKETCH, random_state=seed), kind
-    too_large = fewest > _MOST_CUT_DIRECTIONS or fewest * matrix.shape[1] > _MOST_EXACT_ENTRIES
+    too_large = fewest > _MAX_CUT_DIRECTIONS or fewest * matrix.shape[1] > _MAX_EXACT_ENTRIES
     if kind == "truncated" and n_components is not None and too_large:
         return truncated_basis(matrix, n_components), kind
     return exact_basis(matrix), kind

@@ -18,8 +18,8 @@ FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 # Rows that join the working set in one round.
-_MOST_NEWCOMERS = 256
-_MOST_ROUNDS = 10_000
+_MAX_NEWCOMERS = 256
+_MAX_ROUNDS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
         return Ball(0.0, np.eye(1, moved.shape[0])[0], 0.0)
     rows, exponent = normalised(moved)
     problem = _Problem(rows)
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         squared_distances, squared_lower = problem.evaluate()
         farthest = squared_distances.max()
         if farthest - squared_lower <= tolerance * farthest or not problem.improve(
@@ -135,7 +135,7 @@ class _Problem:
         excess = squared_distances - dual_value
         working = self.coefficients > 0
         outer = np.flatnonzero(~working & (excess >= excess.max() / 2))
-        newcomers = outer[np.argsort(-excess[outer], kind="stable")[:_MOST_NEWCOMERS]]
+        newcomers = outer[np.argsort(-excess[outer], kind="stable")[:_MAX_NEWCOMERS]]
         rows = np.r_[np.flatnonzero(working), newcomers]
         present = self.coefficients[rows]
         while True:

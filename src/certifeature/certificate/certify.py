@@ -32,7 +32,7 @@ from certifeature.support.find import Support, find_support, missing_rows
 __all__ = ["certify", "measured_certificate"]
 
 # Beyond so many rows nothing is realised; beyond as many features, too, there is no basis.
-_MOST_DIRECTIONS = 4096
+_MAX_DIRECTIONS = 4096
 
 
 def certify(
@@ -158,7 +158,7 @@ def _all(rows: Rows, estimator: Any) -> Support:
 def _realised(found: Support, sample: Sample, certificate: Certificate) -> Realised | None:
     """Return the third layer, of rows that are in memory and not too many."""
     rows = found.rows
-    if rows.in_blocks or rows.n_rows > _MOST_DIRECTIONS:
+    if rows.in_blocks or rows.n_rows > _MAX_DIRECTIONS:
         return None
     reduced = rows.columns(sample.indices, sample.weights)
     return realise(rows.X, reduced.X, rows.y, found.svm, found.costs, found.classes, certificate)
@@ -167,10 +167,10 @@ def _realised(found: Support, sample: Sample, certificate: Certificate) -> Reali
 def _measured(rows: Rows, sample: Sample, kind: str, C: float | None) -> Certificate:
     """Return the second layer for rows in memory or in blocks."""
     n_rows, n_features = rows.n_rows, rows.n_features
-    if min(n_rows, n_features) <= _MOST_DIRECTIONS:
+    if min(n_rows, n_features) <= _MAX_DIRECTIONS:
         X = rows.X
         if rows.in_blocks:
-            few = {"most_features": _MOST_DIRECTIONS, "most_rows": _MOST_DIRECTIONS}
+            few = {"max_features": _MAX_DIRECTIONS, "max_rows": _MAX_DIRECTIONS}
             X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
         return measured_certificate(exact_basis(X), sample, kind, n_rows, C)
     blocks = rows.X if rows.in_blocks else ArrayBlocks(rows.X)

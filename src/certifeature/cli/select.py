@@ -58,7 +58,7 @@ _OURS = {
 }
 _N_SHOWN = 20
 # Beyond so many rows the SVMs and balls of the realised layer take longer than the selection.
-_MOST_ROWS_REALISED = 5000
+_MAX_ROWS_REALISED = 5000
 
 
 class Method(StrEnum):
@@ -211,7 +211,7 @@ def _certificate(loaded: Loaded, selector: Any, svm: Any, unsupervised: bool) ->
         selector,
         estimator=None if loaded.y is None else svm,
         rows="all" if unsupervised else "support",
-        realised=loaded.X.shape[0] <= _MOST_ROWS_REALISED,
+        realised=loaded.X.shape[0] <= _MAX_ROWS_REALISED,
     )
 
 

@@ -32,13 +32,13 @@ BLACK, GREY = "#000000", "#7F7F7F"
 MARKERS = "os^Dvp"
 # Width in inches that axes need for a legend at their side.
 _ROOM_FOR_SIDE = 4.0
-_MOST_COLUMNS = 3
+_MAX_COLUMNS = 3
 # The largest part of the height that a legend inside may take.
 _TALLEST = 0.6
 # Numbers on an axis are spread evenly over it unless the largest is so many times the smallest.
 _WIDE_RANGE = 8
 _DIGIT_WIDTH = 0.75
-_MOST_DECADES_WITH_STEPS = 3
+_MAX_DECADES_WITH_STEPS = 3
 
 
 def require_matplotlib() -> None:
@@ -91,7 +91,7 @@ def add_legend(ax: Axes, title: str | None = None, *, headroom: bool = False) ->
 
 def _fitting_legend(ax: Axes, **style: Any) -> Legend:
     """Add a legend with as many columns as do not make it wider than the axes."""
-    for n_columns in range(_MOST_COLUMNS, 1, -1):
+    for n_columns in range(_MAX_COLUMNS, 1, -1):
         legend = ax.legend(ncols=n_columns, **style)
         if legend.get_window_extent().width <= ax.get_window_extent().width:
             return legend
@@ -136,7 +136,7 @@ def log_scale(ax: Axes) -> None:
 
     ax.set_yscale("log")
     low, high = ax.get_ylim()
-    few = np.log10(high / low) <= _MOST_DECADES_WITH_STEPS
+    few = np.log10(high / low) <= _MAX_DECADES_WITH_STEPS
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

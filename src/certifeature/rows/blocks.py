@@ -118,20 +118,20 @@ class RowBlocks(ABC):
             total = add(total, block)
         return total
 
-    def if_few(self, most_rows: int) -> tuple[Any, NDArray[Any]] | None:
+    def together_if_few(self, max_rows: int) -> tuple[Any, NDArray[Any]] | None:
         """Return all rows and labels together, or None if they are many.
 
         Parameters
         ----------
-        most_rows : int
+        max_rows : int
             Up to how many rows are few; no more blocks are read than it takes to tell.
         """
-        if self._n_rows_found is not None and self._n_rows_found > most_rows:
+        if self._n_rows_found is not None and self._n_rows_found > max_rows:
             return None
         blocks: list[Block] = []
         for block in self:
             blocks.append(block)
-            if block.first_row + block.X.shape[0] > most_rows:
+            if block.first_row + block.X.shape[0] > max_rows:
                 return None
         labels = np.concatenate([block.labels() for block in blocks])
         return stacked([block.X for block in blocks]), labels

@@ -82,7 +82,7 @@ class Rows:
         """Return the rows in memory with their labels, or None if they are in blocks and many."""
         if not self.in_blocks:
             return self
-        few = self.X.if_few(max_rows)
+        few = self.X.together_if_few(max_rows)
         if few is None:
             return None
         X, y = few

@@ -140,6 +140,12 @@ class Selection:
     certificate: Certificate
     n_rounds: int = 1
 
+    def without_candidates(self) -> Selection:
+        """Return what to keep once nothing more is chosen: the rows that matter, and no others."""
+        if self.support is None:
+            return self
+        return replace(self, support=replace(self.support, candidates=self.support.rows))
+
 
 def run(rows: Rows, request: Request, method: Method, progress: Progress) -> Selection:
     """Choose features for rows, or for the support rows among them."""
@@ -149,8 +155,10 @@ def run(rows: Rows, request: Request, method: Method, progress: Progress) -> Sel
     with progress("find support rows"):
         support = find_support(rows, request.estimator, request.seed)
     if request.cover_all:
-        return _covering_all(rows, support, request, method, progress)
-    return select(support.rows, support, request, method, progress)
+        selection = _covering_all(rows, support, request, method, progress)
+    else:
+        selection = select(support.rows, support, request, method, progress)
+    return selection.without_candidates()
 
 
 def select(
@@ -209,7 +217,7 @@ def _with_all_classes(support: Support) -> Rows:
     """Return rows to rank features by: all of them where the support lacks a class."""
     labels = support.rows.y
     complete = labels is not None and len(np.unique(labels)) == len(support.classes)
-    return support.rows if complete else support.everyone
+    return support.rows if complete else support.candidates
 
 
 def _cost(support: Support | None) -> float | None:
@@ -291,7 +299,7 @@ def _covering_all(
     if not covered:
         warn(
             f"guarantee='full' was not reached in {_MAX_ROUNDS} rounds: the certificate covers "
-            f"{support.rows.n_rows} of {support.everyone.n_rows} rows. Ask for more features."
+            f"{support.rows.n_rows} of {support.candidates.n_rows} rows. Ask for more features."
         )
     certificate = replace(selection.certificate, covers_all_rows=covered)
     return replace(selection, certificate=certificate, n_rounds=n_rounds)

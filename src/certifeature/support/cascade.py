@@ -20,7 +20,7 @@ from certifeature.support.checks import check_svm
 from certifeature.support.costs import row_costs
 from certifeature.support.fitted import margins, near_margin, support_rows
 from certifeature.support.fitting import fit_svm
-from certifeature.support.newton import finish, has_smooth_loss
+from certifeature.support.newton import has_smooth_loss, move_to_optimum
 
 __all__ = ["Cascade", "cascade"]
 
@@ -29,7 +29,7 @@ FloatArray = NDArray[np.float64]
 # Share of the objective that rows left out may add to it, where LIBLINEAR's tolerance is all there
 # is. An SVM with a smooth loss is trained to its optimum, and no row that matters is left out.
 _GAP = 1e-4
-_MOST_ROUNDS = 20
+_MAX_ROUNDS = 20
 # Rows that a block with one class passes on: no SVM can choose among them.
 _ROWS_OF_ONE_CLASS = 1000
 
@@ -124,12 +124,12 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
         n_rounds += 1
         more = _Gathered.of([rows for _, rows in seen])
         settled = not len(more.y) if has_smooth_loss(svm) else gap <= _GAP
-        if settled or n_rounds == _MOST_ROUNDS:
+        if settled or n_rounds == _MAX_ROUNDS:
             break
         gathered = gathered.joined(more)
         if has_smooth_loss(svm):
             # From where it was it is not far to the new optimum.
-            finish(fitted, gathered.X, gathered.y)
+            move_to_optimum(fitted, gathered.X, gathered.y)
         else:
             fit_svm(fitted, gathered.X, gathered.y)
     if not settled:

@@ -32,7 +32,7 @@ class Support:
         All classes; the support may lack some.
     costs : ndarray of shape (n_support, n_problems) or None
         What the SVM multiplies the loss of each support row by; None if it has no C.
-    everyone : Rows
+    candidates : Rows
         The rows among which the support was found: all rows, or, of blocks, the support alone.
     n_passes, optimality_gap : int, float, or None
         Of rows in blocks: how often they were read, and the most by which the objective can exceed
@@ -43,7 +43,7 @@ class Support:
     svm: Any
     classes: NDArray[Any]
     costs: NDArray[np.float64] | None
-    everyone: Rows
+    candidates: Rows
     n_passes: int | None = None
     optimality_gap: float | None = None
 
@@ -60,22 +60,22 @@ def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
     seed : int, default=0
         Of the default SVM.
     """
-    everyone = rows.together(FEW_ROWS)
-    if everyone is None:
+    candidates = rows.together(FEW_ROWS)
+    if candidates is None:
         return _in_blocks(rows, estimator, seed)
-    if everyone.y is None:
+    if candidates.y is None:
         raise ValueError("y is None: support vectors need labels.")
-    svm = _svm(estimator, everyone.n_rows, seed)
-    fit_svm(svm, everyone.X, everyone.y, everyone.sample_weight)
-    return _taken(everyone, svm, support_rows(svm, everyone.X, everyone.y))
+    svm = _svm(estimator, candidates.n_rows, seed)
+    fit_svm(svm, candidates.X, candidates.y, candidates.sample_weight)
+    return _taken(candidates, svm, support_rows(svm, candidates.X, candidates.y))
 
 
-def _taken(everyone: Rows, svm: Any, chosen: NDArray[np.intp]) -> Support:
+def _taken(candidates: Rows, svm: Any, chosen: NDArray[np.intp]) -> Support:
     """Return some of the rows as the support of an SVM."""
-    assert everyone.y is not None
-    costs = row_costs(svm, everyone.y)
+    assert candidates.y is not None
+    costs = row_costs(svm, candidates.y)
     costs = None if costs is None else costs[chosen]
-    return Support(everyone.take(chosen), svm, np.unique(everyone.y), costs, everyone)
+    return Support(candidates.take(chosen), svm, np.unique(candidates.y), costs, candidates)
 
 
 def grown(support: Support, places: NDArray[np.intp]) -> Support:
@@ -89,8 +89,8 @@ def grown(support: Support, places: NDArray[np.intp]) -> Support:
         Of the rows to take in.
     """
     union = np.union1d(support.rows.places, places)
-    chosen = np.flatnonzero(np.isin(support.everyone.places, union))
-    return _taken(support.everyone, support.svm, chosen)
+    chosen = np.flatnonzero(np.isin(support.candidates.places, union))
+    return _taken(support.candidates, support.svm, chosen)
 
 
 def missing_rows(support: Support, reduced: Rows) -> NDArray[np.intp]:
@@ -107,11 +107,11 @@ def missing_rows(support: Support, reduced: Rows) -> NDArray[np.intp]:
     if reduced.in_blocks and support.n_passes is not None:
         needed = cascade(reduced.X, clone(support.svm)).indices
     else:
-        everyone = reduced.together(FEW_ROWS)
-        assert everyone is not None
-        assert everyone.y is not None
-        svm = fit_svm(clone(support.svm), everyone.X, everyone.y, everyone.sample_weight)
-        needed = everyone.places[support_rows(svm, everyone.X, everyone.y)]
+        candidates = reduced.together(FEW_ROWS)
+        assert candidates is not None
+        assert candidates.y is not None
+        svm = fit_svm(clone(support.svm), candidates.X, candidates.y, candidates.sample_weight)
+        needed = candidates.places[support_rows(svm, candidates.X, candidates.y)]
     return np.setdiff1d(needed, known)
 
 

@@ -12,14 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.validation import has_fit_parameter
 
-from certifeature.support.newton import finish, has_smooth_loss
+from certifeature.support.newton import has_smooth_loss, move_to_optimum
 
 __all__ = ["FEW_ROWS", "default_svm", "fit_svm"]
 
 # Up to here LIBSVM's exact support vectors cost no more than LIBLINEAR's approximate ones.
 FEW_ROWS = 1000
 # Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
-_MOST_ITERATIONS = 1_000_000
+_MAX_ITERATIONS = 1_000_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
 _LARGEST_ROW_NORM = 1e18
 # Of the margins of LIBSVM's solutions. It costs about a tenth of the time more than LIBSVM's own.
@@ -43,7 +43,7 @@ def default_svm(n_rows: int, random_state: int) -> Any:
     LinearSVC(dual=True, random_state=0)
     """
     if n_rows <= FEW_ROWS:
-        return SVC(kernel="linear", max_iter=_MOST_ITERATIONS)
+        return SVC(kernel="linear", max_iter=_MAX_ITERATIONS)
     # The primal solver, which dual="auto" takes for more rows than features, stops so early that
     # rows on the margin seem to lie beyond it.
     return LinearSVC(dual=True, random_state=random_state)
@@ -109,7 +109,7 @@ def fit_svm(
         # Where LIBLINEAR stopped does not matter if the optimum is reached in the end.
         warnings.simplefilter("ignore", ConvergenceWarning)
         svm.fit(X, y, **weights)
-    return finish(svm, X, y, sample_weight)
+    return move_to_optimum(svm, X, y, sample_weight)
 
 
 def _fit_closely(svm: SVC, X: Any, y: NDArray[Any], weights: dict[str, Any]) -> bool:
@@ -118,7 +118,7 @@ def _fit_closely(svm: SVC, X: Any, y: NDArray[Any], weights: dict[str, Any]) -> 
     Return whether it was reached. On data that were not scaled, rounding may forbid it.
     """
     given = {"tol": svm.tol, "max_iter": svm.max_iter}
-    limit = _MOST_ITERATIONS if svm.max_iter < 0 else min(svm.max_iter, _MOST_ITERATIONS)
+    limit = _MAX_ITERATIONS if svm.max_iter < 0 else min(svm.max_iter, _MAX_ITERATIONS)
     try:
         svm.set_params(tol=min(svm.tol, _TOLERANCE), max_iter=limit)
         with warnings.catch_warnings():

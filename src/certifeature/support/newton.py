@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from certifeature._warnings import warn
 from certifeature.support.costs import row_costs
 
-__all__ = ["finish", "has_smooth_loss", "solved", "squared_hinge_minimiser"]
+__all__ = ["has_smooth_loss", "move_to_optimum", "solved", "squared_hinge_minimiser"]
 
 FloatArray = NDArray[np.float64]
 
@@ -22,11 +22,11 @@ FloatArray = NDArray[np.float64]
 _TOLERANCE = 1e-10
 _EPS = float(np.finfo(np.float64).eps)
 # With the data, in all steps together.
-_MOST_PRODUCTS = 10_000
-_MOST_STEPS = 2000
+_MAX_PRODUCTS = 10_000
+_MAX_STEPS = 2000
 # Up to so many rows or features the linear systems are solved directly, which takes about as long
 # as a product for each so many of them.
-_MOST_DIRECT, _DIRECT_PER_PRODUCT = 1000, 20
+_MAX_DIRECT, _DIRECT_PER_PRODUCT = 1000, 20
 # Share of the slope along a step that may be left at its end.
 _LEFT_OVER = 1e-2
 
@@ -41,7 +41,7 @@ def has_smooth_loss(svm: Any) -> bool:
     )
 
 
-def finish(
+def move_to_optimum(
     svm: LinearSVC, X: Any, y: NDArray[Any], sample_weight: FloatArray | None = None
 ) -> LinearSVC:
     """Move a fitted squared-hinge SVM to its optimum, by Newton steps.
@@ -111,8 +111,8 @@ def squared_hinge_minimiser(
         The minimiser, and whether it is known to be one, to rounding.
     """
     margins = signs * _times(X, scale, weights)
-    smallest, products = np.inf, _MOST_PRODUCTS
-    for _ in range(_MOST_STEPS):
+    smallest, products = np.inf, _MAX_PRODUCTS
+    for _ in range(_MAX_STEPS):
         if products <= 0:
             break
         slack = np.where(costs > 0, np.maximum(0.0, 1 - margins), 0.0)
@@ -193,7 +193,7 @@ class _System:
     signs: FloatArray
 
     def step(
-        self, weights: FloatArray, gradient: FloatArray, residual_size: float, most_products: int
+        self, weights: FloatArray, gradient: FloatArray, residual_size: float, max_products: int
     ) -> tuple[FloatArray, int]:
         """Return the step to the minimiser, and how many products with the rows it took.
 
@@ -201,14 +201,14 @@ class _System:
         """
         n_rows, n_features = self.X.shape
         used = 1 + min(n_rows, n_features) // _DIRECT_PER_PRODUCT
-        if n_features <= _MOST_DIRECT:
+        if n_features <= _MAX_DIRECT:
             return solved(self._hessian(), -gradient), used
-        if n_rows <= _MOST_DIRECT:
+        if n_rows <= _MAX_DIRECT:
             # The minimiser is Aᵀβ with (AAᵀ + C⁻¹)β = s: no difference of large numbers.
             kernel = _dense(self.X @ self.X.T) + self.scale**2 + np.diag(1 / self.costs)
             beta = solved(kernel, self.signs)
             return _transposed_times(self.X, self.scale, beta) - weights, used
-        return self._conjugate_gradients(gradient, residual_size, most_products)
+        return self._conjugate_gradients(gradient, residual_size, max_products)
 
     def _hessian(self) -> FloatArray:
         hessian = np.eye(self.X.shape[1] + 1)
@@ -218,12 +218,12 @@ class _System:
         return hessian
 
     def _conjugate_gradients(
-        self, gradient: FloatArray, residual_size: float, most_products: int
+        self, gradient: FloatArray, residual_size: float, max_products: int
     ) -> tuple[FloatArray, int]:
         step, residual = np.zeros_like(gradient), -gradient
         direction, square = residual, residual @ residual
         n_products = 0
-        while np.sqrt(square) > residual_size and n_products < most_products:
+        while np.sqrt(square) > residual_size and n_products < max_products:
             image = self.costs * _times(self.X, self.scale, direction)
             image = direction + _transposed_times(self.X, self.scale, image)
             share = square / (direction @ image)

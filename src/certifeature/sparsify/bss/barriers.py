@@ -41,14 +41,14 @@ class Spectrum:
     it is, and a column of Z with sign −1 in S takes that back. The picks have sign +1.
     """
 
-    def __init__(self, matrix: FloatArray, most_picks: int, barriers: Barriers) -> None:
+    def __init__(self, matrix: FloatArray, max_picks: int, barriers: Barriers) -> None:
         self._matrix = matrix
         # NumPy's, not SciPy's: wheels of the two bring a BLAS each, whose threads fight for cores.
         self.values, self.axes = np.linalg.eigh(matrix)
-        self.lifted = barriers.lifted(self.values, most_picks)
+        self.lifted = barriers.lifted(self.values, max_picks)
         low = np.flatnonzero(self.lifted > self.values)
         self._n_lifts = len(low)
-        self._updates = np.zeros((len(low) + most_picks, len(matrix)))
+        self._updates = np.zeros((len(low) + max_picks, len(matrix)))
         self._updates[np.arange(len(low)), low] = np.sqrt((self.lifted - self.values)[low])
         self._signs = np.ones(len(self._updates))
         self._signs[: len(low)] = -1
@@ -74,8 +74,8 @@ class Spectrum:
     def renewed(self, barriers: Barriers) -> Spectrum:
         """Return the same matrix with a new eigendecomposition."""
         picked = self.updates[self._n_lifts :] @ self.axes.T
-        most_picks = len(self._updates) - self._n_lifts
-        return Spectrum(self._matrix + picked.T @ picked, most_picks, barriers)
+        max_picks = len(self._updates) - self._n_lifts
+        return Spectrum(self._matrix + picked.T @ picked, max_picks, barriers)
 
     def is_stale(self, barriers: Barriers) -> bool:
         """Tell whether the picks are too many, or D too near to a barrier."""

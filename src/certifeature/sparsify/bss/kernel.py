@@ -29,7 +29,7 @@ _FIRST_ROOM = 0.01
 _LESS_ROOM = 0.9
 _MORE_ROOM = 3.0
 _LEAST_ROOM = 1e-3
-_MOST_ROOM = 100.0
+_MAX_ROOM = 100.0
 
 
 def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None) -> Sample:
@@ -126,7 +126,7 @@ def _picks(
             if ceiling is None:
                 # The features that were ruled out may have become admissible.
                 if spectrum.n_picks < window // 2:
-                    room = min(_MORE_ROOM * room, _MOST_ROOM)
+                    room = min(_MORE_ROOM * room, _MAX_ROOM)
                 spectrum = spectrum.renewed(barriers)
                 step = barriers.step(spectrum)
                 scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window, room))

@@ -29,8 +29,8 @@ _LARGEST_JOINED = 2**23
 # More features than this are worth a closer look at the ceiling.
 _MANY_KEPT = 1024
 # Values of V kept in single precision, and coordinates kept on a list (or as many as V has itself).
-_MOST_KEPT = 2**28
-_MOST_LISTED = 2**27
+_MAX_KEPT = 2**28
+_MAX_LISTED = 2**27
 _EPS = float(np.finfo(np.float32).eps)
 
 
@@ -146,7 +146,7 @@ class Shortlist:
         self._ceiling = ceiling
         self._n_kept = 0
         self._n_values = 0
-        self._most_values = max(_MOST_LISTED, rough.n_values_in_memory)
+        self._max_values = max(_MAX_LISTED, rough.n_values_in_memory)
         self._blocks: list[Block] = []
 
     def blocks(self) -> Iterator[Block]:
@@ -156,7 +156,7 @@ class Shortlist:
         yield from self._blocks
         for number in range(self._n_kept, len(self._rough)):
             block = self._rough.screened(number, self._axes, self._ceiling)
-            if self._n_kept == number and self._n_values + block.vectors.size <= self._most_values:
+            if self._n_kept == number and self._n_values + block.vectors.size <= self._max_values:
                 self._blocks.append(block)
                 self._n_kept += 1
                 self._n_values += block.vectors.size
@@ -202,7 +202,7 @@ class RoughVectors:
         features = self._ranking[self._bounds[number] : self._bounds[number + 1]]
         rough = self._vectors[features].astype(np.float32)
         rows = rough, np.einsum("ij,ij->i", rough, rough)
-        if number == len(self._kept) and self._bounds[number + 1] * rough.shape[1] <= _MOST_KEPT:
+        if number == len(self._kept) and self._bounds[number + 1] * rough.shape[1] <= _MAX_KEPT:
             self._kept.append(rows)
         return rows
 
