@@ -12,7 +12,7 @@ from certifeature.certificate import (
     hard_margin,
     hinge_objective,
     interior_point,
-    optima,
+    multipliers,
     squared_hinge_objective,
 )
 
@@ -183,7 +183,7 @@ def test_overlapping_classes_have_no_hard_margin():
 def test_enclosures_hold_when_the_solver_is_stopped_early(monkeypatch):
     X, signs, costs = random_problem(0, 80, 5, 0.3)
     exact = hinge_objective(X, signs, costs, intercept=None)
-    monkeypatch.setattr(optima, "_MAX_ITERATIONS", 5)
+    monkeypatch.setattr(multipliers, "_MAX_ITERATIONS", 5)
     monkeypatch.setattr(interior_point, "_MAX_STEPS", 3)
     rough = hinge_objective(X, signs, costs, intercept=None)
     assert rough.lower <= exact.upper

@@ -9,12 +9,9 @@ from certifeature.certificate.certificate import (
     Regularised,
 )
 from certifeature.certificate.certify import certify
-from certifeature.certificate.optima import (
-    Enclosure,
-    hard_margin,
-    hinge_objective,
-    squared_hinge_objective,
-)
+from certifeature.certificate.multipliers import Enclosure
+from certifeature.certificate.objectives import hinge_objective, squared_hinge_objective
+from certifeature.certificate.separation import hard_margin
 
 __all__ = [
     "APriori",

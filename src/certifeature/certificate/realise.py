@@ -12,13 +12,10 @@ from sklearn.svm import SVC, LinearSVC
 
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.certificate.certificate import Certificate, Realised
-from certifeature.certificate.optima import (
-    Enclosure,
-    hard_margin,
-    hinge_objective,
-    squared_hinge_objective,
-)
+from certifeature.certificate.multipliers import Enclosure
+from certifeature.certificate.objectives import hinge_objective, squared_hinge_objective
 from certifeature.certificate.safe_rows import SafeRows
+from certifeature.certificate.separation import hard_margin
 
 __all__ = ["realise"]
 
