@@ -106,6 +106,8 @@ class BSSSelector(BaseSelector):
         of the SVM can exceed the optimum, as a share of it.
     basis_ : BasisFacts
         Kind, number of directions, rank and exactness of the basis.
+    selection_ : Selection
+        All that the fit found, for :func:`certify` to go on from.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
