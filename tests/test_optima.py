@@ -1,5 +1,8 @@
 """Enclosures of margins and objectives: against general solvers, and honest on hostile rows."""
 
+import itertools
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -15,6 +18,7 @@ from certifeature.certificate import (
     multipliers,
     squared_hinge_objective,
 )
+from certifeature.rows.matrix import near_origin
 
 
 def random_problem(seed, n_rows, n_features, shift):
@@ -199,3 +203,18 @@ def test_libsvm_objective_lies_in_the_enclosure():
     found = hinge_objective(X, signs, np.full(50, 2.0), intercept=None)
     assert found.lower <= primal * (1 + 1e-9)
     assert found.upper == pytest.approx(primal, rel=1e-4)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rows_are_moved_by_one_rounding_of_each_value(form):
+    """The first row may lie anywhere: a value less a point is the nearest number, or the bounds of
+    rounding errors would be wrong."""
+    X = np.c_[[1e12, 0.1, 0.3, 0.7], [5.0, 5.0, 5.0, 5.0]]
+    moved = near_origin(form(X))
+    moved = moved.toarray() if sparse.issparse(moved) else moved
+    differences = [Fraction(a) - Fraction(b) for a, b in itertools.product(X[:, 0], repeat=2)]
+    found = [Fraction(a) - Fraction(b) for a, b in itertools.product(moved[:, 0], repeat=2)]
+    sizes = [abs(a) + abs(b) for a, b in itertools.product(moved[:, 0], repeat=2)]
+    for exact, computed, size in zip(differences, found, sizes, strict=True):
+        assert abs(exact - computed) <= Fraction(size) * Fraction(2) ** -53
+    assert (moved[:, 1] == 0).all()

@@ -107,19 +107,22 @@ def near_origin(rows: Any) -> Any:
     """Return rows less a point among them, in the columns where that costs no sparsity.
 
     A column of huge values that hardly differ, or not at all, then does not drown the others. A
-    sparse column with zeros is near the origin as it is.
+    sparse column with zeros is near the origin as it is. Every difference is rounded once, relative
+    to itself.
     """
+    if not rows.shape[0]:
+        return rows
     with refusing_overflow():
         if not sparse.issparse(rows):
-            moved = rows - rows[:1]
-            return moved - moved.mean(axis=0)
+            return rows - (rows[0] + (rows - rows[0]).mean(axis=0))
         full = np.bincount(rows.indices, minlength=rows.shape[1]) == rows.shape[0]
-        if not full.any() or not rows.shape[0]:
+        if not full.any():
             return rows
+        first = np.where(full, rows[:1].toarray()[0], 0.0)
+        differences = np.bincount(rows.indices, rows.data - first[rows.indices], rows.shape[1])
+        point = np.where(full, first + differences / rows.shape[0], 0.0)
         moved = rows.copy()
-        moved.data = rows.data - np.where(full, rows[:1].toarray()[0], 0.0)[rows.indices]
-        means = np.where(full, moved.sum(axis=0) / rows.shape[0], 0.0)
-        moved.data = moved.data - means[rows.indices]
+        moved.data = rows.data - point[rows.indices]
         return moved
 
 
