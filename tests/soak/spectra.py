@@ -16,6 +16,8 @@ _HALF_ULP = mpfr(2) ** -53
 # Of the largest entry of K: less is taken for a direction that is not there.
 _NOTHING = mpfr(10) ** -70
 _TOLERANCE = mpfr(10) ** -12
+# Rounding of sums in 300 bits, with much to spare: of equal rows nothing else may be left.
+_SUMS = mpfr(10) ** -80
 # Eigenvectors that are tried from either end.
 _TRIES = 3
 
@@ -79,8 +81,9 @@ class Spectrum:
         return (kept @ kept + squared) * (1 - _TOLERANCE) > bound * (most @ most + squared)
 
     def _columns(self, a):
-        """Return |Xᵀa|, and by how much rounding of X may have changed it."""
-        return np.abs(self._X.T @ a), self._noise * (np.abs(self._X).T @ np.abs(a))
+        """Return |Xᵀa|, and by how much rounding of X, or of sums here, may have changed it."""
+        blur = (self._noise + _SUMS) * (np.abs(self._X).T @ np.abs(a))
+        return np.abs(self._X.T @ a), blur
 
 
 def singular_values(X):

@@ -53,10 +53,13 @@ def hinge_multipliers(
         if gap <= _TOLERANCE * float(caps @ state.shares):
             break
         try:
-            state = state.improved(Q, sides, gradient, free_intercept)
+            better = state.improved(Q, sides, gradient, free_intercept)
         except LinAlgError:
             # Rounding leaves nothing to improve.
             break
+        if not np.isfinite(better.shares).all():
+            break
+        state = better
     return np.asarray(costs * state.shares)
 
 
@@ -83,14 +86,14 @@ class _State:
         diagonal = self.low / self.shares + self.high / room
         matrix = Q.copy()
         matrix[np.diag_indices_from(matrix)] += diagonal
-        factor = cho_factor(matrix, lower=True, overwrite_a=True)
-        solved_sides = cho_solve(factor, sides) if free_intercept else sides
+        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        solved_sides = cho_solve(factor, sides, check_finite=False) if free_intercept else sides
         slope = float(sides @ solved_sides)
 
         def towards(low_target: FloatArray, high_target: FloatArray) -> _State:
             """Return the Newton step to given products of multipliers and distances."""
             right = -gradient + low_target / self.shares - high_target / room
-            change = cho_solve(factor, right)
+            change = cho_solve(factor, right, check_finite=False)
             shift = 0.0
             if free_intercept:
                 shift = float((sides @ self.shares + sides @ change) / slope)

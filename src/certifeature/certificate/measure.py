@@ -49,6 +49,7 @@ def without_basis(sample: Sample, n_features: int) -> tuple[float, float]:
     return float(squares.min()) if len(squares) == n_features else 0.0, float(squares.max())
 
 
+@np.errstate(over="ignore", under="ignore")
 def regularised_eigenvalues(
     basis: Basis, sample: Sample, C: float, n_rows: int
 ) -> Regularised | None:
@@ -62,8 +63,7 @@ def regularised_eigenvalues(
     # Relative to the largest, so that squares of huge or tiny values stay in range.
     largest = basis.singular_values[0]
     shares = basis.singular_values / largest
-    with np.errstate(over="ignore", under="ignore"):
-        ridge = max(float(1 / (2 * C) / largest / largest), _TINY)
+    ridge = max(float(1 / (2 * C) / largest / largest), _TINY)
     damping = shares / np.hypot(shares, np.sqrt(ridge))
     matrix = damping[:, None] * _gram(basis, sample) * damping
     matrix[np.diag_indices_from(matrix)] += 1 - damping**2
