@@ -115,7 +115,7 @@ def test_scale_does_not_matter(factor, rng):
 
 
 def test_thousands_of_sparse_rows(rng):
-    X = sparse.random_array((3000, 20_000), density=0.002, rng=rng, format="csr")
+    X = sparse.random_array((3000, 20_000), density=0.002, random_state=rng, format="csr")
     ball = minimum_enclosing_ball(X)
     assert ball.gap <= 1e-6
 

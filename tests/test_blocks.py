@@ -33,7 +33,7 @@ SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 
 def rows(n_rows, n_features, seed=0):
     rng = np.random.default_rng(seed)
-    return sparse.random_array((n_rows, n_features), density=0.05, rng=rng, format="csr")
+    return sparse.random_array((n_rows, n_features), density=0.05, random_state=rng, format="csr")
 
 
 def assert_same(selector, expected):
@@ -174,7 +174,7 @@ class TestPartialFit:
 def noisy(n_rows, n_features, seed=0):
     """Two classes that overlap."""
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n_rows, n_features), density=0.1, rng=rng, format="csr")
+    X = sparse.random_array((n_rows, n_features), density=0.1, random_state=rng, format="csr")
     scores = X @ rng.standard_normal(n_features) + 0.3 * rng.standard_normal(n_rows)
     return X, np.where(scores > 0, 1, -1)
 

@@ -30,7 +30,7 @@ OPTIONS = {"supervised": False, "basis": "sketch", "n_components": 30, "random_s
 @pytest.fixture(scope="module", name="X")
 def rows():
     rng = np.random.default_rng(0)
-    return sparse.random_array((900, 300), density=0.05, rng=rng, format="csr").toarray()
+    return sparse.random_array((900, 300), density=0.05, random_state=rng, format="csr").toarray()
 
 
 @pytest.fixture(scope="module")

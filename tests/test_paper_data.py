@@ -176,7 +176,7 @@ def fake_fetch(n_train, n_test, calls):
     def fetch(**options):
         calls.append(options)
         return SimpleNamespace(
-            data=sparse.random_array((n, 20), density=0.5, rng=rng, format="csr"),
+            data=sparse.random_array((n, 20), density=0.5, random_state=rng, format="csr"),
             target=target,
             target_names=np.array(["C11", "CCAT", "GCAT"], dtype=object),
         )

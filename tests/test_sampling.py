@@ -166,7 +166,7 @@ def test_rrqr_gives_ties_to_the_lower_index(seed):
 
 
 def test_rrqr_sees_the_same_in_sparse_and_dense(rng):
-    X = sparse.random_array((30, 80), density=0.15, rng=rng, format="csr")
+    X = sparse.random_array((30, 80), density=0.15, random_state=rng, format="csr")
     np.testing.assert_array_equal(rrqr(X, 70).indices, rrqr(X.toarray(), 70).indices)
 
 
