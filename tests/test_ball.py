@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_rows import random_rows
 from scipy import sparse
 from scipy.optimize import minimize
 
@@ -115,7 +116,7 @@ def test_scale_does_not_matter(factor, rng):
 
 
 def test_thousands_of_sparse_rows(rng):
-    X = sparse.random_array((3000, 20_000), density=0.002, rng=rng, format="csr")
+    X = random_rows((3000, 20_000), 0.002, rng)
     ball = minimum_enclosing_ball(X)
     assert ball.gap <= 1e-6
 

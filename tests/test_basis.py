@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_rows import random_rows
 from scipy import sparse
 from sklearn.base import clone
 
@@ -163,7 +164,7 @@ def test_truncation_keeps_the_largest_directions(rng):
 
 
 def test_lanczos_agrees_with_the_full_decomposition(rng, monkeypatch):
-    X = sparse.random_array((60, 90), density=0.2, rng=rng, format="csr")
+    X = random_rows((60, 90), 0.2, rng)
     expected = truncated_basis(X, 5)
     monkeypatch.setattr(construction, "_LARGEST_GRAM", 50)
     basis = truncated_basis(X, 5)
@@ -194,7 +195,7 @@ def test_sketch_lies_in_the_row_space_and_follows_its_seed(rng):
 
 @pytest.mark.parametrize("density", [1.0, 0.2, 0.0005])
 def test_sketch_does_not_depend_on_how_values_are_grouped(density, rng, monkeypatch):
-    X = sparse.random_array((1500, 60), density=density, rng=rng, format="csr")
+    X = random_rows((1500, 60), density, rng)
     X = X.toarray() if density == 1 else X
     whole = sketched_basis(X, 5, random_state=1)
     monkeypatch.setattr(sketch, "_NUMBERS_AT_ONCE", 1)

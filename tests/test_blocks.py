@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from random_rows import random_rows
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
@@ -33,7 +34,7 @@ SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 
 def rows(n_rows, n_features, seed=0):
     rng = np.random.default_rng(seed)
-    return sparse.random_array((n_rows, n_features), density=0.05, rng=rng, format="csr")
+    return random_rows((n_rows, n_features), 0.05, rng)
 
 
 def assert_same(selector, expected):
@@ -174,7 +175,7 @@ class TestPartialFit:
 def noisy(n_rows, n_features, seed=0):
     """Two classes that overlap."""
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n_rows, n_features), density=0.1, rng=rng, format="csr")
+    X = random_rows((n_rows, n_features), 0.1, rng)
     scores = X @ rng.standard_normal(n_features) + 0.3 * rng.standard_normal(n_rows)
     return X, np.where(scores > 0, 1, -1)
 

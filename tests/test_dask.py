@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from dask.sizeof import sizeof
 from distributed import Client, LocalCluster
+from random_rows import random_rows
 from scipy import sparse
 
 from certifeature import BSSSelector, LeverageScoreSelector, certify
@@ -30,7 +31,7 @@ OPTIONS = {"supervised": False, "basis": "sketch", "n_components": 30, "random_s
 @pytest.fixture(scope="module", name="X")
 def rows():
     rng = np.random.default_rng(0)
-    return sparse.random_array((900, 300), density=0.05, rng=rng, format="csr").toarray()
+    return random_rows((900, 300), 0.05, rng).toarray()
 
 
 @pytest.fixture(scope="module")

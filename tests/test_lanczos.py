@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from scipy import sparse
+from random_rows import random_rows
 
 from certifeature import certify
 from certifeature.basis import exact_basis
@@ -16,7 +16,7 @@ from certifeature.sparsify import Sample
 
 def problem(n_rows=150, n_features=400, n_chosen=60, scales=(1.0, 1.0), seed=0):
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n_rows, n_features), density=0.1, rng=rng, format="csr")
+    X = random_rows((n_rows, n_features), 0.1, rng)
     chosen = np.sort(rng.choice(n_features, n_chosen, replace=False))
     return X, Sample(chosen, rng.uniform(*scales, n_chosen))
 

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from random_rows import random_rows
 from scipy import sparse
 from sklearn.feature_selection import chi2
 from sklearn.svm import SVC
@@ -55,7 +56,7 @@ def techtc(tmp_path, rng):
 def ccat(tmp_path, rng):
     folder = tmp_path / "news" / "rcv1_ccat"
     folder.mkdir(parents=True)
-    X = sparse.random_array((90, 70), density=0.3, rng=rng, format="csr")
+    X = random_rows((90, 70), 0.3, rng)
     sparse.save_npz(folder / "X.npz", X)
     np.save(folder / "y.npy", np.where(X[:, [0, 1]].sum(axis=1) > 0.2, 1, -1))
     return tmp_path / "news"

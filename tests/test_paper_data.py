@@ -8,6 +8,7 @@ from urllib.error import URLError
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from random_rows import random_rows
 from reading import assert_sound, attempt, damaged
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
@@ -176,7 +177,7 @@ def fake_fetch(n_train, n_test, calls):
     def fetch(**options):
         calls.append(options)
         return SimpleNamespace(
-            data=sparse.random_array((n, 20), density=0.5, rng=rng, format="csr"),
+            data=random_rows((n, 20), 0.5, rng),
             target=target,
             target_names=np.array(["C11", "CCAT", "GCAT"], dtype=object),
         )

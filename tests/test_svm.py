@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from random_rows import random_rows
 from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
@@ -215,7 +216,7 @@ class TestOptimum:
         assert gradient_size(svm, X, y, costs, scale) < 1e-9
 
     def test_many_rows_and_features(self, rng):
-        X = sparse.random_array((2500, 2200), density=0.02, rng=rng, format="csr")
+        X = random_rows((2500, 2200), 0.02, rng)
         y = np.where(X @ rng.standard_normal(2200) > 0, 1, -1)
         svm = fit_svm(LinearSVC(max_iter=2, random_state=0), X, y)
         assert gradient_size(svm, X.toarray(), y, np.ones(2500), 1.0) < 1e-9

@@ -107,7 +107,7 @@ def _evened(X: Any) -> Any:
     Standard units are the same for every unit before.
     """
     largest = abs(X).max(axis=0)
-    exponents = np.frexp(largest.toarray() if sparse.issparse(largest) else largest)[1]
+    exponents = np.frexp(largest.toarray().ravel() if sparse.issparse(largest) else largest)[1]
     if not sparse.issparse(X):
         return np.ldexp(X, -exponents)
     evened = X.copy()
