@@ -21,8 +21,8 @@ from certifeature import __version__
 from certifeature._files import replacing
 from certifeature._formulas import is_number
 from certifeature.cli.app import run
-from certifeature.cli.data import _free_memory, distinct_names
 from certifeature.cli.features import read_features
+from certifeature.cli.loading import _free_memory, distinct_names
 from certifeature.cli.select import Method
 from certifeature.compare import METHODS, compare
 from certifeature.datasets import make_relevant_features, read_data

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import eigh
@@ -95,6 +95,7 @@ def test_duplicated_columns_of_any_size_add_no_rank(
     log_spread=st.integers(0, 6),
     log_cost=st.integers(-8, 4),
 )
+@example(seed=0, n_rows=5, n_features=3, log_spread=5, log_cost=-1)
 def test_regularised_bounds_hold_for_columns_of_any_size(
     seed, n_rows, n_features, log_spread, log_cost
 ):
@@ -103,6 +104,8 @@ def test_regularised_bounds_hold_for_columns_of_any_size(
     columns = rng.permutation(n_features)[: max(1, n_features // 2)]
     weights = rng.lognormal(size=len(columns))
     svm = LinearSVC(C=10.0**log_cost)
+    # Beyond that the dense eigenvalues, which are the truth here, drown in rounding.
+    assume(np.linalg.norm(X) ** 2 * 2 * svm.C < 1e12)
     y = np.arange(n_rows) % 2
     certificate = certify(X, y, columns, weights=weights, rows="all", estimator=svm, realised=False)
     reduced = X[:, columns] * weights

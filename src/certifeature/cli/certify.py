@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from certifeature.certificate import certify
-from certifeature.cli.data import Scaling, load
 from certifeature.cli.features import describe, read_features
+from certifeature.cli.loading import Scaling, load
 from certifeature.cli.options import (
     CostOption,
     DataArgument,

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from certifeature._files import write_text
-from certifeature.cli.data import Loaded, Scaling, check_scaling, load
+from certifeature.cli.loading import Loaded, Scaling, check_scaling, load
 from certifeature.cli.options import (
     CostOption,
     DataArgument,

@@ -9,8 +9,8 @@ import numpy as np
 import typer
 
 from certifeature.certificate import certify
-from certifeature.cli.data import Loaded
 from certifeature.cli.features import describe
+from certifeature.cli.loading import Loaded
 from certifeature.cli.options import linear_svm
 from certifeature.cli.output import check_writable, reproduction, working
 from certifeature.compare import choice, compare

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from certifeature.cli.data import Scaling
+from certifeature.cli.loading import Scaling
 from certifeature.support import default_svm
 
 __all__ = [

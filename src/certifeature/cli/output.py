@@ -24,7 +24,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from certifeature._files import replacing
 from certifeature._formulas import guarded
-from certifeature.cli.data import Loaded
+from certifeature.cli.loading import Loaded
 
 __all__ = [
     "check_data_file",

@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 from certifeature._files import write_text
 from certifeature.certificate import Certificate, certify
-from certifeature.cli.data import Loaded, Scaling, load
 from certifeature.cli.features import describe, feature_list
+from certifeature.cli.loading import Loaded, Scaling, load
 from certifeature.cli.options import (
     CostOption,
     DataArgument,

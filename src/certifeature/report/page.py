@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import certifeature
 from certifeature._files import write_text
 from certifeature.certificate.wording import as_sentences
-from certifeature.report.model import Report
+from certifeature.report.contents import Report
 from certifeature.report.text import MISSING, one_line, visible
 from certifeature.report.view import feature_rows, layers, method_rows
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from certifeature.certificate import Certificate
 from certifeature.compare import FULL_DATA, Comparison, Contender
-from certifeature.report.model import Feature
+from certifeature.report.contents import Feature
 from certifeature.report.text import MISSING, decimals, duration, number, share
 
 __all__ = ["FeatureRow", "Layer", "MethodRow", "feature_rows", "layers", "method_rows"]
