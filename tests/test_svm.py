@@ -279,3 +279,12 @@ class TestOptimum:
         found = fit_svm(LinearSVC(random_state=0), X, y, weights)
         expected = fit_svm(LinearSVC(random_state=0), X[:60], y[:60])
         np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8, atol=1e-11)
+
+
+def test_libsvm_that_cannot_settle_says_so(rng):
+    X = np.c_[1e6 * rng.standard_normal((60, 2)), rng.standard_normal((60, 2))]
+    y = (X[:, 2] > 0).astype(int)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit_svm(SVC(kernel="linear", max_iter=100_000), X, y)
+    assert any("support rows are uncertain" in str(warning.message) for warning in caught)

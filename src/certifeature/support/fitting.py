@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.validation import has_fit_parameter
 
-from certifeature.support.newton import has_smooth_loss, move_to_optimum
+from certifeature._warnings import warn
+from certifeature.support.newton import UNCERTAIN, has_smooth_loss, move_to_optimum
 
 __all__ = ["FEW_ROWS", "default_svm", "fit_svm"]
 
@@ -101,7 +102,10 @@ def fit_svm(
             "takes it, such as sklearn.svm.LinearSVC."
         )
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-    if isinstance(svm, SVC) and _fit_closely(svm, X, y, weights):
+    if isinstance(svm, SVC):
+        if not _fit_closely(svm, X, y, weights):
+            warn(UNCERTAIN, ConvergenceWarning)
+            svm.fit(X, y, **weights)
         return svm
     if not has_smooth_loss(svm):
         return svm.fit(X, y, **weights)

@@ -14,10 +14,14 @@ from sklearn.svm import LinearSVC
 from certifeature._warnings import warn
 from certifeature.support.costs import row_costs
 
-__all__ = ["has_smooth_loss", "move_to_optimum", "solved", "squared_hinge_minimiser"]
+__all__ = ["UNCERTAIN", "has_smooth_loss", "move_to_optimum", "solved", "squared_hinge_minimiser"]
 
 FloatArray = NDArray[np.float64]
 
+UNCERTAIN = (
+    "the SVM did not reach its optimum, so its support rows are uncertain; scale X, for instance "
+    "with sklearn.preprocessing.MaxAbsScaler, or lower C."
+)
 # Of the weights. The Hessian is at least the identity, so their error is at most the gradient.
 _TOLERANCE = 1e-10
 _EPS = float(np.finfo(np.float64).eps)
@@ -74,11 +78,7 @@ def move_to_optimum(
             X, scale, signs[:, problem], costs[:, problem], start
         )
         if not reached:
-            warn(
-                "the SVM did not reach its optimum, so its support rows are uncertain; scale X, "
-                "for instance with sklearn.preprocessing.MaxAbsScaler, or lower C.",
-                ConvergenceWarning,
-            )
+            warn(UNCERTAIN, ConvergenceWarning)
         svm.coef_[problem] = best[:-1]
         if scale:
             svm.intercept_[problem] = best[-1] * scale
