@@ -1,6 +1,9 @@
 """A choice of features does not depend on where rows and columns stand."""
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import (
@@ -86,8 +89,13 @@ def _draw_selector(rng, X, kinds):
 
 
 def _chosen(selector, X, y):
-    """Return the chosen features and their scales, unless features tie in the ranking."""
-    selector.fit(X, y)
+    """Return the chosen features and their scales, unless features tie or the SVM has a doubt."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ConvergenceWarning)
+            selector.fit(X, y)
+    except ConvergenceWarning as doubt:
+        raise Undecided("the SVM says that it did not reach its optimum") from doubt
     if isinstance(selector, BSSSelector):
         scores = np.sort(selector.scores_[np.isfinite(selector.scores_)])
         if len(scores) > 1 and np.diff(scores).min() <= _TIE * np.abs(scores).max():
