@@ -30,8 +30,7 @@ _WELL_RESOLVED = 1e-2
 # Values of a tall matrix that are made dense together.
 _VALUES_AT_ONCE = 2**24
 _EPS = float(np.finfo(np.float64).eps)
-# Share of a column that rounding of its values may account for. Some 20 eps were the most that was
-# seen of columns which depend on each other but for rounding.
+# Share of a column that rounding may account for, with room to spare for sums of many values.
 _LAST_DIGITS = 256 * _EPS
 
 

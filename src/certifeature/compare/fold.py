@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from certifeature.basis import Basis
 from certifeature.basis.span import span
-from certifeature.certificate.measure import extreme_eigenvalues
+from certifeature.certificate.measure import extreme_eigenvalues, without_basis
 from certifeature.compare.choice import choice
 from certifeature.compare.methods import Method, WhichRows
 from certifeature.rows.matrix import scaled_columns
@@ -139,8 +139,7 @@ class TrainedFold:
             matrix = Rows(self._rows(rows)[0])
             self._bases[rows], _ = span(matrix, "auto", None, self._seed)
         if not self._bases[rows].exact:
-            # Columns times scales are never more than the largest scale times all columns.
-            return 0.0, float(sample.weights.max()) ** 2
+            return without_basis(sample, n_features)
         return extreme_eigenvalues(self._bases[rows], sample)
 
     def _rows(self, rows: WhichRows) -> tuple[Any, NDArray[Any]]:
