@@ -8,16 +8,15 @@ from random_rows import random_rows
 from scipy import sparse
 from sklearn.base import clone
 
-from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector, _memory
 from certifeature.basis import (
     ImplicitVectors,
-    construction,
     exact_basis,
     sketch,
     sketched_basis,
     truncated_basis,
 )
-from certifeature.basis.vectors import squared_norms
+from certifeature.basis.basis import squared_norms
 
 
 def projector(vectors):
@@ -166,7 +165,7 @@ def test_truncation_keeps_the_largest_directions(rng):
 def test_lanczos_agrees_with_the_full_decomposition(rng, monkeypatch):
     X = random_rows((60, 90), 0.2, rng)
     expected = truncated_basis(X, 5)
-    monkeypatch.setattr(construction, "_LARGEST_GRAM", 50)
+    monkeypatch.setattr(_memory, "MAX_GRAM", 50)
     basis = truncated_basis(X, 5)
     assert (basis.rank, basis.exact) == (None, False)
     np.testing.assert_allclose(basis.singular_values, expected.singular_values, rtol=1e-8)
@@ -175,7 +174,7 @@ def test_lanczos_agrees_with_the_full_decomposition(rng, monkeypatch):
 
 def test_lanczos_finds_the_rank_when_it_is_small(rng, monkeypatch):
     X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 90))
-    monkeypatch.setattr(construction, "_LARGEST_GRAM", 50)
+    monkeypatch.setattr(_memory, "MAX_GRAM", 50)
     basis = truncated_basis(X, 5)
     assert (basis.rank, basis.exact, basis.n_components) == (3, True, 3)
 
@@ -240,8 +239,7 @@ class TestImplicitVectors:
 
     @pytest.fixture
     def make_all_implicit(self, monkeypatch):
-        for module in (construction, sketch):
-            monkeypatch.setattr(module, "MAX_VALUES", 0)
+        monkeypatch.setattr(_memory, "MAX_VECTORS", 0)
 
     @pytest.fixture
     def rows(self, rng):
@@ -263,8 +261,7 @@ class TestImplicitVectors:
     def test_the_basis_is_the_same(self, make, kind, scale, rows, monkeypatch):
         X = kind(rows * scale)
         explicit = make(X)
-        for module in (construction, sketch):
-            monkeypatch.setattr(module, "MAX_VALUES", 0)
+        monkeypatch.setattr(_memory, "MAX_VECTORS", 0)
         implicit = make(X)
         V, W = explicit.vectors, implicit.vectors
         assert isinstance(W, ImplicitVectors)
@@ -315,8 +312,7 @@ class TestImplicitVectors:
         y = np.arange(30) % 2
         y[-4:] = y[:4]
         expected = clone(selector).fit(rows, y)
-        for module in (construction, sketch):
-            monkeypatch.setattr(module, "MAX_VALUES", 0)
+        monkeypatch.setattr(_memory, "MAX_VECTORS", 0)
         found = clone(selector).fit(rows, y)
         np.testing.assert_array_equal(found.indices_, expected.indices_)
         np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-7)

@@ -21,9 +21,10 @@ from certifeature import (
     LeverageScoreSelector,
     RandomSelector,
     RRQRSelector,
+    _memory,
     certify,
 )
-from certifeature.basis import construction, exact_basis, row_space
+from certifeature.basis import exact_basis
 from certifeature.basis.span import empty_digest
 from certifeature.datasets import FileBlocks
 from certifeature.rows.blocks import ArrayBlocks, RowBlocks
@@ -104,8 +105,8 @@ class TestSameAsInMemory:
         assert_same(clone(selector).fit(ArrayBlocks(X, n_rows=1)), selector.fit(X))
 
     def test_tall_sparse_rows_are_never_dense_at_once(self, monkeypatch):
-        monkeypatch.setattr(construction, "_MAX_TALL_VALUES", 0)
-        monkeypatch.setattr(row_space, "_VALUES_AT_ONCE", 2**18)
+        monkeypatch.setattr(_memory, "MAX_ARRAY", 0)
+        monkeypatch.setattr(_memory, "ROWS_AT_ONCE", 2**18)
         n_rows, n_features = 50_000, 200
         columns = np.random.default_rng(0).integers(0, n_features, n_rows)
         starts = np.arange(n_rows + 1)

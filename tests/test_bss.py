@@ -6,9 +6,10 @@ from direct import direct_bss
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from certifeature import _memory
 from certifeature.sparsify import bss
 from certifeature.sparsify.bss import scan
-from certifeature.sparsify.bss.barriers import Barriers, Spectrum
+from certifeature.sparsify.bss.barriers import Barriers
 
 SCALINGS = {
     "even": lambda rng, d: np.ones(d),
@@ -102,8 +103,8 @@ def test_what_is_looked_at_together_and_kept_changes_no_pick(scaling, rng, monke
     for name, size in (sizes | {"_MANY_KEPT": 0}).items():
         monkeypatch.setattr(scan, name, size)
     np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
-    for name in ("_MAX_KEPT", "_MAX_LISTED"):
-        monkeypatch.setattr(scan, name, 1000)
+    for name in ("MAX_ARRAY", "MAX_LISTED"):
+        monkeypatch.setattr(_memory, name, 1000)
     np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
 
 
@@ -114,7 +115,7 @@ def test_a_lowered_ceiling_is_above_the_surplus_and_below_the_ceiling(seed, n_up
     start = rng.standard_normal((n_components, n_components))
     matrix = start @ start.T
     barriers = Barriers(np.array([-8.0, 40.0]), np.array([1.0, 2.0]))
-    spectrum = Spectrum(matrix, 9, barriers)
+    spectrum = barriers.spectrum(matrix, 9)
     ceiling = barriers.ceiling(spectrum, barriers.step(spectrum), 3, room)
     for _ in range(n_updates):
         update = rng.standard_normal(n_components) / 2
@@ -148,7 +149,7 @@ def test_surplus_is_the_difference_of_the_two_forms(rng):
     start = rng.standard_normal((n_components, n_components))
     matrix = start @ start.T
     barriers = Barriers(np.array([-5.0, 60.0]), np.array([1.0, 2.0]))
-    spectrum = Spectrum(matrix, 4, barriers)
+    spectrum = barriers.spectrum(matrix, 4)
     update = rng.standard_normal(n_components)
     spectrum.add(update)
     # The potentials before the step are those of the matrix without the update.

@@ -29,7 +29,7 @@ from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import leverage_sample
 from certifeature.support import row_costs
-from certifeature.support.checks import cost_of
+from certifeature.support.svm import cost_of
 
 SELECTIONS = {
     "bss": BSSSelector(60),

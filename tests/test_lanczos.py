@@ -1,12 +1,10 @@
 """Bounds for rows that span too many directions to have a basis."""
 
-import sys
-
 import numpy as np
 import pytest
 from random_rows import random_rows
 
-from certifeature import certify
+from certifeature import _memory, certify
 from certifeature.basis import exact_basis
 from certifeature.certificate import lanczos
 from certifeature.certificate.measure import regularised_eigenvalues
@@ -23,7 +21,7 @@ def problem(n_rows=150, n_features=400, n_chosen=60, scales=(1.0, 1.0), seed=0):
 
 @pytest.fixture
 def few_directions(monkeypatch):
-    monkeypatch.setattr(sys.modules["certifeature.certificate.certify"], "_MAX_DIRECTIONS", 50)
+    monkeypatch.setattr(_memory, "MAX_GRAM", 50)
 
 
 class TestBound:

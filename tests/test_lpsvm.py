@@ -344,7 +344,9 @@ def test_bad_input_of_the_selector(wide):
     X, y = wide
     with pytest.raises(ValueError, match="y has one class only"):
         LPSVMSelector().fit(X, np.ones(60))
-    with pytest.raises(ValueError, match="C, the price of slack, must be a finite positive number"):
+    with pytest.raises(
+        ValueError, match="'C' parameter of LPSVMSelector must be a float in the range"
+    ):
         LPSVMSelector(C=-1).fit(X, y)
     with pytest.raises(ValueError, match="continuous"):
         LPSVMSelector().fit(X, np.linspace(0, 1, 60))

@@ -22,9 +22,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector, _memory
 from certifeature.basis import exact_basis
-from certifeature.basis import span as span_module
 from certifeature.selectors import BasisFacts
 from certifeature.support import elimination_order, feature_weights, fit_svm, support_rows
 
@@ -221,7 +220,7 @@ def test_kinds_of_basis(wide, monkeypatch):
     assert (facts.kind, facts.n_components, facts.rank) == ("sketch", 7, None)
     facts = BSSSelector(60, n_components=7).fit(X, y).basis_
     assert (facts.kind, facts.n_components) == ("truncated", 7)
-    monkeypatch.setattr(span_module, "_MAX_EXACT_DIRECTIONS", 5)
+    monkeypatch.setattr(_memory, "MAX_GRAM_UNASKED", 5)
     facts = BSSSelector(60, n_components=7, random_state=0).fit(X, y).basis_
     assert (facts.kind, facts.n_components) == ("sketch", 7)
 

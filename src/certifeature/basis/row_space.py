@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature.basis.vectors import (
+from certifeature import _memory
+from certifeature.basis.basis import (
     ImplicitVectors,
-    Vectors,
+    RowSpace,
     orthonormality_defect,
     row_blocks,
 )
 from certifeature.rows.matrix import column_norms
 
-__all__ = ["RowSpace", "condensed_rows", "implicit_row_space", "row_space", "triangular"]
+__all__ = ["condensed_rows", "implicit_row_space", "row_space", "triangular"]
 
 FloatArray = NDArray[np.float64]
 
@@ -27,45 +27,11 @@ _TOLERABLE = 1e-9
 # A Gram matrix knows a singular value to eps·(σ₁/σ)²: within this ratio of the largest that leaves
 # twelve digits. Smaller ones are taken from the Gram matrix of what the larger ones leave over.
 _WELL_RESOLVED = 1e-2
-# Values of a tall matrix that are made dense together.
-_VALUES_AT_ONCE = 2**24
 _EPS = float(np.finfo(np.float64).eps)
-# Share of a column that rounding may account for, with room to spare for sums of many values.
-_LAST_DIGITS = 256 * _EPS
-
-
-@dataclass(frozen=True, eq=False)
-class RowSpace:
-    """Directions that span rows, and what the rows have outside their span.
-
-    Attributes
-    ----------
-    vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
-        Orthonormal columns.
-    singular_values : ndarray of shape (n_components,)
-        Along the directions, largest first.
-    left_out : float
-        Norm of what the rows have outside the span.
-    whole : bool
-        Whether that is no more than the last digits of each column.
-    """
-
-    vectors: Vectors
-    singular_values: FloatArray
-    left_out: float
-    whole: bool
-
-    @classmethod
-    def of(
-        cls, vectors: Vectors, singular_values: FloatArray, outside: FloatArray, norms: FloatArray
-    ) -> RowSpace:
-        """Return the space, given the norm of each column, and of what it has outside."""
-        whole = bool((outside <= _LAST_DIGITS * norms).all())
-        return cls(vectors, singular_values, float(np.linalg.norm(outside)), whole)
 
 
 def _rank_tolerance(rows: Any) -> float:
-    return 4 * max(rows.shape) * float(np.finfo(np.float64).eps)
+    return 4 * max(rows.shape) * _EPS
 
 
 def condensed_rows(rows: Any, factor: FloatArray | None = None) -> FloatArray:
@@ -76,7 +42,7 @@ def condensed_rows(rows: Any, factor: FloatArray | None = None) -> FloatArray:
     n_rows, n_features = rows.shape
     if factor is None:
         factor = np.zeros((0, n_features))
-    at_once = max(n_features, _VALUES_AT_ONCE // n_features)
+    at_once = max(n_features, _memory.ROWS_AT_ONCE // n_features)
     for start in range(0, n_rows, at_once):
         part = rows[start : start + at_once]
         part = part.toarray() if sparse.issparse(part) else part

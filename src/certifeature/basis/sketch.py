@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature import _memory
 from certifeature._parameters import as_count
 from certifeature.basis.basis import Basis
 from certifeature.basis.row_space import implicit_row_space, row_space
 from certifeature.rows.matrix import TOO_LARGE, normalised, refusing_overflow
 
-__all__ = ["MAX_VALUES", "Sketch", "check_n_components", "gaussian_rows"]
+__all__ = ["Sketch", "check_n_components", "gaussian_rows"]
 
 FloatArray = NDArray[np.float64]
 
@@ -24,8 +25,6 @@ _STREAM_ROWS = 256
 _NUMBERS_AT_ONCE = 2**21
 # Columns whose sums stay in the cache.
 _COLUMNS_AT_ONCE = 2**14
-# Above this many values, half a gigabyte, V is made row by row.
-MAX_VALUES = 2**26
 _SMALLEST, _LARGEST = 1e-50, 1e50
 
 
@@ -99,7 +98,7 @@ class Sketch:
         # Squares of other values are out of range, or there is nothing but zeros. A copy costs.
         if not _SMALLEST < largest < _LARGEST:
             rows, own = normalised(rows)
-        make = implicit_row_space if rows.size > MAX_VALUES else row_space
+        make = implicit_row_space if rows.size > _memory.MAX_VECTORS else row_space
         return Basis.of_combinations(make(rows), rows.shape[0], own + exponent)
 
 

@@ -1,23 +1,32 @@
-"""The basis of rows, wherever the rows are."""
+"""Bases of rows, wherever the rows are: exact, truncated, from a sketch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from scipy.sparse.linalg import svds
+
+from certifeature import _memory
 from certifeature.basis.basis import Basis
-from certifeature.basis.construction import exact_basis, sketched_basis, truncated_basis
 from certifeature.basis.digest import Digest
+from certifeature.basis.row_space import condensed_rows, implicit_row_space, row_space
+from certifeature.basis.sketch import Sketch, check_n_components, gaussian_rows
+from certifeature.basis.uneven import uneven_row_space
+from certifeature.rows.matrix import normalised
 from certifeature.rows.rows import Rows
 
-__all__ = ["BasisFacts", "empty_digest", "span"]
+__all__ = [
+    "BasisFacts",
+    "empty_digest",
+    "exact_basis",
+    "sketched_basis",
+    "span",
+    "truncated_basis",
+]
 
-# The largest exact basis that basis="auto" computes: directions, and values of V.
-_MAX_EXACT_DIRECTIONS = 2000
-_MAX_EXACT_ENTRIES = 2**28
 _DEFAULT_SKETCH = 256
-# A truncated basis is cut from an exact one up to here, and found by Lanczos iteration beyond.
-_MAX_CUT_DIRECTIONS = 4096
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,21 @@ def span(
         basis, kind = rows.sketch.basis(), "sketch"
     else:
         matrix = rows.matrix() if isinstance(rows, Digest) else rows.weighted()
-        basis, kind = _basis_of(matrix, kind, n_components, seed)
+        fewest = min(matrix.shape)
+        n_values = fewest * matrix.shape[1]
+        if kind == "auto":
+            fits = fewest <= _memory.MAX_GRAM_UNASKED and n_values <= _memory.MAX_ARRAY
+            kind = "sketch" if not fits else "exact" if n_components is None else "truncated"
+        if kind == "sketch":
+            basis = sketched_basis(matrix, n_components or _DEFAULT_SKETCH, random_state=seed)
+        elif (
+            kind == "truncated"
+            and n_components is not None
+            and (fewest > _memory.MAX_GRAM or n_values > _memory.MAX_ARRAY)
+        ):
+            basis = truncated_basis(matrix, n_components)
+        else:
+            basis = exact_basis(matrix)
     return basis, BasisFacts(kind, n_rows, basis.n_components, basis.rank, basis.exact)
 
 
@@ -84,21 +107,132 @@ def empty_digest(n_features: int, kind: str, n_components: int | None, seed: int
         n_features,
         n_combinations,
         seed,
-        max_features=_MAX_EXACT_DIRECTIONS,
-        max_rows=_MAX_EXACT_DIRECTIONS,
+        max_features=_memory.MAX_GRAM_UNASKED,
+        max_rows=_memory.MAX_GRAM_UNASKED,
         may_sketch=kind == "auto",
     )
 
 
-def _basis_of(matrix: Any, kind: str, n_components: int | None, seed: int) -> tuple[Basis, str]:
-    fewest = min(matrix.shape)
-    if kind == "auto":
-        small = fewest <= _MAX_EXACT_DIRECTIONS
-        fits = small and fewest * matrix.shape[1] <= _MAX_EXACT_ENTRIES
-        kind = "sketch" if not fits else "exact" if n_components is None else "truncated"
-    if kind == "sketch":
-        return sketched_basis(matrix, n_components or _DEFAULT_SKETCH, random_state=seed), kind
-    too_large = fewest > _MAX_CUT_DIRECTIONS or fewest * matrix.shape[1] > _MAX_EXACT_ENTRIES
-    if kind == "truncated" and n_components is not None and too_large:
-        return truncated_basis(matrix, n_components), kind
-    return exact_basis(matrix), kind
+def exact_basis(X: Any) -> Basis:
+    """Return the right singular vectors of X that belong to non-zero singular values.
+
+    A direction counts if more than the last digits of some column of X depend on it. The sizes of
+    the columns do not matter, so a column of dates does not hide the others.
+
+    Parameters
+    ----------
+    X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
+        Finite, not all zero.
+
+    Returns
+    -------
+    Basis
+        With as many components as X has rank. It is ``exact``, unless X is so large that V is made
+        row by row and has directions that cannot be told from rounding that way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certifeature.basis import exact_basis
+    >>> basis = exact_basis([[3.0, 0.0, 0.0], [0.0, 0.0, 2.0], [3.0, 0.0, 2.0]])
+    >>> basis.rank, basis.exact
+    (2, True)
+    >>> bool(np.allclose(basis.vectors.T @ basis.vectors, np.eye(2)))
+    True
+    """
+    rows, exponent = normalised(X)
+    if rows.shape[0] > 2 * rows.shape[1] and rows.shape[0] * rows.shape[1] > _memory.MAX_ARRAY:
+        # Slower, but nothing as large as the rows has to be dense.
+        rows = condensed_rows(rows)
+    if _is_large(rows, min(rows.shape)):
+        return Basis.of_rows(implicit_row_space(rows), exponent)
+    space = row_space(rows)
+    return Basis.of_rows(space if space.whole else uneven_row_space(rows), exponent)
+
+
+def truncated_basis(X: Any, n_components: int) -> Basis:
+    """Return the right singular vectors of X with the largest singular values.
+
+    Parameters
+    ----------
+    X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
+        Finite, not all zero.
+    n_components : int
+        Number of directions to keep. From the rank of X on, nothing is cut and the basis is exact.
+
+    Returns
+    -------
+    Basis
+        What it leaves out is the least that any basis of this size can leave out.
+
+    Examples
+    --------
+    >>> from certifeature.basis import truncated_basis
+    >>> basis = truncated_basis([[3.0, 0.0, 0.0], [0.0, 0.0, 2.0]], 1)
+    >>> basis.vectors.shape, basis.rank, basis.exact
+    ((3, 1), 2, False)
+    """
+    n_components = check_n_components(n_components)
+    rows, exponent = normalised(X)
+    fewest = min(rows.shape)
+    if n_components < fewest and (fewest > _memory.MAX_GRAM or _is_large(rows, fewest)):
+        # Lanczos needs a start; a fixed one keeps the result a function of X alone.
+        start = np.random.default_rng(0).standard_normal(fewest)
+        left, _, _ = svds(rows, k=n_components, v0=start, solver="arpack")
+        if _is_large(rows, n_components):
+            return Basis.of_combinations(implicit_row_space(rows, left), n_components, exponent)
+        return Basis.of_combinations(row_space((rows.T @ left).T), n_components, exponent)
+    return exact_basis(X).truncated(n_components)
+
+
+def sketched_basis(X: Any, n_components: int, *, random_state: int = 0) -> Basis:
+    """Return the row space of GX, with G a Gaussian matrix of ``n_components`` rows.
+
+    The entries of G that belong to a row of X depend on the seed and on the number of that row
+    only.
+
+    Parameters
+    ----------
+    X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
+        Finite, not all zero.
+    n_components : int
+        Number t of rows of G. From the number of rows of X on, a sketch would save nothing and the
+        exact basis is returned.
+    random_state : int, default=0
+        Seed of G.
+
+    Returns
+    -------
+    Basis
+        With at most ``n_components`` directions.
+
+    References
+    ----------
+    Algorithm 2 of Paul, Magdon-Ismail and Drineas, *Feature Selection for Linear SVM with Provable
+    Guarantees*.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certifeature.basis import sketched_basis
+    >>> X = np.random.default_rng(0).standard_normal((50, 200))
+    >>> basis = sketched_basis(X, 8, random_state=1)
+    >>> basis.vectors.shape, basis.rank, basis.exact
+    ((200, 8), None, False)
+    """
+    n_components = check_n_components(n_components)
+    rows, exponent = normalised(X)
+    if n_components >= rows.shape[0]:
+        return exact_basis(X)
+    if _is_large(rows, n_components):
+        gaussian = gaussian_rows(0, rows.shape[0], n_components, random_state)
+        return Basis.of_combinations(implicit_row_space(rows, gaussian), n_components, exponent)
+    sketch = Sketch(rows.shape[1], n_components, random_state)
+    sketch.add(rows, 0)
+    return sketch.basis(exponent)
+
+
+def _is_large(rows: Any, n_components: int) -> bool:
+    """Tell whether V is large, and its coefficients smaller than V."""
+    n_rows, n_features = rows.shape
+    return bool(n_rows < n_features and n_features * n_components > _memory.MAX_VECTORS)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from certifeature.basis.row_space import RowSpace, triangular
+from certifeature.basis.basis import RowSpace
+from certifeature.basis.row_space import triangular
 from certifeature.rows.matrix import column_norms
 
 __all__ = ["uneven_row_space"]

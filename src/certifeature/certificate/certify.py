@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from certifeature import _memory
 from certifeature._parameters import check_choice
-from certifeature.basis import Basis, exact_basis
+from certifeature.basis import exact_basis
 from certifeature.basis.digest import Digest
 from certifeature.certificate.certificate import APriori, Certificate, Realised
 from certifeature.certificate.lanczos import regularised_bound
-from certifeature.certificate.measure import (
-    extreme_eigenvalues,
-    regularised_eigenvalues,
-    without_basis,
-)
+from certifeature.certificate.measure import measured_certificate, without_basis
 from certifeature.certificate.realise import realise
 from certifeature.certificate.selection import as_sample
 from certifeature.rows.blocks import ArrayBlocks
@@ -26,13 +23,10 @@ from certifeature.rows.matrix import same_values
 from certifeature.rows.rows import Rows, as_rows
 from certifeature.sparsify import Sample
 from certifeature.support import default_svm, row_costs
-from certifeature.support.checks import check_svm, cost_of
 from certifeature.support.find import Support, find_support, missing_rows
+from certifeature.support.svm import check_svm, cost_of
 
-__all__ = ["certify", "measured_certificate"]
-
-# Beyond so many rows nothing is realised; beyond as many features, too, there is no basis.
-_MAX_DIRECTIONS = 4096
+__all__ = ["certify"]
 
 
 def certify(
@@ -158,7 +152,7 @@ def _all(rows: Rows, estimator: Any) -> Support:
 def _realised(found: Support, sample: Sample, certificate: Certificate) -> Realised | None:
     """Return the third layer, of rows that are in memory and not too many."""
     rows = found.rows
-    if rows.in_blocks or rows.n_rows > _MAX_DIRECTIONS:
+    if rows.in_blocks or rows.n_rows > _memory.MAX_GRAM:
         return None
     reduced = rows.columns(sample.indices, sample.weights)
     return realise(rows.X, reduced.X, rows.y, found.svm, found.costs, found.classes, certificate)
@@ -167,36 +161,16 @@ def _realised(found: Support, sample: Sample, certificate: Certificate) -> Reali
 def _measured(rows: Rows, sample: Sample, kind: str, C: float | None) -> Certificate:
     """Return the second layer for rows in memory or in blocks."""
     n_rows, n_features = rows.n_rows, rows.n_features
-    if min(n_rows, n_features) <= _MAX_DIRECTIONS:
+    if min(n_rows, n_features) <= _memory.MAX_GRAM:
         X = rows.X
         if rows.in_blocks:
-            few = {"max_features": _MAX_DIRECTIONS, "max_rows": _MAX_DIRECTIONS}
+            few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
             X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
         return measured_certificate(exact_basis(X), sample, kind, n_rows, C)
     blocks = rows.X if rows.in_blocks else ArrayBlocks(rows.X)
     regularised = None if C is None else regularised_bound(blocks, sample, C)
     sizes = (n_rows, None, n_features, len(sample.indices))
     return Certificate(kind, *sizes, True, *without_basis(sample, n_features), regularised)
-
-
-def measured_certificate(
-    basis: Basis, sample: Sample, rows: str, n_rows: int, C: float | None
-) -> Certificate:
-    """Return the second layer for rows whose basis is known."""
-    n_features = len(basis.vectors)
-    bounds = (
-        extreme_eigenvalues(basis, sample) if basis.exact else without_basis(sample, n_features)
-    )
-    regularised = None if C is None else regularised_eigenvalues(basis, sample, C, n_rows)
-    if regularised is not None:
-        # Where λK ≼ K̃ ≼ ΛK, the same holds with μI added to both, once λ ≤ 1 ≤ Λ.
-        regularised = replace(
-            regularised,
-            lambda_min=max(regularised.lambda_min, min(1.0, bounds[0])),
-            lambda_max=min(regularised.lambda_max, max(1.0, bounds[1])),
-        )
-    sizes = (n_rows, basis.rank, n_features, len(sample.indices))
-    return Certificate(rows, *sizes, basis.exact, *bounds, regularised)
 
 
 def _promise_of(selection: Any, rows: Rows) -> APriori | None:

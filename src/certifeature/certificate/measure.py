@@ -1,20 +1,22 @@
-"""Eigenvalues of a selection, rounded to be safe."""
+"""What a selection can cost, by eigenvalues that are rounded to be safe."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from certifeature.basis import Basis
-from certifeature.certificate.certificate import APriori, Regularised
+from certifeature.certificate.certificate import APriori, Certificate, Regularised
 from certifeature.sparsify import Sample
 
 __all__ = [
     "bss_promise",
     "extreme_eigenvalues",
+    "measured_certificate",
     "regularised_eigenvalues",
     "sampling_promise",
     "without_basis",
@@ -26,6 +28,26 @@ _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
 # Chance that the bounds of a random selection fail, half for each side.
 _FAILURE = 0.01
+
+
+def measured_certificate(
+    basis: Basis, sample: Sample, rows: str, n_rows: int, C: float | None
+) -> Certificate:
+    """Return the second layer for rows whose basis is known."""
+    n_features = len(basis.vectors)
+    bounds = (
+        extreme_eigenvalues(basis, sample) if basis.exact else without_basis(sample, n_features)
+    )
+    regularised = None if C is None else regularised_eigenvalues(basis, sample, C, n_rows)
+    if regularised is not None:
+        # Where λK ≼ K̃ ≼ ΛK, the same holds with μI added to both, once λ ≤ 1 ≤ Λ.
+        regularised = replace(
+            regularised,
+            lambda_min=max(regularised.lambda_min, min(1.0, bounds[0])),
+            lambda_max=min(regularised.lambda_max, max(1.0, bounds[1])),
+        )
+    sizes = (n_rows, basis.rank, n_features, len(sample.indices))
+    return Certificate(rows, *sizes, basis.exact, *bounds, regularised)
 
 
 def extreme_eigenvalues(basis: Basis, sample: Sample) -> tuple[float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature import _memory
 from certifeature.rows.matrix import finite_rows, near_origin
 
 __all__ = ["EPS", "SafeRows"]
@@ -17,8 +18,6 @@ __all__ = ["EPS", "SafeRows"]
 FloatArray = NDArray[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)
-# Values whose magnitudes are taken together.
-_VALUES_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +106,7 @@ class SafeRows:
 
     def _blocks(self) -> list[slice]:
         n_rows, n_features = self.values.shape
-        at_once = max(1, _VALUES_AT_ONCE // max(n_features, 1))
+        at_once = max(1, _memory.SAFE_ROWS_AT_ONCE // max(n_features, 1))
         return [slice(start, start + at_once) for start in range(0, n_rows, at_once)]
 
 

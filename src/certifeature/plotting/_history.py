@@ -13,14 +13,13 @@ from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from certifeature.basis.vectors import Vectors
+from certifeature.basis.basis import Vectors, as_vectors
 from certifeature.rows.matrix import canonical_csr, same_values
 from certifeature.rows.rows import Rows
 from certifeature.selectors import BSSSelector
 from certifeature.selectors.pipeline import directions
 from certifeature.sparsify import bss
 from certifeature.sparsify.sample import Steps
-from certifeature.sparsify.validation import as_vectors
 
 __all__ = ["History"]
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from certifeature import _memory
 from certifeature._parameters import as_count
 from certifeature.rows.matrix import canonical_csr, scaled_columns, stored_bytes
 
@@ -19,9 +20,6 @@ __all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows",
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
-
-# Bytes of an array that are read together.
-_BLOCK_BYTES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +218,7 @@ class ArrayBlocks(RowBlocks):
         if getattr(X, "ndim", None) != 2:
             raise ValueError("X must be an array of two dimensions, rows and features.")
         if n_rows is None:
-            n_rows = max(1, int(X.shape[0] * _BLOCK_BYTES / max(stored_bytes(X), 1)))
+            n_rows = max(1, int(X.shape[0] * _memory.BLOCK_BYTES / max(stored_bytes(X), 1)))
         self._X = X
         self._y = None if y is None else np.asarray(y)
         if self._y is not None and len(self._y) != X.shape[0]:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.rows.blocks import Block, RowBlocks, checked_block
-from certifeature.rows.matrix import scaled_columns
+from certifeature.rows.matrix import is_dask, scaled_columns
 
-__all__ = ["DaskBlocks", "chosen_columns", "column_names", "is_dask"]
+__all__ = ["DaskBlocks", "chosen_columns", "column_names"]
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
@@ -150,11 +150,6 @@ class DaskBlocks(RowBlocks):
                 zip(self._rows, self._labels, starts, strict=True)
             )
         ]
-
-
-def is_dask(X: Any) -> bool:
-    """Tell whether something is a Dask collection, without importing Dask."""
-    return hasattr(X, "__dask_graph__")
 
 
 def column_names(X: Any) -> NDArray[Any] | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.linalg import norm as sparse_norm
 
 __all__ = [
     "TOO_LARGE",
@@ -17,6 +18,7 @@ __all__ = [
     "column_norms",
     "fingerprint",
     "finite_rows",
+    "is_dask",
     "near_origin",
     "normalised",
     "original_columns",
@@ -34,6 +36,11 @@ TOO_LARGE = (
     "X has values so large that sums or multiples of them overflow. Scale X first, for instance "
     "with sklearn.preprocessing.MaxAbsScaler."
 )
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether something is a Dask collection, without importing Dask."""
+    return hasattr(X, "__dask_graph__")
 
 
 def finite_rows(X: Any) -> Any:
@@ -88,8 +95,11 @@ def refusing_overflow() -> Iterator[None]:
 
 def scaled_back(values: Any, exponent: int) -> Any:
     """Return values·2^e, which undoes what `normalised` did."""
-    with refusing_overflow():
-        return np.ldexp(values, exponent)
+    with np.errstate(over="ignore"):
+        values = np.ldexp(values, exponent)
+    if not np.isfinite(values).all():
+        raise ValueError(TOO_LARGE)
+    return values
 
 
 def canonical_csr(X: Any) -> Any:
@@ -128,20 +138,17 @@ def near_origin(rows: Any) -> Any:
 
 def column_norms(X: Any) -> NDArray[np.float64]:
     """Return the norms of the columns of a dense or CSR array; no square leaves the range."""
+    norm_of = sparse_norm if sparse.issparse(X) else np.linalg.norm
     with np.errstate(over="ignore", under="ignore"):
-        norms = np.sqrt(_squared_sums(X))
+        norms = np.asarray(norm_of(X, axis=0))
     if (np.isfinite(norms) & (norms > _SMALLEST_NORM)).all():
         return norms
     largest: Any = abs(X).max(axis=0) if X.shape[0] else np.zeros(X.shape[1])
     largest = largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest)
+    if (np.isfinite(norms) & (norms > _SMALLEST_NORM) | (largest == 0)).all():
+        return norms
     scales = np.divide(1.0, largest, out=np.zeros(len(largest)), where=largest > _TINY)
-    return np.asarray(largest * np.sqrt(_squared_sums(scaled_columns(X, scales))))
-
-
-def _squared_sums(X: Any) -> NDArray[np.float64]:
-    if sparse.issparse(X):
-        return np.asarray(np.bincount(X.indices, X.data**2, X.shape[1]))
-    return np.asarray(np.einsum("ij,ij->j", X, X))
+    return np.asarray(largest * norm_of(scaled_columns(X, scales), axis=0))
 
 
 def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:

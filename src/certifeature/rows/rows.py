@@ -8,16 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from certifeature._labels import one_dimensional
+from certifeature._warnings import warn
 from certifeature.rows.blocks import RowBlocks
-from certifeature.rows.dask import DaskBlocks, is_dask
-from certifeature.rows.matrix import canonical_csr, normalised, refusing_overflow, scaled_columns
+from certifeature.rows.dask import DaskBlocks
+from certifeature.rows.matrix import (
+    canonical_csr,
+    is_dask,
+    normalised,
+    refusing_overflow,
+    scaled_columns,
+)
 
-__all__ = ["Rows", "as_rows", "come_in_blocks"]
+__all__ = ["Rows", "as_rows", "come_in_blocks", "one_dimensional"]
 
 FloatArray = NDArray[np.float64]
 
@@ -148,6 +155,21 @@ def as_rows(X: Any, y: Any = None, sample_weight: Any = None, *, estimator: Any 
         return rows
     weights = _checked_weights(sample_weight, rows.n_rows)
     return replace(rows, sample_weight=weights).take(np.flatnonzero(weights > 0))
+
+
+def one_dimensional(y: Any) -> NDArray[Any]:
+    """Return labels without a second dimension; a single column is taken for them, and warned of.
+
+    Scikit-learn does the same, but its warning points at itself.
+    """
+    labels: NDArray[Any] = column_or_1d(y)
+    if np.asarray(y).ndim == 2:
+        warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+            "y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+        )
+    return labels
 
 
 def _rows_in_blocks(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Rows:

@@ -24,7 +24,7 @@ from certifeature.rows.blocks import Block, RowBlocks, checked_rows
 from certifeature.rows.dask import chosen_columns, column_names
 from certifeature.rows.matrix import original_columns, scaled_columns
 from certifeature.rows.rows import as_rows, come_in_blocks
-from certifeature.selectors.parameters import check_parameters, requested_size
+from certifeature.selectors.parameters import CONSTRAINTS, check_together, requested_size
 from certifeature.selectors.pipeline import Method, Request, Selection, run, select
 
 __all__ = ["BaseSelector"]
@@ -43,6 +43,8 @@ def _is_unsupervised(selector: Any) -> bool:
 
 class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """Base of the selectors; a subclass says by which method features are chosen."""
+
+    _parameter_constraints = CONSTRAINTS
 
     n_features_to_select: Any
     epsilon: float
@@ -83,7 +85,8 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self : object
             Fitted selector.
         """
-        check_parameters(self)
+        self._validate_params()
+        check_together(self)
         method = self._method()
         if self.supervised and y is None and not isinstance(X, RowBlocks):
             raise ValueError(
@@ -130,7 +133,8 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self : object
             Fitted selector.
         """
-        check_parameters(self)
+        self._validate_params()
+        check_together(self)
         digest: Digest | None = getattr(self, "_digest", None)
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=digest is None)
         settings = (self.basis, self.n_components)

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import StrOptions
 
-from certifeature._parameters import check_choice
 from certifeature.basis import Basis
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import bss_promise
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.order import ORDERS, checked_scores, feature_scores, with_faint_last
+from certifeature.selectors.parameters import CONSTRAINTS
 from certifeature.selectors.pipeline import Method
 from certifeature.sparsify import Sample, bss
 
@@ -142,6 +143,10 @@ class BSSSelector(BaseSelector):
     ('exact', True)
     """
 
+    _parameter_constraints = CONSTRAINTS | {
+        "order": [StrOptions(set(ORDERS)), "array-like", callable],
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | str = "auto",
@@ -168,13 +173,11 @@ class BSSSelector(BaseSelector):
         self.random_state = random_state
 
     def _method(self) -> BSSMethod:
-        if isinstance(self.order, str):
-            check_choice("order", self.order, ORDERS)
-            if self.order in ("rfe", "coef") and not self.supervised:
-                raise ValueError(
-                    f"order={self.order!r} ranks features by the weights of an SVM, so it needs "
-                    "supervised=True; use order='leverage', an array or a callable."
-                )
+        if isinstance(self.order, str) and self.order in ("rfe", "coef") and not self.supervised:
+            raise ValueError(
+                f"order={self.order!r} ranks features by the weights of an SVM, so it needs "
+                "supervised=True; use order='leverage', an array or a callable."
+            )
         return BSSMethod(self.order, self.basis != "exact" and self.n_components is None)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature._parameters import check_choice
 from certifeature.basis import Basis
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import sampling_promise
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
+from certifeature.selectors.parameters import CONSTRAINTS
 from certifeature.selectors.pipeline import Method
 from certifeature.sparsify import Sample, leverage_sample, leverage_scores
 
@@ -110,6 +110,8 @@ class LeverageScoreSelector(BaseSelector):
     True
     """
 
+    _parameter_constraints = CONSTRAINTS | {"replace": ["boolean"]}
+
     def __init__(
         self,
         n_features_to_select: int | float | str = "auto",
@@ -136,7 +138,6 @@ class LeverageScoreSelector(BaseSelector):
         self.random_state = random_state
 
     def _method(self) -> LeverageMethod:
-        check_choice("replace", self.replace, (True, False))
         return LeverageMethod(self.replace)
 
 

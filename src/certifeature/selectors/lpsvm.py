@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifeature._labels import one_dimensional
-from certifeature._parameters import as_positive
 from certifeature._warnings import warn
 from certifeature.baselines import lpsvm
 from certifeature.rows.matrix import canonical_csr
+from certifeature.rows.rows import one_dimensional
 from certifeature.support import feature_weights
 
 __all__ = ["LPSVMSelector"]
@@ -78,6 +79,10 @@ class LPSVMSelector(SelectorMixin, BaseEstimator):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0, None, closed="neither")]
+    }
+
     def __init__(self, C: float = 1.0) -> None:
         self.C = C
 
@@ -96,7 +101,7 @@ class LPSVMSelector(SelectorMixin, BaseEstimator):
         self : object
             Fitted selector.
         """
-        as_positive("C, the price of slack,", self.C)
+        self._validate_params()
         if y is not None:
             # Without labels, scikit-learn says what is missing.
             y = one_dimensional(y)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certifeature.basis import Basis
-from certifeature.basis.vectors import squared_norms
+from certifeature.basis.basis import squared_norms
 from certifeature.rows.rows import Rows
 from certifeature.support import elimination_order, feature_weights
 

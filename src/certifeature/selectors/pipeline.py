@@ -20,8 +20,7 @@ from certifeature.basis import Basis
 from certifeature.basis.digest import Digest
 from certifeature.basis.span import BasisFacts, span
 from certifeature.certificate import APriori, Certificate
-from certifeature.certificate.certify import measured_certificate
-from certifeature.certificate.measure import extreme_eigenvalues
+from certifeature.certificate.measure import extreme_eigenvalues, measured_certificate
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import Sample
 from certifeature.sparsify.sample import EmptySampleError
@@ -178,10 +177,17 @@ def select(
     with progress("choose features"):
         ranked = known if support is None else _with_all_classes(support)
         scores = method.rank(ranked, svm, basis, whole)
-        size, sample = _choose(basis, scores, request, method)
+        size = request.size or _fewest_that_keep(basis, scores, request, method)
+        if size < len(scores):
+            sample = method.sample(basis, size, scores, request.seed)
+            sample = sample if request.rescale else sample.unscaled()
+        else:
+            _warn_of_all(size, len(scores), request)
+            size = len(scores)
+            sample = Sample(np.arange(size), np.ones(size))
     kind, n_rows = "all" if support is None else "support", facts.n_rows
     certificate = measured_certificate(whole, sample, kind, n_rows, _cost(support))
-    if basis.exact and request.rescale and size < len(basis.vectors):
+    if basis.exact and request.rescale and size < len(scores):
         certificate = replace(certificate, a_priori=method.promise(basis, size))
     return Selection(known, support, facts, scores, size, sample, certificate)
 
@@ -228,34 +234,17 @@ def _cost(support: Support | None) -> float | None:
     return float(support.costs.max())
 
 
-def _choose(
-    basis: Basis, scores: FloatArray, request: Request, method: Method
-) -> tuple[int, Sample]:
-    """Return how many features are chosen, and which."""
-    n_features = len(basis.vectors)
-
-    def sample(size: int) -> Sample:
-        chosen = method.sample(basis, size, scores, request.seed)
-        return chosen if request.rescale else Sample(chosen.indices, np.ones(len(chosen.indices)))
-
-    size = request.size
-    if size is None:
-        enough = method.enough(basis, request.epsilon) if request.rescale else n_features
-        size = _fewest_that_keep(basis, sample, request.epsilon, method.fewest(basis), enough)
-    if size < n_features:
-        return size, sample(size)
+def _warn_of_all(size: int, n_features: int, request: Request) -> None:
+    """Warn that there are no more features than are asked for."""
     reason, remedy = (
         (f"epsilon={request.epsilon} takes", "Ask for a larger epsilon or a number of features.")
         if request.size is None
         else ("n_features_to_select means", "Ask for fewer.")
     )
     warn(f"{reason} {size} features and X has {n_features}: all are kept, unscaled. {remedy}")
-    return n_features, Sample(np.arange(n_features), np.ones(n_features))
 
 
-def _fewest_that_keep(
-    basis: Basis, sample: Callable[[int], Sample], epsilon: float, fewest: int, enough: int
-) -> int:
+def _fewest_that_keep(basis: Basis, scores: FloatArray, request: Request, method: Method) -> int:
     """Return the smallest number of features whose measured λ is at least 1 − epsilon.
 
     Doubling finds a number that is enough, bisection the smallest, to one part in 64: a sample of
@@ -264,12 +253,16 @@ def _fewest_that_keep(
 
     def keeps(size: int) -> bool:
         try:
-            return extreme_eigenvalues(basis, sample(size))[0] >= 1 - epsilon
+            sample = method.sample(basis, size, scores, request.seed)
         except EmptySampleError:
             return False
+        sample = sample if request.rescale else sample.unscaled()
+        return extreme_eigenvalues(basis, sample)[0] >= 1 - request.epsilon
 
-    most = min(enough, len(basis.vectors))
-    size = min(fewest, most)
+    most = len(basis.vectors)
+    if request.rescale:
+        most = min(most, method.enough(basis, request.epsilon))
+    size = min(method.fewest(basis), most)
     too_few = size - 1
     while size < most and not keeps(size):
         too_few, size = size, min(2 * size, most)

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certifeature._parameters import as_count
-from certifeature.basis.vectors import squared_norms
+from certifeature.basis.basis import as_vectors, check_orthonormal, squared_norms
 from certifeature.sparsify.sample import EmptySampleError, Sample
-from certifeature.sparsify.validation import as_vectors, check_orthonormal
 
 __all__ = ["leverage_sample", "leverage_scores"]
 

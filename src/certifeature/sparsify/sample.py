@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,3 +47,7 @@ class Sample:
     indices: NDArray[np.intp]
     weights: NDArray[np.float64]
     steps: Steps | None = None
+
+    def unscaled(self) -> Sample:
+        """Return the same features, as they are."""
+        return replace(self, weights=np.ones(len(self.indices)))

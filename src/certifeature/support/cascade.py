@@ -16,11 +16,9 @@ from sklearn.svm import LinearSVC
 from certifeature._warnings import warn
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import stored_bytes
-from certifeature.support.checks import check_svm
-from certifeature.support.costs import row_costs
 from certifeature.support.fitted import margins, near_margin, support_rows
-from certifeature.support.fitting import fit_svm
 from certifeature.support.newton import has_smooth_loss, move_to_optimum
+from certifeature.support.svm import check_svm, fit_svm, row_costs
 
 __all__ = ["Cascade", "cascade"]
 
@@ -129,7 +127,9 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
         gathered = gathered.joined(more)
         if has_smooth_loss(svm):
             # From where it was it is not far to the new optimum.
-            move_to_optimum(fitted, gathered.X, gathered.y)
+            costs = row_costs(fitted, gathered.y, classes=classes)
+            assert costs is not None
+            move_to_optimum(fitted, gathered.X, gathered.y, costs)
         else:
             fit_svm(fitted, gathered.X, gathered.y)
     if not settled:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from certifeature.support.fitted import feature_weights
-from certifeature.support.fitting import fit_svm
+from certifeature.support.svm import fit_svm
 
 __all__ = ["elimination_order"]
 

@@ -11,9 +11,8 @@ from sklearn.base import clone
 
 from certifeature.rows.rows import Rows
 from certifeature.support.cascade import cascade
-from certifeature.support.costs import row_costs
 from certifeature.support.fitted import support_rows
-from certifeature.support.fitting import FEW_ROWS, default_svm, fit_svm
+from certifeature.support.svm import FEW_ROWS, default_svm, fit_svm, row_costs
 
 __all__ = ["Support", "find_support", "grown", "missing_rows"]
 

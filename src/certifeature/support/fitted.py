@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.svm import SVC, NuSVC
 
-from certifeature.support.checks import REMEDY, check_svm
+from certifeature.support.svm import REMEDY, check_svm
 
 __all__ = ["feature_weights", "margins", "near_margin", "share_outside", "support_rows"]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from certifeature._warnings import warn
-from certifeature.support.costs import row_costs
 
 __all__ = ["UNCERTAIN", "has_smooth_loss", "move_to_optimum", "solved", "squared_hinge_minimiser"]
 
@@ -45,9 +45,7 @@ def has_smooth_loss(svm: Any) -> bool:
     )
 
 
-def move_to_optimum(
-    svm: LinearSVC, X: Any, y: NDArray[Any], sample_weight: FloatArray | None = None
-) -> LinearSVC:
+def move_to_optimum(svm: LinearSVC, X: Any, y: NDArray[Any], costs: FloatArray) -> LinearSVC:
     """Move a fitted squared-hinge SVM to its optimum, by Newton steps.
 
     LIBLINEAR stops at a tolerance, so its support rows depend on the order of the rows. The optimum
@@ -61,13 +59,11 @@ def move_to_optimum(
         The data it was fitted to.
     y : ndarray of shape (n_samples,)
         Their labels.
-    sample_weight : ndarray of shape (n_samples,), default=None
-        Weights of the rows.
+    costs : ndarray of shape (n_samples, n_problems)
+        What the SVM multiplies the loss of each row by.
     """
     X = X.astype(np.float64, copy=False)
     scale = float(svm.intercept_scaling) if svm.fit_intercept else 0.0
-    costs = row_costs(svm, y, sample_weight, svm.classes_)
-    assert costs is not None
     positive = svm.classes_[1:] if len(svm.classes_) == 2 else svm.classes_
     signs = np.where(y[:, None] == positive, 1.0, -1.0)
     for problem in range(costs.shape[1]):
@@ -205,14 +201,17 @@ class _System:
             return solved(self._hessian(), -gradient), used
         if n_rows <= _MAX_DIRECT:
             # The minimiser is Aᵀβ with (AAᵀ + C⁻¹)β = s: no difference of large numbers.
-            kernel = _dense(self.X @ self.X.T) + self.scale**2 + np.diag(1 / self.costs)
-            beta = solved(kernel, self.signs)
+            kernel = self.X @ self.X.T
+            kernel = kernel.toarray() if sparse.issparse(kernel) else kernel
+            beta = solved(kernel + self.scale**2 + np.diag(1 / self.costs), self.signs)
             return _transposed_times(self.X, self.scale, beta) - weights, used
         return self._conjugate_gradients(gradient, residual_size, max_products)
 
     def _hessian(self) -> FloatArray:
+        scaled = sparse.diags_array(self.costs) @ self.X
+        gram = self.X.T @ scaled
         hessian = np.eye(self.X.shape[1] + 1)
-        hessian[:-1, :-1] += _dense(self.X.T @ _scaled_rows(self.X, self.costs))
+        hessian[:-1, :-1] += gram.toarray() if sparse.issparse(gram) else gram
         hessian[-1, :-1] = hessian[:-1, -1] = self.scale * (self.X.T @ self.costs)
         hessian[-1, -1] += self.scale**2 * self.costs.sum()
         return hessian
@@ -220,18 +219,16 @@ class _System:
     def _conjugate_gradients(
         self, gradient: FloatArray, residual_size: float, max_products: int
     ) -> tuple[FloatArray, int]:
-        step, residual = np.zeros_like(gradient), -gradient
-        direction, square = residual, residual @ residual
         n_products = 0
-        while np.sqrt(square) > residual_size and n_products < max_products:
-            image = self.costs * _times(self.X, self.scale, direction)
-            image = direction + _transposed_times(self.X, self.scale, image)
-            share = square / (direction @ image)
-            step += share * direction
-            residual = residual - share * image
-            last, square = square, residual @ residual
-            direction = residual + square / last * direction
+
+        def product(direction: FloatArray) -> FloatArray:
+            nonlocal n_products
             n_products += 1
+            image = self.costs * _times(self.X, self.scale, direction)
+            return direction + _transposed_times(self.X, self.scale, image)
+
+        hessian = LinearOperator((len(gradient), len(gradient)), matvec=product)
+        step, _ = cg(hessian, -gradient, rtol=0.0, atol=residual_size, maxiter=max_products)
         return step, n_products
 
 
@@ -250,14 +247,6 @@ def _size(X: Any, scale: float) -> float:
     """Return the norm of all values of the rows (xᵢ, scale)."""
     values = X.data if sparse.issparse(X) else X
     return float(np.hypot(np.linalg.norm(values), scale * np.sqrt(X.shape[0])))
-
-
-def _scaled_rows(X: Any, scales: FloatArray) -> Any:
-    return sparse.diags_array(scales) @ X if sparse.issparse(X) else scales[:, None] * X
-
-
-def _dense(X: Any) -> FloatArray:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
 def _times(X: Any, scale: float, weights: FloatArray) -> FloatArray:

@@ -54,7 +54,6 @@ class Spectrum:
         self._signs[: len(low)] = -1
         self.n_picks = 0
         self._first_distance = barriers.distance_after_step(self.lifted)
-        barriers.settle(self.values)
 
     @property
     def updates(self) -> FloatArray:
@@ -71,11 +70,10 @@ class Spectrum:
         self._updates[self._n_lifts + self.n_picks] = pick
         self.n_picks += 1
 
-    def renewed(self, barriers: Barriers) -> Spectrum:
-        """Return the same matrix with a new eigendecomposition."""
-        picked = self.updates[self._n_lifts :] @ self.axes.T
-        max_picks = len(self._updates) - self._n_lifts
-        return Spectrum(self._matrix + picked.T @ picked, max_picks, barriers)
+    def matrix(self) -> FloatArray:
+        """Return A."""
+        picked: FloatArray = self.updates[self._n_lifts :] @ self.axes.T
+        return self._matrix + picked.T @ picked
 
     def is_stale(self, barriers: Barriers) -> bool:
         """Tell whether the picks are too many, or D too near to a barrier."""
@@ -102,9 +100,11 @@ class Barriers:
         lift = min(_LIFT * n_steps, (upper - lower) / 2)
         return np.where(values - lower < _NEAR * lift, lower + lift, values)
 
-    def settle(self, values: FloatArray) -> None:
-        """Compute the potentials from the spectrum of A."""
-        self._potentials = (1 / self._distances(values, 0)).sum(axis=1)
+    def spectrum(self, matrix: FloatArray, max_picks: int) -> Spectrum:
+        """Return the spectrum of A, and compute the potentials from it."""
+        spectrum = Spectrum(matrix, max_picks, self)
+        self._potentials = (1 / self._distances(spectrum.values, 0)).sum(axis=1)
+        return spectrum
 
     def step(self, spectrum: Spectrum) -> Step:
         """Return what the next step looks like."""

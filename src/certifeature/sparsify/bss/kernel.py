@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certifeature._parameters import as_count
-from certifeature.basis.vectors import Vectors, squared_norms
-from certifeature.sparsify.bss.barriers import Barriers, Ceiling, Spectrum
+from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
+from certifeature.sparsify.bss.barriers import Barriers, Ceiling
 from certifeature.sparsify.bss.scan import Scan
 from certifeature.sparsify.sample import Sample, Steps
-from certifeature.sparsify.validation import as_vectors, check_orthonormal
 
 __all__ = ["bss"]
 
@@ -91,31 +88,18 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
             f"{n_components} directions. Ask for at least {n_components + 1}, or give a basis "
             f"truncated to fewer than {n_select} directions."
         )
-    features, energies = zip(*_picks(vectors, _ranking(vectors, priority), n_select), strict=True)
-    steps = Steps(np.array(features, dtype=np.intp), np.array(energies))
-    indices, first, places = np.unique(steps.features, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    totals = np.bincount(places, steps.energies)
-    scale = (1 - np.sqrt(n_components / n_select)) / n_select
-    return Sample(indices[order], np.sqrt(totals[order] * scale), steps)
-
-
-def _picks(
-    vectors: Vectors, ranking: NDArray[np.intp], n_select: int
-) -> Iterator[tuple[int, float]]:
-    """Yield the feature of each step, and by how much of vvᵀ the matrix A grows."""
-    n_components = vectors.shape[1]
+    scan = Scan(vectors, _ranking(vectors, priority))
     ratio = np.sqrt(n_components / n_select)
     reach = np.sqrt(n_select * n_components)
     stretch = (1 + ratio) / (1 - ratio)
     barriers = Barriers(np.array([-reach, stretch * reach]), np.array([1.0, stretch]))
     window = max(_SHORTEST_WINDOW, int(_WINDOW_PER_REACH * reach))
-    spectrum = Spectrum(np.zeros((n_components, n_components)), window, barriers)
-    scan = Scan(vectors, ranking)
+    spectrum = barriers.spectrum(np.zeros((n_components, n_components)), window)
     room = _FIRST_ROOM
-    for _ in range(n_select):
+    features, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
+    for number in range(n_select):
         if spectrum.is_stale(barriers):
-            spectrum = spectrum.renewed(barriers)
+            spectrum = barriers.spectrum(spectrum.matrix(), window)
             room = max(_LESS_ROOM * room, _LEAST_ROOM)
         step = barriers.step(spectrum)
         if spectrum.n_picks == 0:
@@ -127,15 +111,23 @@ def _picks(
                 # The features that were ruled out may have become admissible.
                 if spectrum.n_picks < window // 2:
                     room = min(_MORE_ROOM * room, _MAX_ROOM)
-                spectrum = spectrum.renewed(barriers)
+                spectrum = barriers.spectrum(spectrum.matrix(), window)
                 step = barriers.step(spectrum)
                 scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window, room))
                 ceiling = Ceiling.flat(barriers.ceiling(spectrum, step, 0, _LEAST_ROOM))
             pick = scan.anywhere(step.surplus, ceiling)
-        feature, vector = pick
-        energy = barriers.accept(step, vector)
-        spectrum.add(vector * np.sqrt(energy))
-        yield feature, energy
+        features[number], vector = pick
+        energies[number] = barriers.accept(step, vector)
+        spectrum.add(vector * np.sqrt(energies[number]))
+    return _scaled(Steps(features, energies), (1 - ratio) / n_select)
+
+
+def _scaled(steps: Steps, scale: float) -> Sample:
+    """Return the features of the steps, with the energy of all steps of a feature together."""
+    indices, first, places = np.unique(steps.features, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    totals = np.bincount(places, steps.energies)
+    return Sample(indices[order], np.sqrt(totals[order] * scale), steps)
 
 
 def _ranking(vectors: Vectors, priority: ArrayLike | None) -> NDArray[np.intp]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature.basis.vectors import Vectors
+from certifeature import _memory
+from certifeature.basis.basis import Vectors
 from certifeature.sparsify.bss.barriers import Ceiling, QuadraticForm
 
 __all__ = ["Scan"]
@@ -28,9 +29,6 @@ _MANY_BLOCKS = 16
 _LARGEST_JOINED = 2**23
 # More features than this are worth a closer look at the ceiling.
 _MANY_KEPT = 1024
-# Values of V kept in single precision, and coordinates kept on a list (or as many as V has itself).
-_MAX_KEPT = 2**28
-_MAX_LISTED = 2**27
 _EPS = float(np.finfo(np.float32).eps)
 
 
@@ -146,7 +144,7 @@ class Shortlist:
         self._ceiling = ceiling
         self._n_kept = 0
         self._n_values = 0
-        self._max_values = max(_MAX_LISTED, rough.n_values_in_memory)
+        self._max_values = max(_memory.MAX_LISTED, rough.n_values_in_memory)
         self._blocks: list[Block] = []
 
     def blocks(self) -> Iterator[Block]:
@@ -187,7 +185,15 @@ class RoughVectors:
 
     def screened(self, number: int, axes: FloatArray, ceiling: FloatArray) -> Block:
         """Return the features of a block that a form below the ceiling may admit."""
-        rough, squared_norms = self._rows(number)
+        if number < len(self._kept):
+            rough, squared_norms = self._kept[number]
+        else:
+            features = self._ranking[self._bounds[number] : self._bounds[number + 1]]
+            rough = self._vectors[features].astype(np.float32)
+            squared_norms = np.einsum("ij,ij->i", rough, rough)
+            n_values = self._bounds[number + 1] * rough.shape[1]
+            if number == len(self._kept) and n_values <= _memory.MAX_ARRAY:
+                self._kept.append((rough, squared_norms))
         values = (rough @ axes.astype(np.float32)) ** 2 @ ceiling.astype(np.float32)
         # A coordinate is wrong by (ℓ + 2)·eps·‖v‖/2 at most, a form by twice the norm of that.
         n_components = len(axes)
@@ -195,16 +201,6 @@ class RoughVectors:
         places = self._bounds[number] + np.flatnonzero(values + error * squared_norms >= 0)
         vectors = self._vectors[self._ranking[places]] @ axes
         return Block(places, vectors, vectors**2)
-
-    def _rows(self, number: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        if number < len(self._kept):
-            return self._kept[number]
-        features = self._ranking[self._bounds[number] : self._bounds[number + 1]]
-        rough = self._vectors[features].astype(np.float32)
-        rows = rough, np.einsum("ij,ij->i", rough, rough)
-        if number == len(self._kept) and self._bounds[number + 1] * rough.shape[1] <= _MAX_KEPT:
-            self._kept.append(rows)
-        return rows
 
 
 def _joined(blocks: list[Block]) -> list[Block]:

@@ -1,22 +1,33 @@
-"""Training a linear SVM on data that may be unfit for one."""
+"""A linear SVM: whether it is one, what its rows cost, and how it is trained."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
+from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import has_fit_parameter
 
+from certifeature._parameters import as_positive
 from certifeature._warnings import warn
 from certifeature.support.newton import UNCERTAIN, has_smooth_loss, move_to_optimum
 
-__all__ = ["FEW_ROWS", "default_svm", "fit_svm"]
+__all__ = ["FEW_ROWS", "REMEDY", "check_svm", "cost_of", "default_svm", "fit_svm", "row_costs"]
 
+FloatArray = NDArray[np.float64]
+
+REMEDY = (
+    "use sklearn.svm.SVC(kernel='linear'), sklearn.svm.LinearSVC or another linear SVM, "
+    "or supervised=False."
+)
 # Up to here LIBSVM's exact support vectors cost no more than LIBLINEAR's approximate ones.
 FEW_ROWS = 1000
 # Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
@@ -25,6 +36,96 @@ _MAX_ITERATIONS = 1_000_000
 _LARGEST_ROW_NORM = 1e18
 # Of the margins of LIBSVM's solutions, the closer one first; its own default is 1e-3.
 _TOLERANCES = (1e-8, 1e-5)
+
+
+def check_svm(svm: Any) -> None:
+    """Raise unless an estimator can be a linear SVM for which every class counts."""
+    name = type(svm).__name__
+    if isinstance(svm, BaseEstimator) and not is_classifier(svm):
+        raise ValueError(f"{name} is not a classifier; {REMEDY}")
+    kernel = getattr(svm, "kernel", "linear")
+    if kernel != "linear":
+        raise ValueError(
+            f"the guarantees hold for linear SVMs; got {name} with kernel={kernel!r}. "
+            "Use kernel='linear'."
+        )
+    if cost_of(svm) is not None:
+        as_positive(f"C of {name}", svm.C)
+    weights = getattr(svm, "class_weight", None)
+    for label, weight in weights.items() if isinstance(weights, Mapping) else ():
+        if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
+            raise ValueError(
+                f"class_weight of {name} gives the class {label!r} the weight {weight!r}, and "
+                "weights must be finite and positive. If its rows should not count, leave them out."
+            )
+
+
+def cost_of(svm: Any) -> float | None:
+    """Return the parameter C of an SVM, or None if it has none.
+
+    That of a `sklearn.svm.NuSVC`, which has none, is an attribute nevertheless, and 0.
+    """
+    return svm.get_params().get("C") if hasattr(svm, "get_params") else getattr(svm, "C", None)
+
+
+def row_costs(
+    svm: Any,
+    y: NDArray[Any],
+    sample_weight: FloatArray | None = None,
+    classes: NDArray[Any] | None = None,
+) -> FloatArray | None:
+    """Return what an SVM multiplies the loss of each row by, or None if it has no C.
+
+    Parameters
+    ----------
+    svm : estimator
+        Linear SVM.
+    y : ndarray of shape (n_samples,)
+        Labels.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the rows.
+    classes : ndarray of shape (n_classes,), default=None
+        The classes, in ascending order, where not all of them are among the labels.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_problems) or None
+        ``C`` times the weight of the row and of its class. There is one column, but where LIBLINEAR
+        sets several classes against the rest one by one: then each has a column, in which only
+        its own rows have the weight of their class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from certifeature.support import row_costs
+    >>> row_costs(SVC(C=2, class_weight={1: 10}), np.array([0, 1, 1])).ravel()
+    array([ 2., 20., 20.])
+    """
+    C = cost_of(svm)
+    if C is None:
+        return None
+    classes = np.unique(y) if classes is None else classes
+    weights = _class_weights(svm, classes, y, sample_weight)
+    places = np.searchsorted(classes, y)
+    if len(classes) > 2 and isinstance(svm, LinearSVC) and svm.multi_class == "ovr":
+        costs = np.where(places[:, None] == np.arange(len(classes)), weights, 1.0)
+    else:
+        costs = weights[places][:, None]
+    if sample_weight is not None:
+        costs = costs * sample_weight[:, None]
+    return np.asarray(float(C) * costs)
+
+
+def _class_weights(
+    svm: Any, classes: NDArray[Any], y: NDArray[Any], sample_weight: FloatArray | None
+) -> FloatArray:
+    given = getattr(svm, "class_weight", None)
+    if isinstance(given, str):
+        # LIBSVM counts rows, LIBLINEAR weighs them.
+        weight = sample_weight if isinstance(svm, LinearSVC) else None
+        return np.asarray(compute_class_weight(given, classes=classes, y=y, sample_weight=weight))
+    return np.array([(given or {}).get(label, 1.0) for label in classes.tolist()], dtype=float)
 
 
 def default_svm(n_rows: int, random_state: int) -> Any:
@@ -113,7 +214,9 @@ def fit_svm(
         # Where LIBLINEAR stopped does not matter if the optimum is reached in the end.
         warnings.simplefilter("ignore", ConvergenceWarning)
         svm.fit(X, y, **weights)
-    return move_to_optimum(svm, X, y, sample_weight)
+    costs = row_costs(svm, y, sample_weight)
+    assert costs is not None
+    return move_to_optimum(svm, X, y, costs)
 
 
 def _fit_closely(
