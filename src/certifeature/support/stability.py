@@ -1,0 +1,218 @@
+"""How sure an SVM is of its weights, over subsamples of the rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC, LinearSVC, NuSVC
+
+from certifeature.rows.matrix import normalised, scaled_back
+from certifeature.support.fitted import _dense_coef
+from certifeature.support.fitting import fit_svm
+
+__all__ = ["stable_scores"]
+
+FloatArray = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Of the Gram matrix, whose eigenvectors cost the cube.
+_MAX_GRAM_ROWS = 2000
+# To which rows and weights that are equal but for rounding are so.
+_ROW_DIGITS, _WEIGHT_DIGITS = 9, 12
+# Share of the largest weight by which two fits with one solution may differ.
+_SOLVER = 1e-6
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def stable_scores(
+    svm: Any,
+    X: Any,
+    y: NDArray[Any],
+    sample_weight: FloatArray | None = None,
+    *,
+    n_subsamples: int = 12,
+    share: float = 0.6,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> FloatArray:
+    """Score all features by how large their weights are against how much they vary.
+
+    The SVM is fitted to stratified subsamples of the rows. The score of a feature is |mean w| /
+    (sd w + median sd), with the median over the features whose weights vary. A feature that fits
+    the noise of some rows has a large weight on few subsamples only, or of either sign.
+
+    Parameters
+    ----------
+    svm : estimator
+        Unfitted linear SVM with ``coef_``; it is left alone.
+    X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
+        Rows to fit on, not zero everywhere.
+    y : ndarray of shape (n_samples,)
+        Labels.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the rows. Rows of weight 0 are in no subsample.
+    n_subsamples : int, default=12
+        Number of subsamples.
+    share : float, default=0.6
+        Share of the rows of each class in a subsample; two rows at least, if there are as many.
+    seed : int, default=0
+        Of the subsamples, and of an SVM whose ``random_state`` is None.
+    n_jobs : int, default=None
+        Number of processes that fit. It does not change the scores.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Scores, 0 for a feature that no fit uses. With several classes, the norm over the binary
+        problems. The order of rows does not change them, nor does that of columns, unless distinct
+        rows look alike but for it, as those of the identity matrix do.
+
+    See Also
+    --------
+    feature_weights : |w| of one fit to all rows.
+
+    Notes
+    -----
+    An SVM does not mind a rotation. Where rows are few, all fits are in the coordinates that the
+    Gram matrix of the rows gives them, and one product turns all weights back: many features cost
+    no more than few.
+
+    A fit that does not converge is no cause for a warning here: nothing is proven by a ranking.
+
+    References
+    ----------
+    .. [1] N. Meinshausen and P. Bühlmann, "Stability selection", Journal of the Royal Statistical
+       Society B 72, 417-473, 2010.
+    .. [2] V. G. Tusher, R. Tibshirani and G. Chu, "Significance analysis of microarrays applied to
+       the ionizing radiation response", PNAS 98, 5116-5121, 2001; a constant beside the standard
+       deviation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from certifeature.datasets import make_relevant_features
+    >>> from certifeature.support.stability import stable_scores
+    >>> X, y = make_relevant_features(60, 300, n_relevant=5, random_state=0)
+    >>> scores = stable_scores(SVC(kernel="linear"), X, y)
+    >>> sorted(np.argsort(-scores)[:3].tolist())
+    [2, 3, 4]
+    """
+    if sample_weight is not None:
+        positive = sample_weight > 0
+        X, y, sample_weight = X[positive], y[positive], sample_weight[positive]
+    rows, exponent = normalised(X)
+    order = _canonical_order(rows, y, sample_weight)
+    X, rows, y = X[order], rows[order], y[order]
+    sample_weight = None if sample_weight is None else sample_weight[order]
+    back = None
+    if _gram_pays(svm, rows):
+        X, back = _coordinates(rows)
+        X = scaled_back(X, exponent)
+    svm = _seeded(svm, seed)
+    # Processes, for what `fit_svm` does about warnings is not safe in threads.
+    fits = Parallel(n_jobs, backend="loky")(
+        delayed(_weights)(svm, X, y, sample_weight, chosen)
+        for chosen in _subsamples(y, n_subsamples, share, seed)
+    )
+    problems = (np.column_stack(weights) for weights in zip(*fits, strict=True))
+    scores = [_scores(w if back is None else rows.T @ (back @ w)) for w in problems]
+    return np.asarray(np.linalg.norm(scores, axis=0))
+
+
+def _canonical_order(rows: Any, y: NDArray[Any], sample_weight: FloatArray | None) -> Indices:
+    """Return an order of the rows that depends on where neither rows nor columns stand.
+
+    Rows are told apart by their class, their length, the sum of their values, and their products
+    with the sums of the classes; then by how all of these are around them, in the images under
+    XXᵀ. Keys are rounded relative to what they could be at most, for the sum of a class may be no
+    more than rounding itself. Rows that are still alike are told apart by where their values stand.
+    """
+    n_features = rows.shape[1]
+    classes, labels = np.unique(y, return_inverse=True)
+    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
+    lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+    units = np.where(lengths > 0, lengths, 1.0)[:, None]
+    total = lengths.sum()
+    sums = rows.T @ (labels[:, None] == np.arange(len(classes))).astype(float) / total
+    products = rows @ np.column_stack([np.full(n_features, n_features**-0.5), sums]) / units
+    images = rows @ (rows.T @ products / total) / units
+    places = rows @ np.random.default_rng(0).standard_normal((n_features, 1)) / units
+    keys = np.hstack([places, images, products, np.log(units), lengths[:, None] > 0])
+    weights = [] if sample_weight is None else [sample_weight]
+    return np.lexsort((*np.round(keys, _ROW_DIGITS).T, *weights, labels))
+
+
+def _subsamples(y: NDArray[Any], n_subsamples: int, share: float, seed: int) -> list[Indices]:
+    """Return rows of subsamples with the same share of each class."""
+    rng = np.random.default_rng(seed)
+    members = [np.flatnonzero(y == label) for label in np.unique(y)]
+    sizes = [max(min(2, len(rows)), round(share * len(rows))) for rows in members]
+    return [
+        np.concatenate(
+            [
+                np.sort(rng.choice(rows, size, replace=False))
+                for rows, size in zip(members, sizes, strict=True)
+            ]
+        )
+        for _ in range(n_subsamples)
+    ]
+
+
+def _gram_pays(svm: Any, rows: Any) -> bool:
+    """Tell whether the coordinates of rows are fewer than their values, and may replace these."""
+    rotates = isinstance(svm, SVC | NuSVC) or (isinstance(svm, LinearSVC) and svm.penalty == "l2")
+    n_rows = rows.shape[0]
+    n_values = rows.nnz if sparse.issparse(rows) else rows.size
+    return rotates and n_rows <= _MAX_GRAM_ROWS and n_rows**2 < n_values
+
+
+def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
+    """Return Z with ZZᵀ = XXᵀ, as narrow as can be, and B for which weights w of Z are XᵀBw of X.
+
+    With U and Λ the eigenvectors and eigenvalues of XXᵀ, Z = U√Λ and B = U/√Λ.
+    """
+    gram = rows @ rows.T
+    gram = gram.toarray() if sparse.issparse(gram) else gram
+    values, vectors = linalg.eigh(gram)
+    kept = values > len(values) * _EPS * values[-1]
+    roots, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    return vectors * roots, vectors / roots
+
+
+def _seeded(svm: Any, seed: int) -> Any:
+    svm = clone(svm)
+    if svm.get_params().get("random_state", seed) is None:
+        svm.set_params(random_state=seed)
+    return svm
+
+
+def _weights(
+    svm: Any, X: Any, y: NDArray[Any], sample_weight: FloatArray | None, rows: Indices
+) -> FloatArray:
+    """Return the weights of an SVM on some rows, one line for each binary problem."""
+    part = None if sample_weight is None else sample_weight[rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return _dense_coef(fit_svm(clone(svm), X[rows], y[rows], part))
+
+
+def _scores(weights: FloatArray) -> FloatArray:
+    """Return |mean|/(sd + median sd) of weights, with a row for each feature."""
+    largest = np.abs(weights).max(initial=0.0)
+    if largest == 0:
+        return np.zeros(len(weights))
+    weights = weights / largest
+    means = np.round(np.abs(weights.mean(axis=1)), _WEIGHT_DIGITS)
+    deviations = np.round(weights.std(axis=1), _WEIGHT_DIGITS)
+    if deviations.max() <= _SOLVER:
+        # All subsamples have the same solution: weights are as sure as they are large.
+        return means
+    return means / (deviations + np.median(deviations[deviations > 0]))
