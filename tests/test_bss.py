@@ -228,3 +228,60 @@ def test_rotating_the_basis_changes_nothing(rng):
 def test_bad_input_is_named(vectors, n_select, priority, message):
     with pytest.raises(ValueError, match=message):
         bss(vectors, n_select, priority=priority)
+
+
+@pytest.mark.parametrize("scaling", ["even", "exponential", "heavy tail"])
+@pytest.mark.parametrize("n_select", [13, 20, 60])
+def test_cover_takes_the_admissible_feature_of_the_largest_ratio(scaling, n_select, rng):
+    """The picks are those of a direct version that inverts both matrices in every step."""
+    vectors = random_basis(rng, 80, 12, scaling)
+    sample = bss(vectors, n_select, priority="cover")
+    np.testing.assert_array_equal(sample.steps.features, _direct_cover(vectors, n_select))
+    chosen = vectors[sample.indices] * sample.weights[:, None]
+    eigenvalues = np.linalg.eigvalsh(chosen.T @ chosen)
+    ratio = np.sqrt(12 / n_select)
+    assert eigenvalues.min() >= (1 - ratio) ** 2 - 1e-9
+    assert eigenvalues.max() <= (1 + ratio) ** 2 + 1e-9
+
+
+def _direct_cover(vectors, n_select):
+    n_components = vectors.shape[1]
+    ratio = np.sqrt(n_components / n_select)
+    stretch = (1 + ratio) / (1 - ratio)
+    reach, identity = np.sqrt(n_select * n_components), np.eye(n_components)
+    matrix, picked = np.zeros((n_components, n_components)), []
+    # Ratios tie at the start; the longest vector is taken then.
+    vectors_by_norm = np.argsort(-np.round(np.linalg.norm(vectors, axis=1), 12), kind="stable")
+    for step in range(n_select):
+        below = [np.linalg.inv(matrix - (step + s - reach) * identity) for s in (0, 1)]
+        above = [np.linalg.inv(stretch * (step + s + reach) * identity - matrix) for s in (0, 1)]
+        rise = np.trace(below[1]) - np.trace(below[0])
+        fall = np.trace(above[0]) - np.trace(above[1])
+
+        def forms(form):
+            return np.einsum("ij,jk,ik->i", vectors, form, vectors)
+
+        lower = forms(below[1] @ below[1]) / rise - forms(below[1])
+        upper = forms(above[1] @ above[1]) / fall + forms(above[1])
+        ratios = np.round(lower / upper, 9)
+        free = np.where((ratios >= 1) & ~np.isin(np.arange(len(ratios)), picked), ratios, 0)
+        keys = free if free.any() else ratios
+        feature = vectors_by_norm[np.argmax(keys[vectors_by_norm])]
+        picked.append(feature)
+        energy = 2 / (lower + upper)[feature]
+        matrix += energy * np.outer(vectors[feature], vectors[feature])
+    return picked
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_chosen=st.integers(0, 25))
+@settings(max_examples=25)
+def test_features_that_are_in_already_are_not_picked_while_others_serve(seed, n_chosen):
+    rng = np.random.default_rng(seed)
+    vectors = random_basis(rng, 60, 6, "even")
+    chosen = rng.choice(60, n_chosen, replace=False)
+    sample = bss(vectors, 20, priority=rng.random(60), chosen=chosen)
+    again = np.isin(sample.steps.features, chosen)
+    # With so many left to take, none that is in comes again, and the bounds are the same.
+    assert not again.any()
+    reduced = vectors[sample.indices] * sample.weights[:, None]
+    assert np.linalg.eigvalsh(reduced.T @ reduced).min() >= (1 - np.sqrt(6 / 20)) ** 2 - 1e-9

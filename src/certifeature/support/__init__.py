@@ -1,12 +1,15 @@
-"""What the selectors ask of a linear SVM: its support rows, its weights, an elimination order."""
+"""What the selectors ask of a linear SVM: its support rows, its weights, orders of features."""
 
+from certifeature.support.arom import arom_scores
 from certifeature.support.cascade import Cascade, cascade
 from certifeature.support.elimination import elimination_order
 from certifeature.support.fitted import feature_weights, share_outside, support_rows
+from certifeature.support.stability import stable_scores
 from certifeature.support.svm import default_svm, fit_svm, row_costs
 
 __all__ = [
     "Cascade",
+    "arom_scores",
     "cascade",
     "default_svm",
     "elimination_order",
@@ -14,5 +17,6 @@ __all__ = [
     "fit_svm",
     "row_costs",
     "share_outside",
+    "stable_scores",
     "support_rows",
 ]

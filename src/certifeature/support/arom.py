@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 
-from certifeature.rows.matrix import canonical_csr
-from certifeature.support.fitted import _dense_coef
-from certifeature.support.fitting import fit_svm
+from certifeature.rows.matrix import scaled_columns
+from certifeature.support.fitted import dense_coef, ranks
+from certifeature.support.svm import fit_svm
 
 __all__ = ["arom_scores"]
 
@@ -81,8 +80,9 @@ def arom_scores(
     columns = np.arange(n_features)
     for _ in range(_ROUNDS):
         z = np.exp(log_z[columns])
-        fitted = fit_svm(clone(svm), _scaled_columns(X, columns, z), y, sample_weight)
-        sizes = _sizes(_dense_coef(fitted), z)
+        part = scaled_columns(X if len(columns) == n_features else X[:, columns], z)
+        fitted = fit_svm(clone(svm), part, y, sample_weight)
+        sizes = _sizes(dense_coef(fitted), z)
         used = sizes > 0
         if not used.any():
             break
@@ -91,16 +91,7 @@ def arom_scores(
         log_z[columns] = 2 * log_z[columns] + np.log(sizes)
         log_z[columns] -= log_z[columns].max()
         columns = columns[log_z[columns] > np.log(_NEGLIGIBLE)]
-    return _ranks(n_rounds, log_z)
-
-
-def _scaled_columns(X: Any, columns: NDArray[np.intp], scales: FloatArray) -> Any:
-    part = X if len(columns) == X.shape[1] else X[:, columns]
-    if not sparse.issparse(part):
-        return part * scales
-    part = sparse.csr_array(part)
-    values = part.data * scales[part.indices]
-    return canonical_csr(sparse.csr_array((values, part.indices, part.indptr), shape=part.shape))
+    return ranks(n_rounds, log_z)
 
 
 def _sizes(coef: FloatArray, z: FloatArray) -> FloatArray:
@@ -114,12 +105,3 @@ def _sizes(coef: FloatArray, z: FloatArray) -> FloatArray:
         return np.zeros_like(z)
     sizes = np.linalg.norm(coef / largest / z, axis=0)
     return np.round(sizes / sizes.max(), _DIGITS)
-
-
-def _ranks(rounds: FloatArray, log_z: FloatArray) -> FloatArray:
-    worst_first = np.lexsort((log_z, rounds))
-    a, b = worst_first[1:], worst_first[:-1]
-    differs = (rounds[a] != rounds[b]) | (log_z[a] != log_z[b])
-    ranks = np.empty(len(rounds))
-    ranks[worst_first] = np.concatenate([[0], np.cumsum(differs)])
-    return ranks

@@ -12,7 +12,15 @@ from sklearn.svm import SVC, NuSVC
 
 from certifeature.support.svm import REMEDY, check_svm
 
-__all__ = ["feature_weights", "margins", "near_margin", "share_outside", "support_rows"]
+__all__ = [
+    "dense_coef",
+    "feature_weights",
+    "margins",
+    "near_margin",
+    "ranks",
+    "share_outside",
+    "support_rows",
+]
 
 # Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
 # many does no harm: the guarantee for more rows holds for fewer.
@@ -100,7 +108,7 @@ def margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
 def _margins_of_pairs(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
     """Return margins of an SVM that sets every class against every other."""
     X = X if sparse.issparse(X) else np.asarray(X)
-    decisions = X @ _dense_coef(svm).T + svm.intercept_
+    decisions = X @ dense_coef(svm).T + svm.intercept_
     if len(svm.classes_) == 2:
         # Of two classes scikit-learn takes the second for the positive one.
         decisions = -decisions
@@ -137,7 +145,7 @@ def feature_weights(svm: Any) -> NDArray[np.float64]:
             f"{type(svm).__name__} has no coef_ to rank features by; use order='leverage', "
             "an array or a callable, or an estimator with coef_."
         )
-    weights = np.abs(_dense_coef(svm))
+    weights = np.abs(dense_coef(svm))
     largest = weights.max(initial=0.0)
     if largest == 0:
         return np.zeros(weights.shape[1])
@@ -174,7 +182,7 @@ def share_outside(svm: Any, vectors: Any) -> float:
     """
     if not hasattr(svm, "coef_"):
         return 0.0
-    coef = _dense_coef(svm)
+    coef = dense_coef(svm)
     largest = np.abs(coef).max(initial=0.0)
     if largest == 0:
         return 0.0
@@ -183,6 +191,20 @@ def share_outside(svm: Any, vectors: Any) -> float:
     return float(max(0.0, 1 - inside**2) ** 0.5)
 
 
-def _dense_coef(svm: Any) -> NDArray[np.float64]:
+def dense_coef(svm: Any) -> NDArray[np.float64]:
+    """Return the weights of a fitted linear model, a line for each binary problem."""
     coef = svm.coef_.toarray() if sparse.issparse(svm.coef_) else np.asarray(svm.coef_)
     return np.atleast_2d(coef)
+
+
+def ranks(*keys: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ranks that keys give, from 0 for the smallest; the first key counts most.
+
+    Equal keys have equal ranks.
+    """
+    worst_first = np.lexsort(keys[::-1])
+    table = np.array(keys)[:, worst_first]
+    differs = (table[:, 1:] != table[:, :-1]).any(axis=0)
+    result = np.empty(len(worst_first))
+    result[worst_first] = np.concatenate([[0], np.cumsum(differs)])
+    return result

@@ -193,10 +193,16 @@ class _System:
     ) -> tuple[FloatArray, int]:
         """Return the step to the minimiser, and how many products with the rows it took.
 
-        Small systems are solved directly, others by conjugate gradients.
+        Small systems are solved directly, others by conjugate gradients. Of sparse rows these come
+        first, for as long as a direct solution would take.
         """
         n_rows, n_features = self.X.shape
         used = 1 + min(n_rows, n_features) // _DIRECT_PER_PRODUCT
+        if sparse.issparse(self.X) and min(n_rows, n_features) <= _MAX_DIRECT:
+            step, tried = self._conjugate_gradients(gradient, residual_size, used)
+            if tried < used:
+                return step, tried
+            used += tried
         if n_features <= _MAX_DIRECT:
             return solved(self._hessian(), -gradient), used
         if n_rows <= _MAX_DIRECT:

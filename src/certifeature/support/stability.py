@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from certifeature.rows.matrix import normalised, scaled_back
-from certifeature.support.fitted import _dense_coef
-from certifeature.support.fitting import fit_svm
+from certifeature.support.fitted import dense_coef
+from certifeature.support.svm import fit_svm
 
 __all__ = ["stable_scores"]
 
@@ -201,7 +201,7 @@ def _weights(
     part = None if sample_weight is None else sample_weight[rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return _dense_coef(fit_svm(clone(svm), X[rows], y[rows], part))
+        return dense_coef(fit_svm(clone(svm), X[rows], y[rows], part))
 
 
 def _scores(weights: FloatArray) -> FloatArray:

@@ -177,15 +177,26 @@ class Step:
         return resolvents * resolvents / self.gaps[:, None] - _SIGNS[:, None] * resolvents
 
     @cached_property
-    def surplus(self) -> QuadraticForm:
-        """𝓛 − 𝓤, whose sign tells whether a vector is admissible.
+    def _cores(self) -> tuple[FloatArray, FloatArray]:
+        """H and K of both barriers, whose form is a diagonal, EHEᵀ and −sign·(EKFᵀ + FKEᵀ).
 
-        The form of a barrier is B⁻²/gap − sign·B⁻¹: a diagonal, EHEᵀ and −sign/gap·(ECFᵀ + FCEᵀ).
+        The form of a barrier is B⁻²/gap − sign·B⁻¹.
         """
         weighted = self._core / self.gaps[:, None, None]
-        inner = _SIGNED * (self._core + self._core @ self._overlap @ weighted)
+        return self._core + self._core @ self._overlap @ weighted, weighted
+
+    @cached_property
+    def surplus(self) -> QuadraticForm:
+        """𝓛 − 𝓤, whose sign tells whether a vector is admissible."""
+        inner, mixed = self._cores
         lower, upper = self.diagonal_forms(self.resolvents)
-        return QuadraticForm(lower - upper, self._probes, inner, -weighted)
+        return QuadraticForm(lower - upper, self._probes, _SIGNED * inner, -mixed)
+
+    def both_forms(self, vectors: FloatArray, squares: FloatArray) -> FloatArray:
+        """Return 𝓛 and 𝓤 of the rows of ``vectors``, whose squares are given too."""
+        inner, mixed = self._cores
+        form = QuadraticForm(self.resolvents[0], self._probes, inner, -_SIGNED * mixed)
+        return self.diagonal_forms(self.resolvents) @ squares.T + form.corrections(vectors)
 
 
 @dataclass(frozen=True)
@@ -199,12 +210,17 @@ class QuadraticForm:
 
     def correction(self, vectors: FloatArray) -> FloatArray:
         """Return the values for the rows of ``vectors``, without the diagonal part."""
+        total: FloatArray = self.corrections(vectors).sum(axis=0)
+        return total
+
+    def corrections(self, vectors: FloatArray) -> FloatArray:
+        """Return the shares that the two barriers have in the correction."""
         _, n_updates, n_components = self.probes.shape
         met = vectors @ self.probes.reshape(4 * n_updates, n_components).T
         met = met.reshape(len(vectors), 4, n_updates).transpose(1, 0, 2)
         inner, outer = met[:2], met[2:]
         half = inner @ (self.inner / 2) + outer @ self.mixed
-        return 2 * np.einsum("ijk,ijk->j", half, inner)
+        return 2 * np.einsum("ijk,ijk->ij", half, inner)
 
     def lowered(self, ceiling: FloatArray) -> Ceiling | None:
         """Return a lower ceiling for this form; None if the given diagonal may not be above it."""

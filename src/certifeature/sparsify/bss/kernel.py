@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certifeature._parameters import as_count
+from certifeature._parameters import as_count, check_choice
 from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
 from certifeature.sparsify.bss.barriers import Barriers, Ceiling
 from certifeature.sparsify.bss.scan import Scan
+from certifeature.sparsify.bss.widest import WidestScan
 from certifeature.sparsify.sample import Sample, Steps
 
 __all__ = ["bss"]
@@ -29,7 +30,13 @@ _LEAST_ROOM = 1e-3
 _MAX_ROOM = 100.0
 
 
-def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None) -> Sample:
+def bss(
+    vectors: ArrayLike,
+    n_select: int,
+    *,
+    priority: ArrayLike | str | None = None,
+    chosen: ArrayLike | None = None,
+) -> Sample:
     r"""Choose columns so that the eigenvalues of M = VᵀRRᵀV stay near 1.
 
     .. math::
@@ -47,9 +54,13 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
         Orthonormal columns; row i belongs to feature i.
     n_select : int
         Number of steps r, more than ``n_components``. At most so many features are chosen.
-    priority : array-like of shape (n_features,), default=None
+    priority : array-like of shape (n_features,) or "cover", default=None
         Ranking among the admissible features, highest first, ties to the lower index; None ranks
-        by the norms of the rows of V. The bounds hold for every ranking.
+        by the norms of the rows of V. "cover" takes the one that leaves most room between the
+        barriers: eigenvalues come out closest to each other, at the price of looking at all
+        features in every step. The bounds hold for every ranking.
+    chosen : array-like of int, default=None
+        Features that are in already. They are picked only where no other one is admissible.
 
     Returns
     -------
@@ -88,7 +99,12 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
             f"{n_components} directions. Ask for at least {n_components + 1}, or give a basis "
             f"truncated to fewer than {n_select} directions."
         )
-    scan = Scan(vectors, _ranking(vectors, priority))
+    chosen = np.asarray(() if chosen is None else chosen, dtype=np.intp)
+    if isinstance(priority, str):
+        check_choice("priority", priority, ("cover",))
+        scan: Scan = WidestScan(vectors, _ranking(vectors, None), chosen)
+    else:
+        scan = Scan(vectors, _ranking(vectors, priority), chosen)
     ratio = np.sqrt(n_components / n_select)
     reach = np.sqrt(n_select * n_components)
     stretch = (1 + ratio) / (1 - ratio)
@@ -104,7 +120,7 @@ def bss(vectors: ArrayLike, n_select: int, *, priority: ArrayLike | None = None)
         step = barriers.step(spectrum)
         if spectrum.n_picks == 0:
             scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window, room))
-        pick = scan.near_top(step.surplus)
+        pick = scan.near_top(step)
         if pick is None:
             ceiling = step.surplus.lowered(scan.ceiling)
             if ceiling is None:

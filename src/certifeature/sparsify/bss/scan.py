@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from certifeature import _memory
 from certifeature.basis.basis import Vectors
-from certifeature.sparsify.bss.barriers import Ceiling, QuadraticForm
+from certifeature.sparsify.bss.barriers import Ceiling, QuadraticForm, Step
 
-__all__ = ["Scan"]
+__all__ = ["Pick", "Scan"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -41,12 +41,14 @@ class Scan:
         V.
     ranking : ndarray
         The features to look at, best first; a place in it stands for a feature here.
+    chosen : ndarray
+        Features that count as picked from the start.
     """
 
-    def __init__(self, vectors: Vectors, ranking: IntArray) -> None:
+    def __init__(self, vectors: Vectors, ranking: IntArray, chosen: IntArray) -> None:
         self._vectors = vectors
         self._ranking = ranking
-        self._free = np.ones(len(ranking), dtype=bool)
+        self._free = ~np.isin(ranking, chosen)
         self._rough = RoughVectors(vectors, ranking)
         self._went_deep = False
 
@@ -59,8 +61,9 @@ class Scan:
         self.ceiling = ceiling
         self._shortlist = Shortlist(self._rough, axes, ceiling)
 
-    def near_top(self, surplus: QuadraticForm) -> Pick | None:
+    def near_top(self, step: Step) -> Pick | None:
         """Return the first admissible feature among the best unpicked ones, if there is one."""
+        surplus = step.surplus
         candidates = np.flatnonzero(self._free[self._head])
         if self._went_deep:
             candidates = candidates[:_SMALL_HEAD]
