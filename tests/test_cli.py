@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
 from certifeature import __version__
@@ -62,9 +61,6 @@ def write(kind, data, folder):
         frame.to_parquet(path)
     elif kind == "npz":
         np.savez(path, X=X, y=y, feature_names=names)
-    elif kind == "mat":
-        savemat(path, {"X": X, "y": y})
-        return path, "1"
     elif kind == "folder":
         path.mkdir()
         sparse.save_npz(path / "X.npz", sparse.csr_array(X))
@@ -84,7 +80,7 @@ def run_json(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-KINDS = ["csv", "csv.gz", "tsv", "parquet", "npz", "mat", "folder", "svm", "svm.bz2"]
+KINDS = ["csv", "csv.gz", "tsv", "parquet", "npz", "folder", "svm", "svm.bz2"]
 
 
 class TestSelect:

@@ -26,7 +26,7 @@ DataArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="SVMlight, CSV, TSV, Parquet, NPZ or MAT file, compressed or not; a folder with X.npz "
+        help="SVMlight, CSV, TSV, Parquet or NPZ file, compressed or not; a folder with X.npz "
         "and y.npy; - for standard input.",
     ),
 ]

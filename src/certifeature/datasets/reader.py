@@ -10,7 +10,6 @@ from typing import BinaryIO
 from certifeature.datasets._bytes import read_bytes
 from certifeature.datasets._checks import check_target
 from certifeature.datasets._delimited import read_csv, read_tsv
-from certifeature.datasets._mat import read_mat
 from certifeature.datasets._npz import read_folder, read_npz
 from certifeature.datasets._parquet import read_parquet
 from certifeature.datasets._svmlight import read_svmlight
@@ -20,7 +19,6 @@ __all__ = ["format_of", "read_data"]
 
 _READERS: dict[str, Callable[[bytes, str, str | int | None], Data]] = {
     "csv": read_csv,
-    "mat": read_mat,
     "npz": read_npz,
     "parquet": read_parquet,
     "svmlight": read_svmlight,
@@ -30,7 +28,6 @@ _FORMATS = {
     ".csv": "csv",
     ".dat": "svmlight",
     ".libsvm": "svmlight",
-    ".mat": "mat",
     ".npz": "npz",
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -58,13 +55,13 @@ def read_data(
         gzip, bzip2 or xz (and Zstandard from Python 3.14 on) are unpacked.
     target : str, int or None, default=None
         Where the labels are: the name of a column of a CSV, TSV or Parquet file, or its
-        position counted from 0 (-1 is the last); the name of an array of an NPZ file or of a
-        variable of a MATLAB file; the name, without ``.npy``, of a file of a folder. By
-        default, the only one named y, label, labels, target or class in lower or upper case.
-    format : {"svmlight", "csv", "tsv", "parquet", "npz", "mat"} or None, default=None
+        position counted from 0 (-1 is the last); the name of an array of an NPZ file; the
+        name, without ``.npy``, of a file of a folder. By default, the only one named y,
+        label, labels, target or class in lower or upper case.
+    format : {"svmlight", "csv", "tsv", "parquet", "npz"} or None, default=None
         The format of the file; by default, what the ending of its name says: ``.svm``,
         ``.svmlight``, ``.libsvm`` or ``.dat``; ``.csv``; ``.tsv``; ``.parquet`` or ``.pq``;
-        ``.npz``; ``.mat``.
+        ``.npz``.
 
     Returns
     -------
@@ -92,9 +89,8 @@ def read_data(
     Comments and ``qid`` fields are left out.
 
     NPZ files hold arrays X and y and optionally feature_names, or what
-    :func:`scipy.sparse.save_npz` writes. MATLAB files hold variables X and y, in version 5 of
-    the format. Nothing is ever unpickled. The content of a file is held in memory while it is
-    read.
+    :func:`scipy.sparse.save_npz` writes. Nothing is ever unpickled. The content of a file is
+    held in memory while it is read.
 
     Examples
     --------
@@ -127,6 +123,12 @@ def format_of(source: str) -> str:
     endings = [ending.lower() for ending in PurePath(source).suffixes]
     if endings and endings[-1] in _COMPRESSED:
         endings.pop()
+    if endings and endings[-1] == ".mat":
+        raise ValueError(
+            f"{source}: MATLAB files are not read. Load it with scipy.io.loadmat, then save a "
+            "dense X with numpy.savez('data.npz', X=X, y=y), or a sparse one with "
+            "scipy.sparse.save_npz as X.npz beside y.npy in a folder."
+        )
     if not endings or endings[-1] not in _FORMATS:
         raise ValueError(
             f"{source}: the name does not tell the format; the endings known are "
