@@ -106,7 +106,12 @@ def certify(
     if estimator is not None:
         check_svm(estimator)
     all_rows = as_rows(X, y)
-    sample = as_sample(selection, weights, all_rows.n_features, all_rows.feature_names)
+    sample = as_sample(
+        selection,
+        all_rows.n_features,
+        weights=weights,
+        feature_names=all_rows.feature_names,
+    )
     if rows == "support" and y is None and not all_rows.in_blocks:
         raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
     found = _all(all_rows, estimator) if rows == "all" else find_support(all_rows, estimator)

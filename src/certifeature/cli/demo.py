@@ -9,11 +9,12 @@ import numpy as np
 import typer
 
 from certifeature.certificate import certify
+from certifeature.certificate.selection import as_sample
 from certifeature.cli.features import describe
 from certifeature.cli.loading import Loaded
 from certifeature.cli.options import linear_svm
 from certifeature.cli.output import check_writable, reproduction, working
-from certifeature.compare import choice, compare
+from certifeature.compare import compare
 from certifeature.datasets import load_docstrings
 from certifeature.report import Report, write_report
 from certifeature.rows.matrix import fingerprint
@@ -49,7 +50,7 @@ def demo_command(
         selector = BSSSelector(_SIZE, estimator=svm, random_state=0).fit(docs.data, y)
     with working("certifying"):
         certificate = certify(docs.data, y, selector)
-    features = describe(choice(selector), docs.feature_names, selector.estimator_)
+    features = describe(as_sample(selector, n_words), docs.feature_names, selector.estimator_)
     typer.echo(f"first choices: {' '.join(feature.name for feature in features[:12])}")
     typer.echo(f"\n{certificate}\n")
     with working("comparing methods"):

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from certifeature._files import write_text
 from certifeature.certificate import Certificate, certify
+from certifeature.certificate.selection import as_sample
 from certifeature.cli.features import describe, feature_list
 from certifeature.cli.loading import Loaded, Scaling, load
 from certifeature.cli.options import (
@@ -36,7 +37,7 @@ from certifeature.cli.output import (
     working,
     write_data,
 )
-from certifeature.compare import METHODS, choice
+from certifeature.compare import METHODS
 from certifeature.report import Feature, Report, write_report
 from certifeature.rows.matrix import scaled_columns
 from certifeature.selectors import (
@@ -132,9 +133,9 @@ def select_command(
     with working(f"choosing {size} of {loaded.X.shape[1]:,} features"):
         selector.fit(loaded.X, None if unsupervised else loaded.y)
     seconds = perf_counter() - start
-    sample = choice(selector)
-    if not sample.indices.size:
+    if not selector.get_support().any():
         raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
+    sample = as_sample(selector, loaded.X.shape[1])
     if isinstance(n_select, int) and len(sample.indices) > n_select:
         # LPSVM finds a number of its own; the largest weights come first.
         sample = Sample(sample.indices[:n_select], sample.weights[:n_select])

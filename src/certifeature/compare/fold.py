@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from certifeature.basis import Basis
 from certifeature.basis.span import span
 from certifeature.certificate.measure import extreme_eigenvalues, without_basis
-from certifeature.compare.choice import choice
+from certifeature.certificate.selection import as_sample
 from certifeature.compare.methods import Method, WhichRows
 from certifeature.rows.matrix import scaled_columns
 from certifeature.rows.rows import Rows
@@ -96,7 +96,7 @@ class TrainedFold:
         return len(self.support) if rows == "support" else len(self._y)
 
     def choose(self, method: Method, size: int | None, seed: int) -> Sample:
-        """Return the features that a method chooses, best first.
+        """Return the features that a method chooses, best first; they may be none.
 
         Parameters
         ----------
@@ -113,7 +113,10 @@ class TrainedFold:
         selector = method.make(0 if size is None else size, clone(self._svm), seed)
         finds_support = getattr(selector, "supervised", False)
         X, y = self._rows("all" if finds_support else method.rows)
-        return choice(selector.fit(X, y))
+        selector.fit(X, y)
+        if not selector.get_support().any():
+            return Sample(np.empty(0, dtype=np.intp), np.empty(0))
+        return as_sample(selector, self._X.shape[1])
 
     def error(self, sample: Sample, rows: WhichRows = "all") -> float:
         """Return the test error of an SVM that sees these features of these training rows only."""

@@ -86,9 +86,7 @@ class StabilityDisplay:
     def __init__(self, selections: Sequence[Any], n_features: int) -> None:
         if len(selections) < 2:
             raise ValueError(f"stability compares selections; got {len(selections)}, give two.")
-        self.selections = [
-            as_sample(chosen, None, n_features, None).indices for chosen in selections
-        ]
+        self.selections = [as_sample(chosen, n_features).indices for chosen in selections]
         self.n_features = n_features
         masks = np.zeros((len(selections), n_features))
         for mask, chosen in zip(masks, self.selections, strict=True):
