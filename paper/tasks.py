@@ -48,7 +48,7 @@ class Task:
     source : str
         What data these really are; tables say it.
     X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
-        WhichRows.
+        Rows.
     y : ndarray of shape (n_samples,)
         Labels.
     feature_names : ndarray of str, or None

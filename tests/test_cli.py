@@ -19,12 +19,13 @@ from sklearn.datasets import dump_svmlight_file
 from certifeature import __version__
 from certifeature._files import replacing
 from certifeature._formulas import is_number
+from certifeature.certificate.selection import as_sample
 from certifeature.cli.app import run
 from certifeature.cli.features import read_features
 from certifeature.cli.loading import _free_memory, distinct_names
-from certifeature.cli.select import Method
 from certifeature.compare import METHODS, compare
 from certifeature.datasets import make_relevant_features, read_data
+from certifeature.support import default_svm
 
 COMMAND = Path(sys.executable).with_name("certifeature")
 
@@ -107,9 +108,7 @@ class TestSelect:
         assert all(float(line.split("\t")[1]) > 0 for line in lines)
         assert done.stderr == b""
 
-    @pytest.mark.parametrize(
-        "method", ["bss", "leverage", "rrqr", "rfe", "lpsvm", "l1", "univariate", "random"]
-    )
+    @pytest.mark.parametrize("method", METHODS)
     def test_every_method(self, method, csv, capsys):
         result = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12, "-m", method)
         chosen = result["features"]
@@ -117,7 +116,7 @@ class TestSelect:
         assert [feature["rank"] for feature in chosen] == list(range(1, len(chosen) + 1))
         assert {feature["label"] for feature in chosen} <= {"yes", "no"}
 
-    @pytest.mark.parametrize("method", ["bss", "leverage", "rrqr", "random"])
+    @pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].ours])
     def test_unsupervised_needs_no_labels(self, method, data, tmp_path, capsys):
         X, _, names = data
         path = tmp_path / "rows.npz"
@@ -126,6 +125,16 @@ class TestSelect:
         result = run_json(capsys, *arguments)
         assert result["certificate"]["rows"] == "all"
         assert all(feature["weight"] is None for feature in result["features"])
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_a_choice_is_the_one_that_is_compared(self, method, csv, data, capsys):
+        X, y, _ = data
+        found = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12, "-m", method)["features"]
+        svm = default_svm(len(y), 0)
+        selector = METHODS[method].make(12, svm, 0).fit(pd.read_csv(csv).iloc[:, :-1].to_numpy(), y)
+        sample = as_sample(selector, X.shape[1])
+        assert [feature["index"] for feature in found] == sample.indices[:12].tolist()
+        assert [feature["scale"] for feature in found] == sample.weights[:12].tolist()
 
     def test_auto_keeps_half_of_the_margin(self, csv, capsys):
         result = run_json(capsys, "select", csv, "-t", "tumour", "-k", "auto")
@@ -379,8 +388,11 @@ class TestCompare:
 
 
 class TestHelp:
-    def test_methods_are_those_of_the_comparison(self):
-        assert {method.value for method in Method} == METHODS.keys()
+    @pytest.mark.parametrize("command", ["select", "compare"])
+    def test_methods_are_those_of_the_comparison(self, command, capsys):
+        assert run([command, "--help"]) == 0
+        assert ", ".join(METHODS) in " ".join(capsys.readouterr().out.split())
+        assert all(f'"{name}"' in compare.__doc__ for name in METHODS)
 
     def test_every_command_shows_examples(self, capsys):
         for command in ("select", "certify", "compare", "demo"):

@@ -17,6 +17,7 @@ from certifeature.cli.options import (
     DataArgument,
     FormatOption,
     JSONOption,
+    MethodsOption,
     ReportOption,
     ScaleOption,
     SeedOption,
@@ -24,8 +25,7 @@ from certifeature.cli.options import (
     linear_svm,
 )
 from certifeature.cli.output import check_writable, json_text, reproduction, working
-from certifeature.cli.select import Method
-from certifeature.compare import Comparison, compare
+from certifeature.compare import METHODS, Comparison, compare, method_named
 from certifeature.report import Report, write_report
 
 __all__ = ["compare_command"]
@@ -35,10 +35,7 @@ def compare_command(
     data: DataArgument,
     sizes: Annotated[list[int], typer.Option("-k", help="Number of features; may be repeated.")],
     target: TargetOption = None,
-    methods: Annotated[
-        list[Method] | None,
-        typer.Option("--method", "-m", help="One of the methods; may be repeated (all)."),
-    ] = None,
+    methods: MethodsOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the table to this .csv or .json.")
     ] = None,
@@ -59,6 +56,7 @@ def compare_command(
       certifeature compare genes.csv -t tumour -k 50 -k 100 --scale standard
       certifeature compare pages.svm -k 300 -m bss -m rfe -m l1 --report report.html
     """
+    names = [method_named(name).name for name in methods or METHODS]
     check_writable(output, report, inputs=(data,))
     if output is not None and output.suffix not in (".csv", ".json"):
         raise ValueError(f"{output}: the table is written as .csv or .json; name such a file.")
@@ -71,7 +69,7 @@ def compare_command(
             loaded.X,
             loaded.y,
             sorted(sizes),
-            methods=[method.value for method in methods] if methods else None,
+            methods=names,
             estimator=linear_svm(loaded.X.shape[0], cost, seed),
             scaling=scale.value,
             n_repeats=repeats,

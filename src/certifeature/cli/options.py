@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from certifeature.cli.loading import Scaling
+from certifeature.compare import METHODS
 from certifeature.support import default_svm
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "DataArgument",
     "FormatOption",
     "JSONOption",
+    "MethodOption",
+    "MethodsOption",
     "ReportOption",
     "ScaleOption",
     "SeedOption",
@@ -47,6 +50,22 @@ ScaleOption = Annotated[
 ]
 CostOption = Annotated[float, typer.Option("--C", "-C", help="C of the SVM.", min=1e-12)]
 SeedOption = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
+_METHOD_NAMES: dict[str, Any] = {"metavar": "NAME", "autocompletion": lambda: list(METHODS)}
+MethodOption = Annotated[
+    str,
+    typer.Option(
+        "--method", "-m", help=f"Method that chooses: {', '.join(METHODS)}.", **_METHOD_NAMES
+    ),
+]
+MethodsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "-m",
+        help=f"Method to compare; may be repeated. All, if none is given: {', '.join(METHODS)}.",
+        **_METHOD_NAMES,
+    ),
+]
 JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", "-r", help="Write a report to this HTML file.")

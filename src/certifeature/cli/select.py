@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -22,6 +21,7 @@ from certifeature.cli.options import (
     DataArgument,
     FormatOption,
     JSONOption,
+    MethodOption,
     ReportOption,
     ScaleOption,
     SeedOption,
@@ -37,42 +37,18 @@ from certifeature.cli.output import (
     working,
     write_data,
 )
-from certifeature.compare import METHODS
+from certifeature.compare import METHODS, Method, method_named
 from certifeature.report import Feature, Report, write_report
 from certifeature.rows.matrix import scaled_columns
-from certifeature.selectors import (
-    BSSSelector,
-    LeverageScoreSelector,
-    RandomSelector,
-    RRQRSelector,
-)
 from certifeature.sparsify import Sample
 from certifeature.support import fit_svm
 
-__all__ = ["Method", "select_command"]
+__all__ = ["select_command"]
 
-_OURS = {
-    "bss": BSSSelector,
-    "leverage": LeverageScoreSelector,
-    "rrqr": RRQRSelector,
-    "random": RandomSelector,
-}
+_OURS = ", ".join(name for name, method in METHODS.items() if method.ours)
 _N_SHOWN = 20
 # Beyond so many rows the SVMs and balls of the realised layer take longer than the selection.
 _MAX_ROWS_REALISED = 5000
-
-
-class Method(StrEnum):
-    """Ways to choose features."""
-
-    bss = "bss"
-    leverage = "leverage"
-    rrqr = "rrqr"
-    rfe = "rfe"
-    lpsvm = "lpsvm"
-    l1 = "l1"
-    univariate = "univariate"
-    random = "random"
 
 
 def select_command(
@@ -89,7 +65,7 @@ def select_command(
     unsupervised: Annotated[
         bool, typer.Option("--unsupervised", help="Choose for all rows, without labels.")
     ] = False,
-    method: Annotated[Method, typer.Option("--method", "-m", help="How.")] = Method.bss,
+    method: MethodOption = "bss",
     plain: Annotated[
         bool, typer.Option("--plain", help="Leave the chosen columns at their own scale.")
     ] = False,
@@ -117,6 +93,7 @@ def select_command(
       certifeature select counts.npz -k 500 --unsupervised --write reduced.npz
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
     """
+    chooser = method_named(method)
     to_stdout = output is not None and str(output) == "-"
     if to_stdout and as_json:
         raise ValueError("-o - and --json both print to standard output; choose one.")
@@ -126,9 +103,9 @@ def select_command(
             data, target=target, format=format, scaling=scale, needs_labels=not unsupervised
         )
     check_data_file(write, loaded.y)
-    n_select = _checked_size(size, loaded, method)
+    n_select = _checked_size(size, loaded, chooser)
     svm = linear_svm(loaded.X.shape[0], cost, seed)
-    selector = _selector(method, n_select, svm, seed, unsupervised=unsupervised, plain=plain)
+    selector = _selector(chooser, n_select, svm, seed, unsupervised=unsupervised, plain=plain)
     start = perf_counter()
     with working(f"choosing {size} of {loaded.X.shape[1]:,} features"):
         selector.fit(loaded.X, None if unsupervised else loaded.y)
@@ -142,7 +119,7 @@ def select_command(
         selector = sample.indices
     with working("certifying"):
         certificate = _certificate(loaded, selector, svm, unsupervised)
-        fitted = getattr(selector, "estimator_", None) if method in _OURS else None
+        fitted = getattr(selector, "estimator_", None) if chooser.ours else None
         if fitted is None and loaded.y is not None:
             fitted = fit_svm(clone(svm), loaded.X, loaded.y)
     features = describe(sample, loaded.names, fitted)
@@ -155,7 +132,7 @@ def select_command(
     if report is not None:
         asked = {
             "Data": str(loaded),
-            "Method": f"{method.value}, {'all rows' if unsupervised else 'support vectors'}",
+            "Method": f"{method}, {'all rows' if unsupervised else 'support vectors'}",
             "Number of features": size,
             "Scaling": scale.value,
             "SVM": str(svm),
@@ -170,13 +147,11 @@ def select_command(
 
 
 def _checked_size(size: str, loaded: Loaded, method: Method) -> int | str:
-    """Return the number of features, which must be fewer than there are."""
+    """Return the number of features, which must not be more than there are, or "auto"."""
     n_features = loaded.X.shape[1]
     if size == "auto":
-        if method not in _OURS:
-            raise ValueError(
-                f"-k auto works with {', '.join(_OURS)}; {method.value} needs a number."
-            )
+        if not method.ours:
+            raise ValueError(f"-k auto works with {_OURS}; {method.name} needs a number.")
         return size
     if not size.isdecimal() or int(size) < 1:
         raise ValueError(f"-k must be a positive whole number or auto; got {size!r}.")
@@ -188,21 +163,17 @@ def _checked_size(size: str, loaded: Loaded, method: Method) -> int | str:
 def _selector(
     method: Method, size: int | str, svm: Any, seed: int, *, unsupervised: bool, plain: bool
 ) -> Any:
-    if method in _OURS:
-        return _OURS[method](
-            size,
-            supervised=not unsupervised,
-            estimator=None if unsupervised else svm,
-            rescale=not plain,
-            random_state=seed,
+    """Return the selector that the options stand for."""
+    if unsupervised and not method.ours:
+        raise ValueError(f"{method.name} needs labels; --unsupervised works with {_OURS}.")
+    assert method.make is not None  # Only full data have none.
+    selector = method.make(size, svm, seed)
+    if method.ours:
+        # Random choices need no SVM and no basis, but their certificates do.
+        selector.set_params(
+            supervised=not unsupervised, estimator=svm, basis="auto", n_components=None
         )
-    if unsupervised:
-        raise ValueError(
-            f"{method.value} needs labels; --unsupervised works with {', '.join(_OURS)}."
-        )
-    make = METHODS[method].make
-    assert make is not None  # Only full data have none.
-    return make(int(size), svm, seed)
+    return selector.set_params(rescale=False) if method.ours and plain else selector
 
 
 def _certificate(loaded: Loaded, selector: Any, svm: Any, unsupervised: bool) -> Certificate:
@@ -239,7 +210,7 @@ def _as_json(
     sample: Any,
     certificate: Certificate,
     loaded: Loaded,
-    method: Method,
+    method: str,
     seconds: float,
     seed: int,
 ) -> str:
@@ -251,7 +222,7 @@ def _as_json(
                 "n_features": int(loaded.X.shape[1]),
                 "fingerprint": loaded.fingerprint,
             },
-            "method": method.value,
+            "method": method,
             "seed": seed,
             "seconds": seconds,
             "features": [

@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
 from certifeature.compare.fold import SCALINGS, TrainedFold, draw_seed, stratified_split
-from certifeature.compare.methods import KEEP_ALL, METHODS, Method
+from certifeature.compare.methods import KEEP_ALL, METHODS, Method, method_named
 from certifeature.compare.result import Comparison, Contender
 from certifeature.rows.matrix import canonical_csr
 from certifeature.support import default_svm
@@ -113,11 +113,8 @@ def compare(
 
 def _cells(methods: Any, sizes: Sequence[int]) -> list[Cell]:
     """Return full data, and each method at each size."""
-    unknown = [name for name in methods if name not in METHODS]
-    if unknown:
-        raise ValueError(f"method {unknown[0]!r} is unknown; choose from {', '.join(METHODS)}.")
     cells: list[Cell] = [(KEEP_ALL, None)]
-    for method in (METHODS[name] for name in dict.fromkeys(methods)):
+    for method in map(method_named, dict.fromkeys(methods)):
         asked = [None] if method.own_size else dict.fromkeys(sizes)
         cells += [(method, size) for size in asked]
     return cells

@@ -17,10 +17,10 @@ from certifeature.selectors import (
     RRQRSelector,
 )
 
-__all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "WhichRows"]
+__all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "WhichRows", "method_named"]
 
-# (number of features, SVM, seed) → selector
-Maker = Callable[[int, Any, int], Any]
+# (number of features or "auto", SVM, seed) → selector
+Maker = Callable[[Any, Any, int], Any]
 WhichRows = Literal["support", "all"]
 
 FULL_DATA = "full data"
@@ -40,12 +40,16 @@ class Method:
         Makes the selector from number of features, SVM and seed; None keeps all features.
     own_size : bool
         Whether it takes no number of features, but finds its own.
+    ours : bool
+        Whether it is a selector of this library that takes "auto" for the number of features, and
+        can choose for all rows without labels.
     """
 
     name: str
     rows: WhichRows
     make: Maker | None
     own_size: bool = False
+    ours: bool = False
 
 
 KEEP_ALL = Method(FULL_DATA, "support", None)
@@ -55,16 +59,19 @@ _LISTED = (
         "bss",
         "support",
         lambda size, svm, seed: BSSSelector(size, estimator=svm, random_state=seed),
+        ours=True,
     ),
     Method(
         "leverage",
         "support",
         lambda size, svm, seed: LeverageScoreSelector(size, estimator=svm, random_state=seed),
+        ours=True,
     ),
     Method(
         "rrqr",
         "support",
         lambda size, svm, seed: RRQRSelector(size, estimator=svm, rescale=False, random_state=seed),
+        ours=True,
     ),
     Method("rfe", "all", lambda size, svm, _: RFE(svm, n_features_to_select=size, step=0.1)),
     Method("lpsvm", "all", lambda _, svm, __: LPSVMSelector(C=svm.C), own_size=True),
@@ -88,7 +95,15 @@ _LISTED = (
             rescale=False,
             random_state=seed,
         ),
+        ours=True,
     ),
 )
 
 METHODS = {method.name: method for method in _LISTED}
+
+
+def method_named(name: str) -> Method:
+    """Return the method of this name, or say which names there are."""
+    if name not in METHODS:
+        raise ValueError(f"method {name!r} is unknown; choose from {', '.join(METHODS)}.")
+    return METHODS[name]
