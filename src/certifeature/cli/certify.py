@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from certifeature.certificate import certify
+from certifeature.cli.certificates import certified
 from certifeature.cli.features import describe, read_features
 from certifeature.cli.loading import Scaling, load
 from certifeature.cli.options import (
@@ -23,7 +23,6 @@ from certifeature.cli.options import (
 )
 from certifeature.cli.output import check_writable, json_text, reproduction, working
 from certifeature.report import Report, write_report
-from certifeature.support import fit_svm
 
 __all__ = ["certify_command"]
 
@@ -65,16 +64,8 @@ def certify_command(
         sample = read_features(features, loaded.names)
     svm = linear_svm(loaded.X.shape[0], cost, seed)
     with working("certifying"):
-        certificate = certify(
-            loaded.X,
-            loaded.y,
-            sample.indices,
-            weights=sample.weights,
-            estimator=None if loaded.y is None else svm,
-            rows="all" if unsupervised else "support",
-        )
+        certificate, fitted = certified(loaded, sample, svm, unsupervised=unsupervised)
     if report is not None:
-        fitted = None if loaded.y is None else fit_svm(svm, loaded.X, loaded.y)
         asked = {
             "Data": str(loaded),
             "Features": str(features),

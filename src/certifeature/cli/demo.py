@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from certifeature.certificate import certify
-from certifeature.certificate.selection import as_sample
+from certifeature.cli.certificates import certified
 from certifeature.cli.features import describe
 from certifeature.cli.loading import Loaded
 from certifeature.cli.options import linear_svm
@@ -43,20 +42,21 @@ def demo_command(
         docs: Any = load_docstrings(packages=_PACKAGES)
     y = np.array(_PACKAGES)[docs.target]
     source = f"docstrings of {' and '.join(_PACKAGES)}"
+    data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     n_rows, n_words = docs.data.shape
     typer.echo(f"{source}: {n_rows:,} texts, {n_words:,} words")
     svm = linear_svm(n_rows, 1.0, 0)
     with working(f"choosing {_SIZE} words"):
         selector = BSSSelector(_SIZE, estimator=svm, random_state=0).fit(docs.data, y)
     with working("certifying"):
-        certificate = certify(docs.data, y, selector)
-    features = describe(as_sample(selector, n_words), docs.feature_names, selector.estimator_)
+        sample = selector.selection_.sample
+        certificate, fitted = certified(data, sample, svm, selector=selector)
+    features = describe(sample, docs.feature_names, fitted)
     typer.echo(f"first choices: {' '.join(feature.name for feature in features[:12])}")
     typer.echo(f"\n{certificate}\n")
     with working("comparing methods"):
         comparison = compare(docs.data, y, [_SIZE], methods=_METHODS, estimator=svm, n_folds=3)
     typer.echo(str(comparison))
-    data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     asked = {
         "Data": f"{source}: {n_rows:,} texts, {n_words:,} words",
         "Method": "bss, support vectors",

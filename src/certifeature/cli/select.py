@@ -9,11 +9,11 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import typer
-from sklearn.base import clone
 
 from certifeature._files import write_text
-from certifeature.certificate import Certificate, certify
+from certifeature.certificate import Certificate
 from certifeature.certificate.selection import as_sample
+from certifeature.cli.certificates import certified
 from certifeature.cli.features import describe, feature_list
 from certifeature.cli.loading import Loaded, Scaling, load
 from certifeature.cli.options import (
@@ -41,7 +41,6 @@ from certifeature.compare import METHODS, Method, method_named
 from certifeature.report import Feature, Report, write_report
 from certifeature.rows.matrix import scaled_columns
 from certifeature.sparsify import Sample
-from certifeature.support import fit_svm
 
 __all__ = ["select_command"]
 
@@ -113,15 +112,18 @@ def select_command(
     if not selector.get_support().any():
         raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
     sample = as_sample(selector, loaded.X.shape[1])
-    if isinstance(n_select, int) and len(sample.indices) > n_select:
+    if isinstance(n_select, int):
         # LPSVM finds a number of its own; the largest weights come first.
         sample = Sample(sample.indices[:n_select], sample.weights[:n_select])
-        selector = sample.indices
     with working("certifying"):
-        certificate = _certificate(loaded, selector, svm, unsupervised)
-        fitted = getattr(selector, "estimator_", None) if chooser.ours else None
-        if fitted is None and loaded.y is not None:
-            fitted = fit_svm(clone(svm), loaded.X, loaded.y)
+        certificate, fitted = certified(
+            loaded,
+            sample,
+            svm,
+            selector=selector,
+            unsupervised=unsupervised,
+            realised=loaded.X.shape[0] <= _MAX_ROWS_REALISED,
+        )
     features = describe(sample, loaded.names, fitted)
     if output is not None:
         text = feature_list(features)
@@ -174,17 +176,6 @@ def _selector(
             supervised=not unsupervised, estimator=svm, basis="auto", n_components=None
         )
     return selector.set_params(rescale=False) if method.ours and plain else selector
-
-
-def _certificate(loaded: Loaded, selector: Any, svm: Any, unsupervised: bool) -> Certificate:
-    return certify(
-        loaded.X,
-        loaded.y,
-        selector,
-        estimator=None if loaded.y is None else svm,
-        rows="all" if unsupervised else "support",
-        realised=loaded.X.shape[0] <= _MAX_ROWS_REALISED,
-    )
 
 
 def _print(features: list[Feature], certificate: Certificate, seconds: float) -> None:
