@@ -34,27 +34,34 @@ DataArgument = Annotated[
     ),
 ]
 TargetOption = Annotated[
-    str | None, typer.Option("--target", "-t", help="Column or variable that holds the labels.")
+    str | None,
+    typer.Option("--target", "-t", help="Column, or array of an NPZ file, that holds the labels."),
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option(help="Format of the data where the name of the file does not tell."),
+    typer.Option(
+        help="Format of the data, if the file name does not tell it: "
+        "csv, npz, parquet, svmlight or tsv.",
+    ),
 ]
 ScaleOption = Annotated[
     Scaling,
     typer.Option(
         "--scale",
-        help="What is done to the columns first: nothing; mean 0 and variance 1, for measurements "
-        "such as gene expression; tf-idf, for counts of words.",
+        help="How to scale the columns first: none; standard (mean 0, variance 1), for "
+        "measurements such as gene expression; tfidf, for word counts.",
     ),
 ]
-CostOption = Annotated[float, typer.Option("--C", "-C", help="C of the SVM.", min=1e-12)]
-SeedOption = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
+CostOption = Annotated[
+    float,
+    typer.Option("--C", "-C", help="Cost C of the SVM: the larger, the less slack.", min=1e-12),
+]
+SeedOption = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
 _METHOD_NAMES: dict[str, Any] = {"metavar": "NAME", "autocompletion": lambda: list(METHODS)}
 MethodOption = Annotated[
     str,
     typer.Option(
-        "--method", "-m", help=f"Method that chooses: {', '.join(METHODS)}.", **_METHOD_NAMES
+        "--method", "-m", help=f"How to choose features: {', '.join(METHODS)}.", **_METHOD_NAMES
     ),
 ]
 MethodsOption = Annotated[

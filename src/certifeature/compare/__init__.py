@@ -1,4 +1,4 @@
-"""Methods of feature selection beside each other, cross-validated on the same folds."""
+"""Methods of feature selection, compared by cross-validation on the same folds."""
 
 from certifeature.compare.cross_validation import compare
 from certifeature.compare.methods import FULL_DATA, METHODS, Method, method_named

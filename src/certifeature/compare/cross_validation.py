@@ -1,4 +1,4 @@
-"""Methods × sizes × folds: error, time and certificate of each."""
+"""Error, time and certificate of each method at each size, by cross-validation."""
 
 from __future__ import annotations
 
@@ -69,16 +69,16 @@ def compare(
         Some of "bss", "leverage", "rrqr", "rfe", "lpsvm", "l1", "univariate" and "random"; None
         takes all.
     estimator : estimator, default=None
-        Linear SVM with ``C``; None takes that of the selectors.
+        Linear SVM with ``C``; None takes the default of the selectors.
     scaling : {"none", "standard", "tfidf"}, default="none"
-        What is done to the columns first, learnt from the training rows of each fold: nothing;
-        mean 0 and variance 1 (of sparse data, variance 1 only); or tf-idf, for counts of words.
+        How the columns are scaled first, learnt from the training rows of each fold: not at all;
+        to mean 0 and variance 1 (sparse data to variance 1 only); or by tf-idf, for word counts.
     n_repeats, n_folds : int
         Number of cross-validations, and of their folds.
     n_jobs : int, default=-1
         Number of worker processes; -1 takes all cores.
     seed : int, default=0
-        Of folds and random methods.
+        Seed of the folds and of random methods.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The methods that are compared: each a selector, and the rows that it looks at."""
+"""The list of methods: how each makes its selector, and the rows that it looks at."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Method:
     Attributes
     ----------
     name : str
-        As tables print it.
+        Name in tables and on the command line.
     rows : {"support", "all"}
         Whether it looks at the support vectors of an SVM on all features, or at all training rows.
     make : callable or None
