@@ -53,7 +53,7 @@ def today_methods(rows: WhichRows, *, counts: bool) -> list[PaperMethod]:
     Parameters
     ----------
     rows : {"support", "all"}
-        WhichRows to look at. Our default needs the support vectors.
+        Rows to look at. Our default needs the support vectors.
     counts : bool
         Whether the data are counts or frequencies, so that a χ² test applies.
     """
@@ -71,7 +71,7 @@ def ccat_methods(n_projections: list[int], n_draws: int = 5) -> list[PaperMethod
     Parameters
     ----------
     n_projections : list of int
-        WhichRows of the Gaussian matrices.
+        Rows of the Gaussian matrices.
     n_draws : int, default=5
         Number of Gaussian matrices.
     """
@@ -108,7 +108,7 @@ def _variant(
     def make(size: int, svm: Any, seed: int) -> Any:
         return _maker(listed)(size, svm, seed).set_params(**parameters)
 
-    return PaperMethod(name, rows, make, METHODS[listed].own_size, n_draws)
+    return PaperMethod(name, rows, make, METHODS[listed].own_size, n_draws=n_draws)
 
 
 def _maker(listed: str) -> Maker:

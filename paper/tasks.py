@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 
 from certifeature.compare.fold import stratified_split
-from certifeature.datasets import Data, make_relevant_features, read_data
+from certifeature.datasets import Dataset, make_relevant_features, read_data
 from certifeature.rows.matrix import fingerprint
 from paper.data.rcv1 import load_rcv1_ccat
 from paper.data.techtc import list_techtc_tasks, load_techtc
@@ -48,7 +48,7 @@ class Task:
     source : str
         What data these really are; tables say it.
     X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
-        WhichRows.
+        Rows.
     y : ndarray of shape (n_samples,)
         Labels.
     feature_names : ndarray of str, or None
@@ -118,7 +118,7 @@ def _techtc_task(path: Path, name: str) -> Task:
     return Task(name, "TechTC-300", data.X, _labels(data), data.feature_names)
 
 
-def _labels(data: Data) -> NDArray[Any]:
+def _labels(data: Dataset) -> NDArray[Any]:
     """Return labels, or say that there are none."""
     if data.y is None:
         raise ValueError(f"{data.source}: there are no labels; put them in y.npy beside X.npz.")

@@ -4,12 +4,12 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
 
-from certifeature.datasets import Data
+from certifeature.datasets import Dataset
 
 
 def assert_sound(data):
     """What holds for any result, whatever the file was."""
-    assert isinstance(data, Data)
+    assert isinstance(data, Dataset)
     assert data.X.dtype == np.float64
     assert data.X.ndim == 2
     assert min(data.X.shape) > 0

@@ -284,7 +284,7 @@ class Untrainable(SVC):
         ({"supervised": "yes"}, "'supervised'.*must be an instance of 'bool'"),
         ({"guarantee": "all"}, "'guarantee'.*must be a str among"),
         ({"basis": "qr"}, "'basis'.*must be a str among"),
-        ({"n_components": -1}, r"'n_components'.*range \[1, inf\). Got -1"),
+        ({"n_components": -1}, r"'n_components'.*range \[1, inf\) or None. Got -1"),
         ({"rescale": 2}, "'rescale'.*must be"),
         ({"estimator": SVC()}, "got SVC with kernel='rbf'. Use kernel='linear'"),
         ({"estimator": NuSVC(kernel="poly")}, "got NuSVC with kernel='poly'"),

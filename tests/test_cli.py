@@ -14,18 +14,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
+from sklearn.svm import SVC
 
 from certifeature import __version__
 from certifeature._files import replacing
 from certifeature._formulas import is_number
+from certifeature.certificate import certify
+from certifeature.certificate.selection import as_sample
 from certifeature.cli.app import run
+from certifeature.cli.certificates import certified
 from certifeature.cli.features import read_features
-from certifeature.cli.loading import _free_memory, distinct_names
-from certifeature.cli.select import Method
+from certifeature.cli.loading import Loaded, _free_memory, distinct_names
 from certifeature.compare import METHODS, compare
 from certifeature.datasets import make_relevant_features, read_data
+from certifeature.support import default_svm, fit_svm
 
 COMMAND = Path(sys.executable).with_name("certifeature")
 
@@ -62,9 +65,6 @@ def write(kind, data, folder):
         frame.to_parquet(path)
     elif kind == "npz":
         np.savez(path, X=X, y=y, feature_names=names)
-    elif kind == "mat":
-        savemat(path, {"X": X, "y": y})
-        return path, "1"
     elif kind == "folder":
         path.mkdir()
         sparse.save_npz(path / "X.npz", sparse.csr_array(X))
@@ -84,7 +84,7 @@ def run_json(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-KINDS = ["csv", "csv.gz", "tsv", "parquet", "npz", "mat", "folder", "svm", "svm.bz2"]
+KINDS = ["csv", "csv.gz", "tsv", "parquet", "npz", "folder", "svm", "svm.bz2"]
 
 
 class TestSelect:
@@ -111,9 +111,7 @@ class TestSelect:
         assert all(float(line.split("\t")[1]) > 0 for line in lines)
         assert done.stderr == b""
 
-    @pytest.mark.parametrize(
-        "method", ["bss", "leverage", "rrqr", "rfe", "lpsvm", "l1", "univariate", "random"]
-    )
+    @pytest.mark.parametrize("method", METHODS)
     def test_every_method(self, method, csv, capsys):
         result = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12, "-m", method)
         chosen = result["features"]
@@ -121,7 +119,7 @@ class TestSelect:
         assert [feature["rank"] for feature in chosen] == list(range(1, len(chosen) + 1))
         assert {feature["label"] for feature in chosen} <= {"yes", "no"}
 
-    @pytest.mark.parametrize("method", ["bss", "leverage", "rrqr", "random"])
+    @pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].ours])
     def test_unsupervised_needs_no_labels(self, method, data, tmp_path, capsys):
         X, _, names = data
         path = tmp_path / "rows.npz"
@@ -130,6 +128,60 @@ class TestSelect:
         result = run_json(capsys, *arguments)
         assert result["certificate"]["rows"] == "all"
         assert all(feature["weight"] is None for feature in result["features"])
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_a_choice_is_the_one_that_is_compared(self, method, csv, data, capsys):
+        X, y, _ = data
+        found = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12, "-m", method)["features"]
+        svm = default_svm(len(y), 0)
+        selector = METHODS[method].make(12, svm, 0).fit(pd.read_csv(csv).iloc[:, :-1].to_numpy(), y)
+        sample = as_sample(selector, X.shape[1])
+        assert [feature["index"] for feature in found] == sample.indices[:12].tolist()
+        assert [feature["scale"] for feature in found] == sample.weights[:12].tolist()
+
+    @pytest.mark.parametrize("method", ["bss", "random", "lpsvm", "univariate"])
+    def test_the_svm_on_all_features_is_trained_once(self, method, data, tmp_path, monkeypatch):
+        X, y, _ = data
+        path, report = write("npz", data, tmp_path)[0], tmp_path / "report.html"
+        fits = []
+        fit = SVC.fit
+
+        def counted(svm, X, y, **options):
+            fits.append(X.shape)
+            return fit(svm, X, y, **options)
+
+        monkeypatch.setattr(SVC, "fit", counted)
+        fit_svm(default_svm(len(y), 0), X, y)
+        n_once = fits.count(X.shape)
+        fits.clear()
+        arguments = ["select", str(path), "-k", "12", "-m", method, "-r", str(report)]
+        assert run(arguments) == 0
+        assert fits.count(X.shape) == n_once
+
+    @pytest.mark.parametrize("labels", [True, False])
+    @pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].ours])
+    def test_what_a_fit_found_gives_the_certificate_of_the_data(self, method, labels, data):
+        X, y, names = data
+        loaded = Loaded(X, y, np.array(names), "genes", "")
+        svm = default_svm(len(y), 0)
+        selector = METHODS[method].make(55, svm, 0)
+        selector.set_params(supervised=labels, estimator=svm, basis="auto", n_components=None)
+        sample = as_sample(selector.fit(X, y), X.shape[1])
+        found, fitted = certified(loaded, sample, svm, selector=selector, unsupervised=not labels)
+        expected = certify(X, y, selector, estimator=svm, rows="support" if labels else "all")
+        assert found == expected
+        np.testing.assert_array_equal(fitted.coef_, fit_svm(svm, X, y).coef_)
+
+    def test_a_sketch_does_not_hide_what_the_rows_prove(self, data):
+        X, y, names = data
+        loaded = Loaded(X, y, np.array(names), "genes", "")
+        svm = default_svm(len(y), 0)
+        selector = METHODS["bss"].make(55, svm, 0).set_params(basis="sketch", n_components=5)
+        sample = as_sample(selector.fit(X, y), X.shape[1])
+        assert not selector.certificate_.exact
+        certificate, _ = certified(loaded, sample, svm, selector=selector)
+        assert certificate == certify(X, y, selector, estimator=svm)
+        assert certificate.exact
 
     def test_auto_keeps_half_of_the_margin(self, csv, capsys):
         result = run_json(capsys, "select", csv, "-t", "tumour", "-k", "auto")
@@ -383,8 +435,11 @@ class TestCompare:
 
 
 class TestHelp:
-    def test_methods_are_those_of_the_comparison(self):
-        assert {method.value for method in Method} == METHODS.keys()
+    @pytest.mark.parametrize("command", ["select", "compare"])
+    def test_methods_are_those_of_the_comparison(self, command, capsys):
+        assert run([command, "--help"]) == 0
+        assert ", ".join(METHODS) in " ".join(capsys.readouterr().out.split())
+        assert all(f'"{name}"' in compare.__doc__ for name in METHODS)
 
     def test_every_command_shows_examples(self, capsys):
         for command in ("select", "certify", "compare", "demo"):

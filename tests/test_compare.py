@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.feature_selection import RFE, SelectKBest, f_classif
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import BSSSelector, Comparison, LPSVMSelector, certify, compare
+from certifeature import BSSSelector, Comparison, certify, compare
 from certifeature.basis import sketched_basis
-from certifeature.compare import METHODS, Contender, choice
+from certifeature.certificate.selection import as_sample
+from certifeature.compare import METHODS, Contender
 from certifeature.compare import fold as fold_module
 from certifeature.compare.fold import TrainedFold, stratified_split
 from certifeature.datasets import make_relevant_features
@@ -39,7 +39,7 @@ class TestRows:
         fold = fold_of_all(svm, X, y)
         selector = BSSSelector(100, estimator=svm, random_state=0).fit(X, y)
         np.testing.assert_array_equal(fold.support, selector.support_rows_)
-        lambda_min, _ = fold.eigenvalues(choice(selector), "support")
+        lambda_min, _ = fold.eigenvalues(as_sample(selector, 300), "support")
         assert lambda_min == selector.certificate_.lambda_min
 
     def test_the_model_that_is_tested_is_trained_to_its_optimum(self):
@@ -73,7 +73,8 @@ class TestRows:
             found = []
             for fold in range(2):
                 train, _ = stratified_split(y, 0, fold, 2, 0)
-                chosen = choice(METHODS[name].make(40, clone(svm), 0).fit(X[train], y[train]))
+                selector = METHODS[name].make(40, clone(svm), 0).fit(X[train], y[train])
+                chosen = as_sample(selector, X.shape[1])
                 found.append(
                     certify(
                         X[train], y[train], chosen.indices, weights=chosen.weights, estimator=svm
@@ -145,32 +146,11 @@ class TestCompare:
             compare(*data, sizes, **options)
 
 
-class TestChoice:
-    def test_best_first(self, rng):
-        X = rng.standard_normal((2000, 8))
-        y = np.where(X @ [0, 5, 0, 1, 0, 2.5, 0, 0] > 0, 1, -1)
-        svm = SVC(kernel="linear")
-        for selector in (
-            RFE(svm, n_features_to_select=3),
-            SelectKBest(f_classif, k=3),
-            METHODS["l1"].make(3, svm, 0),
-        ):
-            chosen = choice(selector.fit(X, y))
-            assert chosen.indices.tolist() == [1, 5, 3]
-            assert chosen.weights.tolist() == [1, 1, 1]
-
-    def test_ours_bring_their_order_and_scales(self, data):
-        selector = BSSSelector(20).fit(*data)
-        chosen = choice(selector)
-        np.testing.assert_array_equal(chosen.indices, selector.indices_)
-        np.testing.assert_array_equal(chosen.weights, selector.weights_)
-        selector = LPSVMSelector().fit(*data)
-        np.testing.assert_array_equal(choice(selector).indices, selector.indices_)
-
-    def test_nothing(self, data):
-        with pytest.warns(UserWarning, match="no feature has weight"):
-            selector = LPSVMSelector(C=1e-9).fit(*data)
-        assert not choice(selector).indices.size
+def test_a_choice_of_nothing_is_empty(data):
+    X, y = data
+    with pytest.warns(UserWarning, match="no feature has weight"):
+        sample = fold_of_all(SVC(kernel="linear", C=1e-9), X, y).choose(METHODS["lpsvm"], None, 0)
+    assert not sample.indices.size
 
 
 class TestResult:

@@ -444,7 +444,7 @@ def test_the_floor_is_what_random_selections_give(rng, ax):
     selections = [rng.choice(5000, 1500, replace=False) for _ in range(5)]
     display = StabilityDisplay.from_selections(selections, 5000, ax=ax)
     assert abs(display.nogueira) < 0.02
-    floor, heights = display.floor_.get_data()
+    floor, heights = display.baseline_.get_data()
     for end, height in zip(floor[1:-1], heights[1:-1], strict=True):
         found = (100 * display.frequencies >= height - 1e-9).sum()
         assert found == pytest.approx(end, abs=100)

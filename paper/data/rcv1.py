@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn.datasets import fetch_rcv1
 
 from certifeature.datasets._bytes import read_bytes
-from certifeature.datasets._checks import beginning, checked_data
-from certifeature.datasets._svmlight import Rows, parse_svmlight
-from certifeature.datasets.data import Data
+from certifeature.datasets._checks import checked_data, first_few
+from certifeature.datasets._svmlight import SVMlightRows, parse_svmlight
+from certifeature.datasets.dataset import Dataset
 
 __all__ = ["load_rcv1_ccat"]
 
@@ -31,7 +31,7 @@ _Path = str | os.PathLike[str]
 
 def load_rcv1_ccat(
     path: _Path | tuple[_Path, _Path] | None = None, *, data_home: _Path | None = None
-) -> tuple[Data, Data]:
+) -> tuple[Dataset, Dataset]:
     r"""Load RCV1 with the topic CCAT against the rest, split as in LYRL2004.
 
     Parameters
@@ -47,7 +47,7 @@ def load_rcv1_ccat(
 
     Returns
     -------
-    train, test : Data
+    train, test : Dataset
         The tf-idf vectors as CSR arrays with 47,236 columns, and the labels: +1 for CCAT, -1
         for the rest. The first 23,149 stories are for training.
 
@@ -93,7 +93,7 @@ def load_rcv1_ccat(
     return _from_folder(Path(path))
 
 
-def _fetched(data_home: _Path | None) -> tuple[Data, Data]:
+def _fetched(data_home: _Path | None) -> tuple[Dataset, Dataset]:
     try:
         bunch = fetch_rcv1(data_home=data_home)
     except OSError as error:
@@ -111,7 +111,7 @@ def _fetched(data_home: _Path | None) -> tuple[Data, Data]:
     )
 
 
-def _from_folder(folder: Path) -> tuple[Data, Data]:
+def _from_folder(folder: Path) -> tuple[Dataset, Dataset]:
     topics, topics_source = read_bytes(_file(folder, _TOPICS))
     stories = _stories_of_topic(topics, topics_source)
     train, test = ([_parsed(_file(folder, name)) for name in names] for names in (_TRAIN, _TEST))
@@ -135,7 +135,7 @@ def _file(folder: Path, name: str) -> Path:
             return candidate
     found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     raise FileNotFoundError(
-        f"{folder}: there is neither {name} nor {name}.gz. There is {beginning(found)}. Download "
+        f"{folder}: there is neither {name} nor {name}.gz. There is {first_few(found)}. Download "
         f"it from {_SITE}, or give a pair of SVMlight files."
     )
 
@@ -159,7 +159,7 @@ def _stories_of_topic(content: bytes, source: str) -> NDArray[np.int64]:
     return np.array(numbers, dtype=np.int64)
 
 
-def _parsed(path: _Path) -> Rows:
+def _parsed(path: _Path) -> SVMlightRows:
     rows = parse_svmlight(*read_bytes(path))
     rows.require(
         (rows.indices >= 1) & (rows.indices <= _N_WORDS),
@@ -168,11 +168,11 @@ def _parsed(path: _Path) -> Rows:
     return rows
 
 
-def _matrix(rows: Rows) -> Any:
+def _matrix(rows: SVMlightRows) -> Any:
     return rows.matrix(rows.indices - 1, _N_WORDS)
 
 
-def _data(rows: Rows, in_topic: NDArray[np.bool_]) -> Data:
+def _data(rows: SVMlightRows, in_topic: NDArray[np.bool_]) -> Dataset:
     return checked_data(_matrix(rows), _signs(in_topic), None, rows.source)
 
 

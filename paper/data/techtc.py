@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.datasets._bytes import check_text, decoding
-from certifeature.datasets._checks import beginning, checked_data
-from certifeature.datasets._svmlight import Rows, parse_svmlight
-from certifeature.datasets.data import Data
+from certifeature.datasets._checks import checked_data, first_few
+from certifeature.datasets._svmlight import SVMlightRows, parse_svmlight
+from certifeature.datasets.dataset import Dataset
 
 __all__ = ["list_techtc_tasks", "load_techtc"]
 
@@ -69,7 +69,7 @@ def list_techtc_tasks(path: str | os.PathLike[str]) -> list[str]:
 
 def load_techtc(
     path: str | os.PathLike[str], *, task: str | None = None, min_letters: int = 5
-) -> Data:
+) -> Dataset:
     r"""Load a task of the TechTC-300 collection: tell two kinds of web pages apart.
 
     Parameters
@@ -85,7 +85,7 @@ def load_techtc(
 
     Returns
     -------
-    data : Data
+    data : Dataset
         The word counts as a CSR array with one column a word, in the order of their
         indices; the labels; and the words.
 
@@ -140,7 +140,7 @@ def load_techtc(
     if task not in tasks:
         given = "no task was given" if task is None else f"task={task!r} is not there"
         raise ValueError(
-            f"{path}: {given}. The tasks are {beginning(sorted(tasks))}. Give one of them as task."
+            f"{path}: {given}. The tasks are {first_few(sorted(tasks))}. Give one of them as task."
         )
     read = tasks[task]
     content, source = read(_WORDS)
@@ -234,7 +234,7 @@ def _parse_words(content: bytes, source: str) -> tuple[NDArray[np.int64], NDArra
     return indices, np.array([words[index] for index in indices.tolist()], dtype=np.str_)
 
 
-def _check_rows(rows: Rows, indices: NDArray[np.int64]) -> None:
+def _check_rows(rows: SVMlightRows, indices: NDArray[np.int64]) -> None:
     rows.require(
         np.isin(rows.indices, indices),
         f"it is not in {_WORDS}, so its word is not known. Check that both files are complete and "
@@ -243,7 +243,7 @@ def _check_rows(rows: Rows, indices: NDArray[np.int64]) -> None:
     classes = [f"{label:g}" for label in np.unique(rows.labels)]
     if len(classes) != 2:
         raise ValueError(
-            f"{rows.source}: there are {len(classes)} classes, {beginning(classes)}, and a "
+            f"{rows.source}: there are {len(classes)} classes, {first_few(classes)}, and a "
             "task has two. Check that the file is complete."
         )
 

@@ -26,7 +26,7 @@ from certifeature.support import default_svm, row_costs
 from certifeature.support.find import Support, find_support, missing_rows
 from certifeature.support.svm import check_svm, cost_of
 
-__all__ = ["certify"]
+__all__ = ["certify", "measured", "with_realised"]
 
 
 def certify(
@@ -100,20 +100,19 @@ def certify(
     if estimator is not None:
         check_svm(estimator)
     all_rows = as_rows(X, y)
-    sample = as_sample(selection, weights, all_rows.n_features, all_rows.feature_names)
+    sample = as_sample(
+        selection,
+        all_rows.n_features,
+        weights=weights,
+        feature_names=all_rows.feature_names,
+    )
     if rows == "support" and y is None and not all_rows.in_blocks:
         raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
     found = _all(all_rows, estimator) if rows == "all" else find_support(all_rows, estimator)
-    C = cost_of(found.svm) if found.costs is None else float(found.costs.max())
-    certificate = _measured(found.rows, sample, rows, C)
+    certificate = measured(found, sample, rows)
     if weights is None:
         certificate = replace(certificate, a_priori=_promise_of(selection, found.rows))
-    if realised and rows == "support":
-        missing = missing_rows(found, all_rows.columns(sample.indices, sample.weights))
-        certificate = replace(certificate, covers_all_rows=not missing.size)
-    return replace(
-        certificate, realised=_realised(found, sample, certificate) if realised else None
-    )
+    return with_realised(certificate, found, sample, all_rows) if realised else certificate
 
 
 def _of_selector(selector: Any, realised: bool) -> Certificate:
@@ -149,6 +148,28 @@ def _all(rows: Rows, estimator: Any) -> Support:
     return Support(rows, svm, np.unique(labels), row_costs(svm, labels), rows)
 
 
+def with_realised(
+    certificate: Certificate, found: Support, sample: Sample, all_rows: Rows
+) -> Certificate:
+    """Return the certificate with what is realised, and whether it covers all rows.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        What is promised and measured.
+    found : Support
+        The rows that it is for, and their SVM on all features.
+    sample : Sample
+        The selection.
+    all_rows : Rows
+        The rows among which the support was found.
+    """
+    if certificate.rows == "support":
+        missing = missing_rows(found, all_rows.columns(sample.indices, sample.weights))
+        certificate = replace(certificate, covers_all_rows=not missing.size)
+    return replace(certificate, realised=_realised(found, sample, certificate))
+
+
 def _realised(found: Support, sample: Sample, certificate: Certificate) -> Realised | None:
     """Return the third layer, of rows that are in memory and not too many."""
     rows = found.rows
@@ -158,8 +179,20 @@ def _realised(found: Support, sample: Sample, certificate: Certificate) -> Reali
     return realise(rows.X, reduced.X, rows.y, found.svm, found.costs, found.classes, certificate)
 
 
-def _measured(rows: Rows, sample: Sample, kind: str, C: float | None) -> Certificate:
-    """Return the second layer for rows in memory or in blocks."""
+def measured(found: Support, sample: Sample, kind: str) -> Certificate:
+    """Return the second layer for rows in memory or in blocks.
+
+    Parameters
+    ----------
+    found : Support
+        The rows, and their SVM.
+    sample : Sample
+        The selection.
+    kind : {"support", "all"}
+        What the rows are.
+    """
+    rows = found.rows
+    C = cost_of(found.svm) if found.costs is None else float(found.costs.max())
     n_rows, n_features = rows.n_rows, rows.n_features
     if min(n_rows, n_features) <= _memory.MAX_GRAM:
         X = rows.X

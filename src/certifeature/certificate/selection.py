@@ -1,4 +1,4 @@
-"""Selections as users describe them, turned into columns and scales."""
+"""A selection by anything, as columns and scales."""
 
 from __future__ import annotations
 
@@ -9,31 +9,81 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.sparsify import Sample
+from certifeature.support import feature_weights
 
 __all__ = ["as_sample"]
 
 
 def as_sample(
-    selection: Any, weights: Any, n_features: int, feature_names: NDArray[Any] | None
+    selection: Any,
+    n_features: int,
+    *,
+    weights: Any = None,
+    feature_names: NDArray[Any] | None = None,
 ) -> Sample:
-    """Return the columns and scales of a fitted selector, a mask, indices or names."""
-    if hasattr(selection, "indices_") and hasattr(selection, "weights_"):
-        _check_width(len(selection.get_support()), n_features)
-        indices = np.asarray(selection.indices_)
-        default = np.asarray(selection.weights_)
+    """Return the columns and scales of a fitted selector, a mask, indices or names.
+
+    Parameters
+    ----------
+    selection : selector, or array-like
+        A fitted selector of this library or of scikit-learn, a boolean mask, indices or names. The
+        columns of a selector come best first, if it tells which are better.
+    n_features : int
+        Number of columns to select from.
+    weights : array-like of shape (n_selected,), default=None
+        Scales in the order of the selection, which is that of the columns for a selector of
+        scikit-learn. None takes those of the selector, or 1.
+    feature_names : ndarray of shape (n_features,), default=None
+        Names of the columns.
+
+    Examples
+    --------
+    >>> from sklearn.feature_selection import SelectKBest, f_classif
+    >>> from certifeature.certificate.selection import as_sample
+    >>> X, y = [[0, 5, 1], [9, 6, 2], [1, 6, 8], [8, 7, 9]], [0, 0, 1, 1]
+    >>> as_sample(SelectKBest(f_classif, k=2).fit(X, y), 3).indices
+    array([2, 1])
+    """
+    if hasattr(selection, "get_support"):
+        indices = _chosen_by(selection, n_features, best_first=weights is None)
     else:
         indices = _as_indices(selection, n_features, feature_names)
-        default = np.ones(len(indices))
     if not len(indices):
         raise ValueError("the selection is empty; select at least one feature.")
-    return Sample(indices, default if weights is None else _as_weights(weights, len(indices)))
+    if weights is not None:
+        return Sample(indices, _as_weights(weights, len(indices)))
+    has_scales = hasattr(selection, "indices_") and hasattr(selection, "weights_")
+    return Sample(indices, np.asarray(selection.weights_) if has_scales else np.ones(len(indices)))
+
+
+def _chosen_by(selector: Any, n_features: int, *, best_first: bool) -> NDArray[np.intp]:
+    """Return the columns that a fitted selector chose."""
+    mask = np.asarray(selector.get_support())
+    _check_width(len(mask), n_features)
+    if hasattr(selector, "indices_"):
+        return np.asarray(selector.indices_)
+    chosen = np.flatnonzero(mask)
+    if not best_first:
+        return chosen
+    scores = np.nan_to_num(_scores(selector, chosen, n_features), nan=-np.inf)
+    return chosen[np.argsort(-scores, kind="stable")]
+
+
+def _scores(selector: Any, chosen: NDArray[np.intp], n_features: int) -> NDArray[np.float64]:
+    """Return how a selector of scikit-learn rates its choice: all alike if it does not tell."""
+    model = getattr(selector, "estimator_", None)
+    if getattr(getattr(model, "coef_", None), "ndim", 0) == 2:
+        scores = feature_weights(model)
+    else:
+        scores = np.asarray(getattr(selector, "scores_", ()))
+    if scores.shape == (n_features,):
+        return scores[chosen]
+    return scores if scores.shape == chosen.shape else np.zeros(len(chosen))
 
 
 def _as_indices(
     selection: Any, n_features: int, feature_names: NDArray[Any] | None
 ) -> NDArray[np.intp]:
-    if hasattr(selection, "get_support"):
-        selection = selection.get_support()
     chosen = np.asarray(selection)
     if chosen.ndim != 1:
         raise ValueError(

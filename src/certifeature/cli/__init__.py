@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command; what goes wrong is one line on stderr and exit code 2."""
+    """Run the command; an error is one line on standard error, and exit code 2."""
     try:
         from certifeature.cli.app import run
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The command itself: its subcommands, and what happens when something goes wrong."""
+"""The command with its subcommands, and how errors are reported."""
 
 from __future__ import annotations
 
@@ -63,11 +63,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         result = _STOPPED
     except BrokenPipeError:
-        # The reader of our output has seen enough; nothing more can be said to it.
+        # The program that reads our output, such as head, has closed the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except MemoryError:
-        return _failed("memory is short; take fewer rows or columns, or a machine with more.")
+        return _failed(
+            "there is not enough memory; use fewer rows or columns, or a larger machine."
+        )
     except (ValueError, ArithmeticError, OSError, ImportError) as error:
         return _failed(str(error))
     if result == _STOPPED:

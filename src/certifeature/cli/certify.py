@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from certifeature.certificate import certify
+from certifeature.cli.certificates import certified
 from certifeature.cli.features import describe, read_features
 from certifeature.cli.loading import Scaling, load
 from certifeature.cli.options import (
@@ -21,9 +21,8 @@ from certifeature.cli.options import (
     TargetOption,
     linear_svm,
 )
-from certifeature.cli.output import check_writable, json_text, reproduction, working
+from certifeature.cli.output import check_writable, json_text, reproduction, spinner
 from certifeature.report import Report, write_report
-from certifeature.support import fit_svm
 
 __all__ = ["certify_command"]
 
@@ -33,7 +32,9 @@ def certify_command(
     features: Annotated[
         Path,
         typer.Option(
-            "--features", "-f", help="Names of the features, one a line; a scale after a tab."
+            "--features",
+            "-f",
+            help="File with one feature name per line; a scale may follow after a tab.",
         ),
     ],
     target: TargetOption = None,
@@ -50,31 +51,23 @@ def certify_command(
     """Say what a selection of features can cost, whoever made it.
 
     \b
-    Columns without a name go by their number, from 1.
+    Columns without a name are called by their number, from 1.
 
-    Examples
-    --------
+    \b
+    Examples:
       certifeature certify genes.csv -t tumour -f chosen.txt --scale standard
       certifeature certify pages.svm -f chosen.txt --json
     """
     check_writable(report, inputs=(data, features))
-    with working("reading"):
+    with spinner("reading"):
         loaded = load(
             data, target=target, format=format, scaling=scale, needs_labels=not unsupervised
         )
         sample = read_features(features, loaded.names)
     svm = linear_svm(loaded.X.shape[0], cost, seed)
-    with working("certifying"):
-        certificate = certify(
-            loaded.X,
-            loaded.y,
-            sample.indices,
-            weights=sample.weights,
-            estimator=None if loaded.y is None else svm,
-            rows="all" if unsupervised else "support",
-        )
+    with spinner("certifying"):
+        certificate, fitted = certified(loaded, sample, svm, unsupervised=unsupervised)
     if report is not None:
-        fitted = None if loaded.y is None else fit_svm(svm, loaded.X, loaded.y)
         asked = {
             "Data": str(loaded),
             "Features": str(features),

@@ -1,4 +1,4 @@
-"""``certifeature compare``: methods beside each other on the same folds."""
+"""``certifeature compare``: methods compared on the same folds."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from certifeature.cli.options import (
     DataArgument,
     FormatOption,
     JSONOption,
+    MethodsOption,
     ReportOption,
     ScaleOption,
     SeedOption,
     TargetOption,
     linear_svm,
 )
-from certifeature.cli.output import check_writable, json_text, reproduction, working
-from certifeature.cli.select import Method
-from certifeature.compare import Comparison, compare
+from certifeature.cli.output import check_writable, json_text, reproduction, spinner
+from certifeature.compare import METHODS, Comparison, compare, method_named
 from certifeature.report import Report, write_report
 
 __all__ = ["compare_command"]
@@ -33,45 +33,50 @@ __all__ = ["compare_command"]
 
 def compare_command(
     data: DataArgument,
-    sizes: Annotated[list[int], typer.Option("-k", help="Number of features; may be repeated.")],
+    sizes: Annotated[
+        list[int], typer.Option("-k", help="Number of features to choose; may be repeated.")
+    ],
     target: TargetOption = None,
-    methods: Annotated[
-        list[Method] | None,
-        typer.Option("--method", "-m", help="One of the methods; may be repeated (all)."),
-    ] = None,
+    methods: MethodsOption = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the table to this .csv or .json.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write the table to this .csv or .json file."),
     ] = None,
     report: ReportOption = None,
-    repeats: Annotated[int, typer.Option(help="Cross-validations.", min=1)] = 1,
-    folds: Annotated[int, typer.Option(help="Folds of each.", min=2)] = 5,
+    repeats: Annotated[
+        int, typer.Option(help="How often to cross-validate, each time with new folds.", min=1)
+    ] = 1,
+    folds: Annotated[int, typer.Option(help="Number of folds.", min=2)] = 5,
     scale: ScaleOption = Scaling.none,
     cost: CostOption = 1.0,
     seed: SeedOption = 0,
-    jobs: Annotated[int, typer.Option(help="Worker processes; -1 takes all cores.")] = -1,
+    jobs: Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")] = -1,
     format: FormatOption = None,
     as_json: JSONOption = False,
 ) -> None:
-    """Cross-validate error, time and certificate of every method.
+    """Compare test error, time and certificate of the methods by cross-validation.
 
     \b
     Examples:
       certifeature compare genes.csv -t tumour -k 50 -k 100 --scale standard
       certifeature compare pages.svm -k 300 -m bss -m rfe -m l1 --report report.html
     """
+    names = [method_named(name).name for name in methods or METHODS]
     check_writable(output, report, inputs=(data,))
     if output is not None and output.suffix not in (".csv", ".json"):
-        raise ValueError(f"{output}: the table is written as .csv or .json; name such a file.")
-    with working("reading"):
-        # Columns are scaled in every fold anew, by its training rows.
+        raise ValueError(
+            f"{output}: the table can be written as .csv or .json; give such a file name."
+        )
+    with spinner("reading"):
+        # Columns are scaled again in each fold, by its training rows.
         loaded = load(data, target=target, format=format, scaling=Scaling.none, needs_labels=True)
         check_scaling(loaded.X, scale)
-    with working("comparing methods"):
+    with spinner("comparing methods"):
         comparison = compare(
             loaded.X,
             loaded.y,
             sorted(sizes),
-            methods=[method.value for method in methods] if methods else None,
+            methods=names,
             estimator=linear_svm(loaded.X.shape[0], cost, seed),
             scaling=scale.value,
             n_repeats=repeats,
@@ -90,7 +95,7 @@ def compare_command(
 
 
 def _table(comparison: Comparison, suffix: str) -> str:
-    """Return a line for each contender as CSV, or an object as JSON."""
+    """Return the comparison as CSV, a line for each method and size, or as JSON."""
     records = comparison.to_records()
     if suffix == ".json":
         return json_text(records)

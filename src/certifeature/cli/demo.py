@@ -1,4 +1,4 @@
-"""``certifeature demo``: from data to report without a file of one's own."""
+"""``certifeature demo``: from data to report, on data that come with the packages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from certifeature.certificate import certify
+from certifeature.cli.certificates import certified
 from certifeature.cli.features import describe
 from certifeature.cli.loading import Loaded
 from certifeature.cli.options import linear_svm
-from certifeature.cli.output import check_writable, reproduction, working
-from certifeature.compare import choice, compare
+from certifeature.cli.output import check_writable, reproduction, spinner
+from certifeature.compare import compare
 from certifeature.datasets import load_docstrings
 from certifeature.report import Report, write_report
 from certifeature.rows.matrix import fingerprint
@@ -27,9 +27,9 @@ _METHODS = ("bss", "rfe", "l1", "random")
 
 
 def demo_command(
-    report: Annotated[Path, typer.Option("--report", "-r", help="HTML file of the report.")] = Path(
-        "certifeature-demo.html"
-    ),
+    report: Annotated[
+        Path, typer.Option("--report", "-r", help="Write the report to this HTML file.")
+    ] = Path("certifeature-demo.html"),
 ) -> None:
     """Choose 300 words that tell NumPy's docstrings from SciPy's, and write a report.
 
@@ -38,24 +38,25 @@ def demo_command(
       certifeature demo
     """
     check_writable(report)
-    with working("collecting docstrings"):
+    with spinner("collecting docstrings"):
         docs: Any = load_docstrings(packages=_PACKAGES)
     y = np.array(_PACKAGES)[docs.target]
     source = f"docstrings of {' and '.join(_PACKAGES)}"
+    data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     n_rows, n_words = docs.data.shape
     typer.echo(f"{source}: {n_rows:,} texts, {n_words:,} words")
     svm = linear_svm(n_rows, 1.0, 0)
-    with working(f"choosing {_SIZE} words"):
+    with spinner(f"choosing {_SIZE} words"):
         selector = BSSSelector(_SIZE, estimator=svm, random_state=0).fit(docs.data, y)
-    with working("certifying"):
-        certificate = certify(docs.data, y, selector)
-    features = describe(choice(selector), docs.feature_names, selector.estimator_)
+    with spinner("certifying"):
+        sample = selector.selection_.sample
+        certificate, fitted = certified(data, sample, svm, selector=selector)
+    features = describe(sample, docs.feature_names, fitted)
     typer.echo(f"first choices: {' '.join(feature.name for feature in features[:12])}")
     typer.echo(f"\n{certificate}\n")
-    with working("comparing methods"):
+    with spinner("comparing methods"):
         comparison = compare(docs.data, y, [_SIZE], methods=_METHODS, estimator=svm, n_folds=3)
     typer.echo(str(comparison))
-    data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     asked = {
         "Data": f"{source}: {n_rows:,} texts, {n_words:,} words",
         "Method": "bss, support vectors",

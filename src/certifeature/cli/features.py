@@ -1,4 +1,4 @@
-"""Lists of chosen features: what a user reads, and what another command reads again."""
+"""Lists of chosen features, to show, to write and to read again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def describe(sample: Sample, names: NDArray[np.str_], svm: Any) -> list[Feature]
 
 
 def _weights_and_labels(svm: Any, sample: Sample) -> tuple[Any, Any]:
-    """Return size of each weight, and the class that it speaks for."""
+    """Return the size of each weight, and the class that it points to."""
     if svm is None:
         return None, None
     coef = svm.coef_.toarray() if sparse.issparse(svm.coef_) else svm.coef_
@@ -45,12 +45,12 @@ def _weights_and_labels(svm: Any, sample: Sample) -> tuple[Any, Any]:
     sizes = np.abs(coef).max(axis=0)
     if len(coef) == len(svm.classes_) and hasattr(svm, "loss"):
         return sizes, svm.classes_[coef.argmax(axis=0)]
-    # One against one, where a weight speaks for one of two classes only.
+    # With one SVM for each pair of classes, a weight points to one of two classes only.
     return sizes, None
 
 
 def feature_list(features: list[Feature]) -> str:
-    """Return a line for each feature: name, tab, scale. No name becomes a spreadsheet's formula."""
+    """Return a line for each feature: name, tab, scale. No name can become a formula."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
     writer.writerows((guarded(feature.name), repr(feature.scale)) for feature in features)
@@ -58,14 +58,14 @@ def feature_list(features: list[Feature]) -> str:
 
 
 def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
-    """Read such a list, or any list of names, one a line; scales may be left out."""
+    """Read a list of names, one per line, each with a scale after a tab or without."""
     places = {str(name): index for index, name in enumerate(names)}
     scales: dict[int, float] = {}
     for line, row in _lines(path):
         where = f"{path}, line {line}"
         if not row:
             continue
-        # A list that was written by hand may have names as they are.
+        # A list written by hand may have names without the guard against formulas.
         place = places.get(unguarded(row[0]), places.get(row[0]))
         if place is None:
             raise ValueError(f"{where}: the data have no feature {row[0]!r}.")
@@ -73,7 +73,7 @@ def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
             raise ValueError(f"{where}: feature {row[0]!r} is listed twice.")
         scales[place] = _scale(row, where)
     if not scales:
-        raise ValueError(f"{path}: there are no features; list their names, one a line.")
+        raise ValueError(f"{path}: there are no features; list their names, one per line.")
     return Sample(np.array(list(scales)), np.array(list(scales.values())))
 
 

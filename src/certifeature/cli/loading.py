@@ -19,12 +19,12 @@ from certifeature.rows.matrix import fingerprint
 
 __all__ = ["Loaded", "Scaling", "check_scaling", "distinct_names", "load"]
 
-# A file in memory, its numbers, and what is computed from them.
+# Memory for the file, its numbers and what is computed from them, per byte of the file.
 _MEMORY_PER_BYTE = 2.0
 
 
 class Scaling(StrEnum):
-    """What is done to the columns first."""
+    """How the columns are scaled first."""
 
     none = "none"
     standard = "standard"
@@ -54,7 +54,9 @@ def load(
     """
     if path == "-":
         if format is None:
-            raise ValueError("standard input needs --format, such as --format svmlight.")
+            raise ValueError(
+                "standard input has no file name; give its format, such as --format svmlight."
+            )
         data = read_data(sys.stdin.buffer, target=target, format=format)
     else:
         _check_memory(Path(path))
@@ -77,10 +79,10 @@ def load(
 
 
 def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[np.str_]:
-    """Return a name of its own for every column.
+    """Return a different name for each column.
 
-    One without a name is called by its number, from 1. Of columns with the same name, the second
-    gets " (2)" after it, and so on: lists and headers would not tell them apart otherwise.
+    A column without a name is called by its number, from 1. Of columns with the same name, the
+    second gets " (2)" after it, and so on.
     """
     given = [""] * n_features if names is None else [str(name).strip() for name in names]
     given = [name or str(number) for number, name in enumerate(given, start=1)]
@@ -97,29 +99,31 @@ def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[n
 def _scaled(X: Any, scaling: Scaling) -> Any:
     if scaling is Scaling.none:
         return X
-    evened = _evened(X) if scaling is Scaling.standard else X
-    return column_scaler(scaling, X).fit_transform(evened)
+    in_range = _within_range(X) if scaling is Scaling.standard else X
+    return column_scaler(scaling, X).fit_transform(in_range)
 
 
-def _evened(X: Any) -> Any:
-    """Return columns over powers of 2, their largest values near 1, so that squares are in range.
+def _within_range(X: Any) -> Any:
+    """Divide each column by a power of 2, so that its largest value is near 1.
 
-    Standard units are the same for every unit before.
+    Squares can then not overflow, and the standardised columns are the same.
     """
     largest = abs(X).max(axis=0)
     exponents = np.frexp(largest.toarray().ravel() if sparse.issparse(largest) else largest)[1]
     if not sparse.issparse(X):
         return np.ldexp(X, -exponents)
-    evened = X.copy()
-    evened.data = np.ldexp(X.data, -exponents[X.indices])
-    return evened
+    divided = X.copy()
+    divided.data = np.ldexp(X.data, -exponents[X.indices])
+    return divided
 
 
 def check_scaling(X: Any, scaling: Scaling) -> None:
-    """Raise if columns cannot be scaled so."""
+    """Raise if the columns cannot be scaled like this."""
     lowest = X.data.min(initial=0.0) if sparse.issparse(X) else X.min(initial=0.0)
     if scaling is Scaling.tfidf and lowest < 0:
-        raise ValueError("--scale tfidf is for counts, but the data have negative values.")
+        raise ValueError(
+            "--scale tfidf is for counts, but the data have negative values; use another --scale."
+        )
 
 
 def _check_memory(path: Path) -> None:
@@ -131,12 +135,12 @@ def _check_memory(path: Path) -> None:
         raise ValueError(
             f"{path}: the file has {size / 2**30:.1f} GiB and needs about "
             f"{size * _MEMORY_PER_BYTE / 2**30:.1f} GiB of memory, but {free / 2**30:.1f} GiB are "
-            "free. Take fewer rows or columns, a sparse format, or a machine with more memory."
+            "free. Use fewer rows or columns, a sparse format, or a machine with more memory."
         )
 
 
 def _free_memory() -> int | None:
-    """Return the bytes that a program can take without swapping, where Linux tells."""
+    """Return how many bytes are free; None on systems other than Linux."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from certifeature.cli.loading import Scaling
+from certifeature.compare import METHODS
 from certifeature.support import default_svm
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "DataArgument",
     "FormatOption",
     "JSONOption",
+    "MethodOption",
+    "MethodsOption",
     "ReportOption",
     "ScaleOption",
     "SeedOption",
@@ -26,27 +29,50 @@ DataArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="SVMlight, CSV, TSV, Parquet, NPZ or MAT file, compressed or not; a folder with X.npz "
+        help="SVMlight, CSV, TSV, Parquet or NPZ file, compressed or not; a folder with X.npz "
         "and y.npy; - for standard input.",
     ),
 ]
 TargetOption = Annotated[
-    str | None, typer.Option("--target", "-t", help="Column or variable that holds the labels.")
+    str | None,
+    typer.Option("--target", "-t", help="Column, or array of an NPZ file, that holds the labels."),
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option(help="Format of the data where the name of the file does not tell."),
+    typer.Option(
+        help="Format of the data, if the file name does not tell it: "
+        "csv, npz, parquet, svmlight or tsv.",
+    ),
 ]
 ScaleOption = Annotated[
     Scaling,
     typer.Option(
         "--scale",
-        help="What is done to the columns first: nothing; mean 0 and variance 1, for measurements "
-        "such as gene expression; tf-idf, for counts of words.",
+        help="How to scale the columns first: none; standard (mean 0, variance 1), for "
+        "measurements such as gene expression; tfidf, for word counts.",
     ),
 ]
-CostOption = Annotated[float, typer.Option("--C", "-C", help="C of the SVM.", min=1e-12)]
-SeedOption = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
+CostOption = Annotated[
+    float,
+    typer.Option("--C", "-C", help="Cost C of the SVM: the larger, the less slack.", min=1e-12),
+]
+SeedOption = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
+_METHOD_NAMES: dict[str, Any] = {"metavar": "NAME", "autocompletion": lambda: list(METHODS)}
+MethodOption = Annotated[
+    str,
+    typer.Option(
+        "--method", "-m", help=f"How to choose features: {', '.join(METHODS)}.", **_METHOD_NAMES
+    ),
+]
+MethodsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "-m",
+        help=f"Method to compare; may be repeated. All, if none is given: {', '.join(METHODS)}.",
+        **_METHOD_NAMES,
+    ),
+]
 JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", "-r", help="Write a report to this HTML file.")

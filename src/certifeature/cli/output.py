@@ -1,4 +1,4 @@
-"""What the commands write: text and JSON on the terminal, files beside it."""
+"""What the commands print, and the files that they write."""
 
 from __future__ import annotations
 
@@ -32,39 +32,39 @@ __all__ = [
     "json_text",
     "print_table",
     "reproduction",
-    "working",
+    "spinner",
     "write_data",
 ]
 
-_WRITERS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
+_ENDINGS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
 _SVMLIGHT = (".svm", ".svmlight")
 
 
-def working(what: str) -> Any:
-    """Return a spinner that says what goes on, on a terminal only."""
-    return Console(stderr=True).status(escape(what))
+def spinner(task: str) -> Any:
+    """Return a spinner that tells what the command is doing, if on a terminal."""
+    return Console(stderr=True).status(escape(task))
 
 
 def check_writable(*paths: Path | None, inputs: tuple[str | Path, ...] = ()) -> None:
-    """Raise before long work if a file could not be written after it, or should not be."""
+    """Raise, before any long work, if a file cannot be written or must not be."""
     taken = {os.path.realpath(path) for path in inputs if str(path) != "-"}
     for path in paths:
         if path is None or (path.exists() and not path.is_file() and not path.is_dir()):
-            # Pipes and devices are nobody's data.
+            # Writing to a pipe or a device replaces no file.
             continue
         if os.path.realpath(path) in taken:
-            raise ValueError(f"{path}: this file is read or written already; name another.")
+            raise ValueError(f"{path}: this file is read or written already; give another name.")
         taken.add(os.path.realpath(path))
         if path.is_dir():
-            raise ValueError(f"{path}: this is a folder; name a file.")
+            raise ValueError(f"{path}: this is a folder; give the name of a file.")
         if not path.parent.is_dir():
-            raise ValueError(f"{path}: there is no folder {path.parent}; make it first.")
+            raise ValueError(f"{path}: there is no folder {path.parent}; create it first.")
         if not os.access(path.parent, os.W_OK):
             raise ValueError(f"{path}: the folder {path.parent} may not be written to.")
 
 
 def json_text(value: Any) -> str:
-    """Return plain values as JSON; infinite numbers, which it does not have, become null."""
+    """Return plain values as JSON; numbers that are not finite become null."""
     return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -89,7 +89,7 @@ def print_table(header: Iterable[str], rows: Iterable[Iterable[str]], *, title: 
 
 
 def reproduction(data: Loaded, seed: int) -> dict[str, str]:
-    """Return what someone needs to do the same again."""
+    """Return what is needed to get the same result again."""
     names = ("certifeature", "numpy", "scipy", "scikit-learn")
     versions = ", ".join(f"{name} {version(name)}" for name in names)
     return {
@@ -101,17 +101,19 @@ def reproduction(data: Loaded, seed: int) -> dict[str, str]:
 
 
 def check_data_file(path: Path | None, y: NDArray[Any] | None) -> None:
-    """Raise before long work if data with these labels cannot be written to a file."""
+    """Raise, before any long work, if data with these labels cannot be written to a file."""
     if path is None:
         return
-    if path.suffix not in _WRITERS:
-        raise ValueError(f"{path}: data are written as {', '.join(_WRITERS)}; name such a file.")
+    if path.suffix not in _ENDINGS:
+        raise ValueError(
+            f"{path}: data can be written as {', '.join(_ENDINGS)}; give such a file name."
+        )
     if path.suffix in _SVMLIGHT and (y is None or y.dtype.kind not in "if"):
-        raise ValueError(f"{path}: SVMlight labels are numbers; write CSV or NPZ instead.")
+        raise ValueError(f"{path}: SVMlight labels are numbers; write .csv or .npz instead.")
 
 
 def write_data(path: Path, X: Any, y: NDArray[Any] | None, names: NDArray[np.str_]) -> None:
-    """Write data by the extension of the file, whole or not at all."""
+    """Write data in the format that the ending of the name tells, whole or not at all."""
     with replacing(path) as unfinished:
         if path.suffix in _SVMLIGHT:
             dump_svmlight_file(X, y, str(unfinished), zero_based=False)

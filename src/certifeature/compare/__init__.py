@@ -1,8 +1,7 @@
-"""Methods of feature selection beside each other, cross-validated on the same folds."""
+"""Methods of feature selection, compared by cross-validation on the same folds."""
 
-from certifeature.compare.choice import choice
 from certifeature.compare.cross_validation import compare
-from certifeature.compare.methods import FULL_DATA, METHODS, Method
+from certifeature.compare.methods import FULL_DATA, METHODS, Method, method_named
 from certifeature.compare.result import Comparison, Contender
 
-__all__ = ["FULL_DATA", "METHODS", "Comparison", "Contender", "Method", "choice", "compare"]
+__all__ = ["FULL_DATA", "METHODS", "Comparison", "Contender", "Method", "compare", "method_named"]

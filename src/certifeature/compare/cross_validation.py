@@ -1,4 +1,4 @@
-"""Methods × sizes × folds: error, time and certificate of each."""
+"""Error, time and certificate of each method at each size, by cross-validation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
 from certifeature.compare.fold import SCALINGS, TrainedFold, draw_seed, stratified_split
-from certifeature.compare.methods import KEEP_ALL, METHODS, Method
+from certifeature.compare.methods import KEEP_ALL, METHODS, Method, method_named
 from certifeature.compare.result import Comparison, Contender
 from certifeature.rows.matrix import canonical_csr
 from certifeature.support import default_svm
@@ -69,16 +69,16 @@ def compare(
         Some of "bss", "leverage", "rrqr", "rfe", "lpsvm", "l1", "univariate" and "random"; None
         takes all.
     estimator : estimator, default=None
-        Linear SVM with ``C``; None takes that of the selectors.
+        Linear SVM with ``C``; None takes the default of the selectors.
     scaling : {"none", "standard", "tfidf"}, default="none"
-        What is done to the columns first, learnt from the training rows of each fold: nothing;
-        mean 0 and variance 1 (of sparse data, variance 1 only); or tf-idf, for counts of words.
+        How the columns are scaled first, learnt from the training rows of each fold: not at all;
+        to mean 0 and variance 1 (sparse data to variance 1 only); or by tf-idf, for word counts.
     n_repeats, n_folds : int
         Number of cross-validations, and of their folds.
     n_jobs : int, default=-1
         Number of worker processes; -1 takes all cores.
     seed : int, default=0
-        Of folds and random methods.
+        Seed of the folds and of random methods.
 
     Returns
     -------
@@ -113,11 +113,8 @@ def compare(
 
 def _cells(methods: Any, sizes: Sequence[int]) -> list[Cell]:
     """Return full data, and each method at each size."""
-    unknown = [name for name in methods if name not in METHODS]
-    if unknown:
-        raise ValueError(f"method {unknown[0]!r} is unknown; choose from {', '.join(METHODS)}.")
     cells: list[Cell] = [(KEEP_ALL, None)]
-    for method in (METHODS[name] for name in dict.fromkeys(methods)):
+    for method in map(method_named, dict.fromkeys(methods)):
         asked = [None] if method.own_size else dict.fromkeys(sizes)
         cells += [(method, size) for size in asked]
     return cells

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from certifeature.basis import Basis
 from certifeature.basis.span import span
 from certifeature.certificate.measure import extreme_eigenvalues, without_basis
-from certifeature.compare.choice import choice
+from certifeature.certificate.selection import as_sample
 from certifeature.compare.methods import Method, WhichRows
 from certifeature.rows.matrix import scaled_columns
 from certifeature.rows.rows import Rows
@@ -59,9 +59,9 @@ class TrainedFold:
     split : tuple of ndarray
         Training and test rows.
     scaling : {"none", "standard", "tfidf"}
-        What is done to the columns first, learnt from the training rows.
+        How the columns are scaled first, learnt from the training rows.
     seed : int
-        Of bases.
+        Seed of the bases.
 
     Attributes
     ----------
@@ -96,16 +96,16 @@ class TrainedFold:
         return len(self.support) if rows == "support" else len(self._y)
 
     def choose(self, method: Method, size: int | None, seed: int) -> Sample:
-        """Return the features that a method chooses, best first.
+        """Return the features that a method chooses, best first; they may be none.
 
         Parameters
         ----------
         method : Method
-            How.
+            How to choose.
         size : int or None
             Number of features; None for a method that finds its own.
         seed : int
-            Of the selector.
+            Seed of the selector.
         """
         if method.make is None:
             n_features = self._X.shape[1]
@@ -113,13 +113,16 @@ class TrainedFold:
         selector = method.make(0 if size is None else size, clone(self._svm), seed)
         finds_support = getattr(selector, "supervised", False)
         X, y = self._rows("all" if finds_support else method.rows)
-        return choice(selector.fit(X, y))
+        selector.fit(X, y)
+        if not selector.get_support().any():
+            return Sample(np.empty(0, dtype=np.intp), np.empty(0))
+        return as_sample(selector, self._X.shape[1])
 
     def error(self, sample: Sample, rows: WhichRows = "all") -> float:
         """Return the test error of an SVM that sees these features of these training rows only."""
         X, y = self._rows(rows)
         if not sample.indices.size:
-            # Without features, the best guess is the larger class.
+            # Without features, the best guess is the most frequent class.
             labels, counts = np.unique(y, return_counts=True)
             return float(np.mean(self._y_test != labels[counts.argmax()]))
         train, test = (
@@ -129,7 +132,7 @@ class TrainedFold:
         return float(np.mean(predicted != self._y_test))
 
     def eigenvalues(self, sample: Sample, rows: WhichRows) -> tuple[float, float]:
-        """Return λ and Λ of a choice; λ = 0 where nothing is proven."""
+        """Return λ and Λ of a choice; λ = 0 proves nothing."""
         n_features = self._X.shape[1]
         if not sample.indices.size:
             return 0.0, 0.0
@@ -149,7 +152,7 @@ class TrainedFold:
 
 
 def column_scaler(name: str, X: Any) -> Any:
-    """Return an unfitted transformer; sparse columns keep their means, and so their zeros."""
+    """Return an unfitted scaler; sparse columns are not centred, so that zeros stay zeros."""
     if name == "tfidf":
         return TfidfTransformer()
     return StandardScaler(with_mean=not sparse.issparse(X))

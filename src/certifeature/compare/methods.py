@@ -1,4 +1,4 @@
-"""The methods that are compared: each a selector, and the rows that it looks at."""
+"""The list of methods: how each makes its selector, and the rows that it looks at."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from certifeature.selectors import (
     RRQRSelector,
 )
 
-__all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "WhichRows"]
+__all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "WhichRows", "method_named"]
 
-# (number of features, SVM, seed) → selector
-Maker = Callable[[int, Any, int], Any]
+# (number of features or "auto", SVM, seed) → selector
+Maker = Callable[[Any, Any, int], Any]
 WhichRows = Literal["support", "all"]
 
 FULL_DATA = "full data"
@@ -33,19 +33,23 @@ class Method:
     Attributes
     ----------
     name : str
-        As tables print it.
+        Name in tables and on the command line.
     rows : {"support", "all"}
         Whether it looks at the support vectors of an SVM on all features, or at all training rows.
     make : callable or None
         Makes the selector from number of features, SVM and seed; None keeps all features.
     own_size : bool
         Whether it takes no number of features, but finds its own.
+    ours : bool
+        Whether it is a selector of this library that takes "auto" for the number of features, and
+        can choose for all rows without labels.
     """
 
     name: str
     rows: WhichRows
     make: Maker | None
     own_size: bool = False
+    ours: bool = False
 
 
 KEEP_ALL = Method(FULL_DATA, "support", None)
@@ -55,16 +59,19 @@ _LISTED = (
         "bss",
         "support",
         lambda size, svm, seed: BSSSelector(size, estimator=svm, random_state=seed),
+        ours=True,
     ),
     Method(
         "leverage",
         "support",
         lambda size, svm, seed: LeverageScoreSelector(size, estimator=svm, random_state=seed),
+        ours=True,
     ),
     Method(
         "rrqr",
         "support",
         lambda size, svm, seed: RRQRSelector(size, estimator=svm, rescale=False, random_state=seed),
+        ours=True,
     ),
     Method("rfe", "all", lambda size, svm, _: RFE(svm, n_features_to_select=size, step=0.1)),
     Method("lpsvm", "all", lambda _, svm, __: LPSVMSelector(C=svm.C), own_size=True),
@@ -88,7 +95,15 @@ _LISTED = (
             rescale=False,
             random_state=seed,
         ),
+        ours=True,
     ),
 )
 
 METHODS = {method.name: method for method in _LISTED}
+
+
+def method_named(name: str) -> Method:
+    """Return the method of this name, or say which names there are."""
+    if name not in METHODS:
+        raise ValueError(f"method {name!r} is unknown; choose from {', '.join(METHODS)}.")
+    return METHODS[name]

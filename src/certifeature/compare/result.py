@@ -1,4 +1,4 @@
-"""What a comparison of methods gives."""
+"""The result of a comparison of methods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Contender:
     Attributes
     ----------
     method : str
-        Its name.
+        Name of the method.
     size : int or None
         Number of features asked for; None for a method that finds its own, and for full data.
     n_features : float
@@ -53,14 +53,14 @@ class Contender:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods beside each other, full data first; ``print`` shows a table.
+    """Methods compared, full data first; ``print`` shows a table.
 
     Attributes
     ----------
     contenders : tuple of Contender
         In the order of the methods, each by size.
     n_repeats, n_folds, seed : int
-        Of the cross-validation.
+        Number of cross-validations, of folds in each, and their seed.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class Comparison:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of text with columns below each other: names to the left, numbers right."""
+    """Return a line for each row, in columns: names to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows

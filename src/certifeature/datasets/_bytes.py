@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 __all__ = ["check_text", "decoding", "read_bytes", "unpacked"]
 
-# By content, not by name: a stream has no name, and downloads lose or keep a suffix at will.
+# By content, not by name: streams have no name, and names of downloads may be wrong.
 _UNPACKERS = {
     b"\x1f\x8b": gzip.decompress,
     b"BZh": bz2.decompress,
@@ -64,10 +64,10 @@ def unpacked(content: bytes, source: str) -> bytes:
 
 @contextmanager
 def decoding(source: str, kind: str) -> Iterator[None]:
-    """Turn whatever a decoder of untrusted bytes raises into a ValueError with the file's name."""
+    """Turn any error in the block into a ValueError with the name of the file."""
     try:
         with warnings.catch_warnings():
-            # What decoders warn of, odd types mostly, is checked on the result.
+            # What decoders warn about is checked in the result.
             warnings.simplefilter("ignore")
             yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What every format must give: finite numbers, one label a row, one name a column."""
+"""Checks for every format: finite numbers, one label per row, one name per column."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._formulas import is_number, unguarded
-from certifeature.datasets.data import Data
+from certifeature.datasets.dataset import Dataset
 from certifeature.rows.matrix import canonical_csr
 
-__all__ = ["beginning", "check_target", "checked_data", "find_label", "labels_from_text"]
+__all__ = ["check_target", "checked_data", "find_label", "first_few", "labels_from_text"]
 
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
 # "none" and "na" may well be the names of classes.
@@ -25,8 +25,8 @@ _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _LARGEST_EXACT = 2.0**53
 
 
-def checked_data(X: Any, y: Any, feature_names: Any, source: str) -> Data:
-    """Return the parts as a Data, or say what is wrong with them."""
+def checked_data(X: Any, y: Any, feature_names: Any, source: str) -> Dataset:
+    """Return the parts as a Dataset, or say what is wrong with them."""
     X = _checked_matrix(X, source)
     n_rows, n_columns = X.shape
     if n_rows == 0 or n_columns == 0:
@@ -38,7 +38,7 @@ def checked_data(X: Any, y: Any, feature_names: Any, source: str) -> Data:
         y = _checked_labels(y, source)
         if y.size != n_rows:
             raise ValueError(
-                f"{source}: there are {n_rows} rows and {y.size} labels; one label a row is "
+                f"{source}: there are {n_rows} rows and {y.size} labels; one label per row is "
                 "needed. Check that the data and the labels belong together."
             )
     if feature_names is not None:
@@ -46,10 +46,10 @@ def checked_data(X: Any, y: Any, feature_names: Any, source: str) -> Data:
         if feature_names.dtype.kind != "U" or feature_names.shape != (n_columns,):
             raise ValueError(
                 f"{source}: there are {n_columns} features, and their names are an array of "
-                f"shape {feature_names.shape} and type {feature_names.dtype}; one text a feature "
+                f"shape {feature_names.shape} and type {feature_names.dtype}; one text per feature "
                 "is needed. Correct the names or leave them out."
             )
-    return Data(X=X, y=y, feature_names=feature_names, source=source)
+    return Dataset(X=X, y=y, feature_names=feature_names, source=source)
 
 
 def _checked_matrix(X: Any, source: str) -> Any:
@@ -85,7 +85,7 @@ def _checked_labels(y: Any, source: str) -> NDArray[Any]:
     if y.ndim != 1 or y.dtype.kind not in "biufU":
         raise ValueError(
             f"{source}: the labels have shape {y.shape} and type {y.dtype}; one number or text "
-            "a row is needed. Turn indicator columns into one column of classes."
+            "per row is needed. Turn indicator columns into one column of classes."
         )
     if y.dtype.kind == "U":
         return y
@@ -103,7 +103,7 @@ def _checked_labels(y: Any, source: str) -> NDArray[Any]:
 
 
 def check_target(target: Any) -> None:
-    """Raise unless the place of the labels is a name, a position or left open."""
+    """Raise unless target is a name, a position or None."""
     if target is not None and (
         not isinstance(target, str | Integral) or isinstance(target, bool | np.bool_)
     ):
@@ -118,9 +118,9 @@ def find_label(names: Sequence[str], target: str | int | None, source: str) -> i
     if isinstance(target, str):
         found = [position for position, name in enumerate(names) if name == target]
         if not found:
-            # The likeliest names first, since the one that was meant may be the last of thousands.
+            # Similar names first, since the right one may be the last of thousands.
             likely = get_close_matches(target, names)
-            shown = beginning([*likely, *(name for name in names if name not in likely)])
+            shown = first_few([*likely, *(name for name in names if name not in likely)])
             raise ValueError(
                 f"{source}: target={target!r} is not there. There is {shown}. "
                 "Give one of these as target."
@@ -136,13 +136,13 @@ def find_label(names: Sequence[str], target: str | int | None, source: str) -> i
     found = [position for position, name in enumerate(names) if name.lower() in _LABEL_NAMES]
     if len(found) > 1:
         raise ValueError(
-            f"{source}: the labels could be {beginning([names[i] for i in found])}. "
+            f"{source}: the labels could be {first_few([names[i] for i in found])}. "
             "Give the name of one as target."
         )
     return found[0] if found else None
 
 
-def beginning(names: Sequence[str], n_shown: int = 8) -> str:
+def first_few(names: Sequence[str], n_shown: int = 8) -> str:
     """Return the first few names as text."""
     shown = ", ".join(repr(name[:60]) for name in names[:n_shown]) or "nothing"
     n_left = len(names) - n_shown
@@ -160,7 +160,7 @@ def labels_from_text(fields: Sequence[str], lines: Sequence[int], source: str) -
                 f"{source}, line {line}: the label is missing (found {field!r}). Every row needs "
                 "one: fill it in or remove the line."
             )
-        # One text among numbers is a slip more often than a class.
+        # One text among numbers is more often a mistake than a class.
         if some_numeric and not is_numeric:
             raise ValueError(
                 f"{source}, line {line}: the label {field[:60]!r} is not a number, and others are. "

@@ -1,4 +1,4 @@
-"""CSV and TSV: a header, then a line of numbers and one label a row."""
+"""CSV and TSV: a header, then a line per row with numbers and one label."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ import numpy as np
 from certifeature._formulas import unguarded
 from certifeature.datasets._bytes import check_text
 from certifeature.datasets._checks import (
-    beginning,
     checked_data,
     find_label,
+    first_few,
     labels_from_text,
 )
-from certifeature.datasets.data import Data
+from certifeature.datasets.dataset import Dataset
 
 __all__ = ["read_csv", "read_tsv"]
 
 _MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 
 
-def read_csv(content: bytes, source: str, target: str | int | None) -> Data:
+def read_csv(content: bytes, source: str, target: str | int | None) -> Dataset:
     """Read comma-separated values."""
     return _read_delimited(content, source, target, ",")
 
 
-def read_tsv(content: bytes, source: str, target: str | int | None) -> Data:
+def read_tsv(content: bytes, source: str, target: str | int | None) -> Dataset:
     """Read tab-separated values."""
     return _read_delimited(content, source, target, "\t")
 
 
-def _read_delimited(content: bytes, source: str, target: str | int | None, delimiter: str) -> Data:
+def _read_delimited(
+    content: bytes, source: str, target: str | int | None, delimiter: str
+) -> Dataset:
     check_text(content, source)
     records = _records(content, source, delimiter)
     _, header = next(records, (0, []))
@@ -59,7 +61,7 @@ def _read_delimited(content: bytes, source: str, target: str | int | None, delim
         except ValueError:
             _blame(record, names_of_features, line, source)
         joined = "".join(record)
-        # Python takes 1_0 for ten, and the digits of other scripts; no other reader does.
+        # Python reads 1_0 as ten, and digits of other scripts as numbers; no other reader does.
         if "_" in joined or not joined.isascii():
             _blame(record, names_of_features, line, source)
     if not lines:
@@ -112,7 +114,7 @@ def _label_position(
     if position is None:
         raise ValueError(
             f"{source}: no column is named y, label, target or class. The columns are "
-            f"{beginning(names)}. Give the name of the label's as target."
+            f"{first_few(names)}. Give the name of the label column as target."
         )
     return position
 
@@ -126,7 +128,7 @@ def _check_names(names: Sequence[str], source: str) -> None:
     # Plain integers are the names that pandas gives; other numbers are data.
     if all(map(_is_number, names)) and not all(name.isdecimal() for name in names):
         raise ValueError(
-            f"{source}, header: a header is needed, and there are numbers: {beginning(names)}. "
+            f"{source}, header: a header is needed, and there are numbers: {first_few(names)}. "
             "Add a line with the names of the columns."
         )
 

@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.datasets._bytes import check_text, decoding, read_bytes
-from certifeature.datasets._checks import beginning, checked_data, find_label
-from certifeature.datasets._sparse import verified
-from certifeature.datasets.data import Data
+from certifeature.datasets._checks import checked_data, find_label, first_few
+from certifeature.datasets.dataset import Dataset
 
 __all__ = ["read_folder", "read_npz"]
 
 _END_OF_ARCHIVE = b"PK\x05\x06"
 _TOO_MANY_TO_COUNT = 0xFFFF
 _SPARSE_KEYS = frozenset({"format", "shape", "data"})
+_SPARSE_FORMATS = ("csr", "csc", "coo")
 
 
-def read_npz(content: bytes, source: str, target: str | int | None) -> Data:
+def read_npz(content: bytes, source: str, target: str | int | None) -> Dataset:
     """Read an archive with X and y, or a matrix that ``scipy.sparse.save_npz`` wrote."""
     _check_is_name(target, source)
     with decoding(source, "an NPZ file"):
@@ -37,7 +37,7 @@ def read_npz(content: bytes, source: str, target: str | int | None) -> Data:
         return checked_data(_sparse_matrix(content, source, target), None, None, source)
     if "X" not in names:
         raise ValueError(
-            f"{source}: there is no array X. There is {beginning(names)}. Save the data as X and "
+            f"{source}: there is no array X. There is {first_few(names)}. Save the data as X and "
             "the labels as y: numpy.savez(file, X=X, y=y)."
         )
     position = find_label(names, target, source)
@@ -49,9 +49,9 @@ def read_npz(content: bytes, source: str, target: str | int | None) -> Data:
 
 
 def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
-    """Make sure that no member is damaged or hidden by damage, wanted or not.
+    """Raise if any member of the archive is damaged or missing.
 
-    Labels whose name is not legible would otherwise be taken for no labels.
+    Labels with a damaged name would otherwise look like no labels.
     """
     end = content.rfind(_END_OF_ARCHIVE)
     n_members = int.from_bytes(content[end + 10 : end + 12], "little")
@@ -76,17 +76,26 @@ def _sparse_matrix(content: bytes, source: str, target: str | int | None) -> Any
             "Put them in y.npy, the matrix in X.npz, and give their folder."
         )
     with decoding(source, "a sparse matrix"):
-        return verified(sparse.load_npz(io.BytesIO(content)))
+        X = sparse.load_npz(io.BytesIO(content))
+        if X.format not in _SPARSE_FORMATS:
+            raise ValueError(
+                f"sparse format {X.format!r} is none of {_SPARSE_FORMATS}; convert it to CSR"
+            )
+        # SciPy's compiled conversions trust the indices: a wrong one would read or write memory
+        # that is not theirs. COO checks its indices when it is made.
+        if X.format != "coo":
+            X.check_format(full_check=True)
+        return X.tocsr()
 
 
-def read_folder(folder: Path, target: str | int | None) -> Data:
+def read_folder(folder: Path, target: str | int | None) -> Dataset:
     """Read ``X.npz``, ``y.npy`` and ``features.txt`` (or ``features.txt.gz``)."""
     source = str(folder)
     _check_is_name(target, source)
     if not (folder / "X.npz").is_file():
         found = sorted(path.name for path in folder.iterdir())
         raise FileNotFoundError(
-            f"{source}: there is no X.npz in this folder. There is {beginning(found)}. Give a "
+            f"{source}: there is no X.npz in this folder. There is {first_few(found)}. Give a "
             "file, or a folder with X.npz and y.npy."
         )
     content, name = read_bytes(folder / "X.npz")

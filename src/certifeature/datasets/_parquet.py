@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.datasets._bytes import decoding
-from certifeature.datasets._checks import beginning, checked_data, find_label
-from certifeature.datasets.data import Data
+from certifeature.datasets._checks import checked_data, find_label, first_few
+from certifeature.datasets.dataset import Dataset
 
 __all__ = ["read_parquet"]
 
 
-def read_parquet(content: bytes, source: str, target: str | int | None) -> Data:
+def read_parquet(content: bytes, source: str, target: str | int | None) -> Dataset:
     """Read a table of numbers and one label column."""
     pyarrow = _import_pyarrow(source)
     with decoding(source, "a Parquet file"):
@@ -31,7 +31,7 @@ def read_parquet(content: bytes, source: str, target: str | int | None) -> Data:
     if position is None:
         raise ValueError(
             f"{source}: no column is named y, label, target or class. The columns are "
-            f"{beginning(names)}. Give the name of the label's as target."
+            f"{first_few(names)}. Give the name of the label column as target."
         )
     y = _labels(pyarrow, table.column(position), f"{source}, column {names[position]!r}")
     features = [i for i in range(len(names)) if i != position]

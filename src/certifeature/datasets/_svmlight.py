@@ -1,7 +1,7 @@
-"""SVMlight and LIBSVM text: a label and ``index:value`` pairs a line.
+"""SVMlight and LIBSVM text: each line a label and ``index:value`` pairs.
 
-The parser of scikit-learn takes NaN, infinity, ``1_0`` for ten, and anything that starts with
-``qid`` for a query, and does not say in which line it stumbles; hence this stricter one.
+The parser of scikit-learn accepts NaN and infinity, reads ``1_0`` as ten and anything that starts
+with ``qid`` as a query, and does not name the line of an error; hence this stricter one.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.datasets._checks import checked_data
-from certifeature.datasets.data import Data
+from certifeature.datasets.dataset import Dataset
 
-__all__ = ["Rows", "check_no_target", "parse_svmlight", "read_svmlight"]
+__all__ = ["SVMlightRows", "check_no_target", "parse_svmlight", "read_svmlight"]
 
 _NUMBER = rb"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?"
 _LINE = re.compile(
@@ -30,7 +30,7 @@ _LARGEST_INDEX = int(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SVMlightRows:
     """The rows of a file as they stand in it: indices from 0 or 1, and the line of each row."""
 
     labels: NDArray[np.float64]
@@ -58,7 +58,7 @@ class Rows:
         return sparse.csr_array((self.values, columns, self.indptr), shape=shape)
 
 
-def read_svmlight(content: bytes, source: str, target: str | int | None) -> Data:
+def read_svmlight(content: bytes, source: str, target: str | int | None) -> Dataset:
     """Read SVMlight text; indices are taken to start at 1 unless one of them is 0."""
     check_no_target(target, source)
     rows = parse_svmlight(content, source)
@@ -69,7 +69,7 @@ def read_svmlight(content: bytes, source: str, target: str | int | None) -> Data
 
 
 def check_no_target(target: str | int | None, source: str) -> None:
-    """Raise if the place of the labels is given, since it is always the same."""
+    """Raise if target is given: the label is always the first number of a line."""
     if target is not None:
         raise ValueError(
             f"{source}: target={target!r} was given, but the label of SVMlight data is the first "
@@ -77,7 +77,7 @@ def check_no_target(target: str | int | None, source: str) -> None:
         )
 
 
-def parse_svmlight(content: bytes, source: str) -> Rows:
+def parse_svmlight(content: bytes, source: str) -> SVMlightRows:
     """Parse all lines, or say which is the first that is wrong, and how."""
     content = content.removeprefix(codecs.BOM_UTF8)
     pieces: list[bytes] = []
@@ -100,7 +100,7 @@ def parse_svmlight(content: bytes, source: str) -> Rows:
     is_label = np.zeros(numbers.size, dtype=bool)
     is_label[2 * indptr[:-1] + np.arange(len(lines))] = True
     pairs = numbers[~is_label].reshape(-1, 2)
-    rows = Rows(
+    rows = SVMlightRows(
         labels=numbers[is_label],
         indptr=indptr,
         indices=pairs[:, 0].astype(np.int64),
@@ -112,7 +112,7 @@ def parse_svmlight(content: bytes, source: str) -> Rows:
     return rows
 
 
-def _check_rows(rows: Rows) -> None:
+def _check_rows(rows: SVMlightRows) -> None:
     if not np.isfinite(rows.labels).all():
         line = rows.lines[np.argmin(np.isfinite(rows.labels))]
         raise ValueError(
@@ -148,8 +148,8 @@ def _blame(text: bytes, place: str) -> NoReturn:
         )
     if b"," in label:
         raise ValueError(
-            f"{place}: {_shown(label)} gives several labels, and one a line is needed. Choose one, "
-            "or make one file a label."
+            f"{place}: {_shown(label)} gives several labels, and one per line is needed. Choose "
+            "one, or write a file for each label."
         )
     if not re.fullmatch(_NUMBER, label):
         raise ValueError(

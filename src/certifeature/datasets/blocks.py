@@ -14,7 +14,7 @@ from certifeature._parameters import as_count
 from certifeature.datasets._bytes import read_bytes
 from certifeature.datasets._checks import check_target
 from certifeature.datasets._svmlight import check_no_target, parse_svmlight
-from certifeature.datasets.data import Data
+from certifeature.datasets.dataset import Dataset
 from certifeature.datasets.reader import format_of, read_data
 from certifeature.rows.blocks import RowBlocks
 
@@ -24,7 +24,7 @@ _Path = str | os.PathLike[str]
 
 
 class FileBlocks(RowBlocks):
-    r"""The rows of many files, one block a file.
+    r"""The rows of many files, one block per file.
 
     Parameters
     ----------
@@ -90,12 +90,12 @@ class FileBlocks(RowBlocks):
         return len(self._paths)
 
     def name(self, number: int) -> str:
-        """Return what an error calls a block.
+        """Return the name of a block in error messages.
 
         Parameters
         ----------
         number : int
-            From 0.
+            Number of the block, from 0.
         """
         return f"block {number} ({self._paths[number]})"
 
@@ -105,7 +105,7 @@ class FileBlocks(RowBlocks):
         Parameters
         ----------
         number : int
-            From 0.
+            Number of the block, from 0.
         """
         try:
             data = self._read(self._paths[number])
@@ -117,14 +117,14 @@ class FileBlocks(RowBlocks):
             raise ValueError(f"{self.name(number)} has other feature names than the first block.")
         return data.X, data.y
 
-    def _read(self, path: Path) -> Data:
+    def _read(self, path: Path) -> Dataset:
         if not self._svmlight:
             return read_data(path, target=self._target)
         rows = parse_svmlight(*read_bytes(path))
         within = (rows.indices >= 1) & (rows.indices <= self.n_features)
         rows.require(within, f"it must be between 1 and the number of features, {self.n_features}.")
         X = rows.matrix(rows.indices - 1, self.n_features)
-        return Data(X, rows.labels, None, str(path))
+        return Dataset(X, rows.labels, None, str(path))
 
     def _width(self, path: Path) -> int:
         return int(parse_svmlight(*read_bytes(path)).indices.max(initial=0))
@@ -136,7 +136,7 @@ def _files(paths: _Path | Sequence[_Path]) -> list[Path]:
         if not folder.exists():
             raise FileNotFoundError(f"{folder}: no such file or folder.")
         found = sorted(folder.iterdir()) if folder.is_dir() else [folder]
-        # Other programs leave notes such as _SUCCESS beside their files.
+        # Other programs leave marker files such as _SUCCESS beside their data.
         files = [path for path in found if not path.name.startswith((".", "_"))]
     else:
         files = [Path(path) for path in paths]

@@ -1,4 +1,4 @@
-"""Any file of samples and labels, by its format."""
+"""Files of samples and labels in any format that is known."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from typing import BinaryIO
 from certifeature.datasets._bytes import read_bytes
 from certifeature.datasets._checks import check_target
 from certifeature.datasets._delimited import read_csv, read_tsv
-from certifeature.datasets._mat import read_mat
 from certifeature.datasets._npz import read_folder, read_npz
 from certifeature.datasets._parquet import read_parquet
 from certifeature.datasets._svmlight import read_svmlight
-from certifeature.datasets.data import Data
+from certifeature.datasets.dataset import Dataset
 
 __all__ = ["format_of", "read_data"]
 
-_READERS: dict[str, Callable[[bytes, str, str | int | None], Data]] = {
+_READERS: dict[str, Callable[[bytes, str, str | int | None], Dataset]] = {
     "csv": read_csv,
-    "mat": read_mat,
     "npz": read_npz,
     "parquet": read_parquet,
     "svmlight": read_svmlight,
@@ -30,7 +28,6 @@ _FORMATS = {
     ".csv": "csv",
     ".dat": "svmlight",
     ".libsvm": "svmlight",
-    ".mat": "mat",
     ".npz": "npz",
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -46,7 +43,7 @@ def read_data(
     *,
     target: str | int | None = None,
     format: str | None = None,  # noqa: A002
-) -> Data:
+) -> Dataset:
     r"""Read samples and their labels from a file, whatever its format.
 
     Parameters
@@ -54,21 +51,21 @@ def read_data(
     path : str, path or binary file
         The file; or a file object open for reading bytes, such as ``sys.stdin.buffer``; or a
         folder that holds ``X.npz`` and, where there are any, labels in ``y.npy`` and one
-        feature name a line in ``features.txt`` or ``features.txt.gz``. Files compressed with
+        feature name per line in ``features.txt`` or ``features.txt.gz``. Files compressed with
         gzip, bzip2 or xz (and Zstandard from Python 3.14 on) are unpacked.
     target : str, int or None, default=None
         Where the labels are: the name of a column of a CSV, TSV or Parquet file, or its
-        position counted from 0 (-1 is the last); the name of an array of an NPZ file or of a
-        variable of a MATLAB file; the name, without ``.npy``, of a file of a folder. By
-        default, the only one named y, label, labels, target or class in lower or upper case.
-    format : {"svmlight", "csv", "tsv", "parquet", "npz", "mat"} or None, default=None
+        position counted from 0 (-1 is the last); the name of an array of an NPZ file; the
+        name, without ``.npy``, of a file of a folder. By default, the only one named y,
+        label, labels, target or class in lower or upper case.
+    format : {"svmlight", "csv", "tsv", "parquet", "npz"} or None, default=None
         The format of the file; by default, what the ending of its name says: ``.svm``,
         ``.svmlight``, ``.libsvm`` or ``.dat``; ``.csv``; ``.tsv``; ``.parquet`` or ``.pq``;
-        ``.npz``; ``.mat``.
+        ``.npz``.
 
     Returns
     -------
-    data : Data
+    data : Dataset
         The samples, labels and names. `X` is a CSR array for SVMlight and for sparse
         matrices, an ndarray otherwise. Labels are required in CSV, TSV, Parquet and SVMlight;
         elsewhere `y` is None where there are none.
@@ -85,16 +82,15 @@ def read_data(
     -----
     CSV and TSV files are in UTF-8 and start with a header. Every field but the label is a
     finite number; blank lines are skipped. Labels are numbers if all of them can be.
-    Spreadsheets take a name or a label that begins with ``=``, ``+``, ``-`` or ``@`` for a formula,
-    unless there is an apostrophe before it; that apostrophe is no part of the name.
+    Spreadsheets read a name or label that begins with ``=``, ``+``, ``-`` or ``@`` as a formula,
+    unless an apostrophe stands before it; that apostrophe is not part of the name.
 
     SVMlight indices increase within a line, and start at 0 if one of them is 0, else at 1.
     Comments and ``qid`` fields are left out.
 
     NPZ files hold arrays X and y and optionally feature_names, or what
-    :func:`scipy.sparse.save_npz` writes. MATLAB files hold variables X and y, in version 5 of
-    the format. Nothing is ever unpickled. The content of a file is held in memory while it is
-    read.
+    :func:`scipy.sparse.save_npz` writes. Nothing is ever unpickled. The content of a file is
+    held in memory while it is read.
 
     Examples
     --------
@@ -123,10 +119,16 @@ def read_data(
 
 
 def format_of(source: str) -> str:
-    """Return the format that the name of a file tells."""
+    """Return the format that the ending of a file name stands for."""
     endings = [ending.lower() for ending in PurePath(source).suffixes]
     if endings and endings[-1] in _COMPRESSED:
         endings.pop()
+    if endings and endings[-1] == ".mat":
+        raise ValueError(
+            f"{source}: MATLAB files are not read. Load it with scipy.io.loadmat, then save a "
+            "dense X with numpy.savez('data.npz', X=X, y=y), or a sparse one with "
+            "scipy.sparse.save_npz as X.npz beside y.npy in a folder."
+        )
     if not endings or endings[-1] not in _FORMATS:
         raise ValueError(
             f"{source}: the name does not tell the format; the endings known are "

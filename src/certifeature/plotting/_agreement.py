@@ -1,4 +1,4 @@
-"""How alike selections are."""
+"""Measures of how similar selections are."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def frequency_stairs(frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def random_stairs(frequencies: FloatArray, n_selections: int) -> tuple[FloatArray, FloatArray]:
-    """Return those of random selections: as many features are expected so often, or more often."""
+    """Return the corners that random selections of the same mean size give on average."""
     times = np.arange(n_selections, 0, -1)
     expected = len(frequencies) * binom.sf(times - 1, n_selections, frequencies.mean())
     return _corners(expected, times / n_selections)

@@ -1,4 +1,4 @@
-"""What the displays share: colours, axes, legends, and checks of what they are given."""
+"""What the displays share: colours, axes, legends and checks of input."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ __all__ = [
     "require_matplotlib",
 ]
 
-# Of Okabe and Ito, which all eyes tell apart; without yellow, which paper swallows.
+# Of Okabe and Ito, distinct for colour-blind readers too; without yellow, which is too pale.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 BLACK, GREY = "#000000", "#7F7F7F"
 MARKERS = "os^Dvp"
-# Width in inches that axes need for a legend at their side.
-_ROOM_FOR_SIDE = 4.0
+# Axes of at least this width, in inches, get the legend at their side.
+_MIN_WIDTH_FOR_SIDE = 4.0
 _MAX_COLUMNS = 3
-# The largest part of the height that a legend inside may take.
-_TALLEST = 0.6
-# Numbers on an axis are spread evenly over it unless the largest is so many times the smallest.
+# Largest share of the height of the axes that a legend inside may take.
+_MAX_LEGEND_HEIGHT = 0.6
+# The axis is logarithmic if the largest number is at least this many times the smallest.
 _WIDE_RANGE = 8
 _DIGIT_WIDTH = 0.75
 _MAX_DECADES_WITH_STEPS = 3
 
 
 def require_matplotlib() -> None:
-    """Raise, with the remedy, unless matplotlib is installed."""
+    """Raise an error that says what to install, unless matplotlib is there."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -73,14 +73,14 @@ def add_legend(ax: Axes, title: str | None = None, *, headroom: bool = False) ->
     width = _width(ax)
     style: dict[str, Any] = {"title": title, "fontsize": "small", "title_fontsize": "small"}
     outside = isinstance(ax.figure.get_layout_engine(), ConstrainedLayoutEngine | TightLayoutEngine)
-    if outside and width >= _ROOM_FOR_SIDE:
+    if outside and width >= _MIN_WIDTH_FOR_SIDE:
         style |= {"frameon": False, "borderaxespad": 0.0}
         return ax.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0), **style)
     if not outside and not headroom:
         return ax.legend(loc="best", **style)
     style |= {"frameon": False, "handlelength": 1.5, "columnspacing": 1.0, "labelspacing": 0.3}
     style |= {"alignment": "left"}
-    if width < _ROOM_FOR_SIDE:
+    if width < _MIN_WIDTH_FOR_SIDE:
         style |= {"fontsize": "x-small", "title_fontsize": "x-small"}
     if outside:
         return _fitting_legend(ax, loc="lower left", bbox_to_anchor=(0.0, 1.0), **style)
@@ -100,7 +100,9 @@ def _fitting_legend(ax: Axes, **style: Any) -> Legend:
 
 def _raise_top(ax: Axes, legend: Legend) -> None:
     """Raise the upper end of the y axis until all that was there is below the legend."""
-    share = min(legend.get_window_extent().height / ax.get_window_extent().height, _TALLEST)
+    share = min(
+        legend.get_window_extent().height / ax.get_window_extent().height, _MAX_LEGEND_HEIGHT
+    )
     scale = ax.yaxis.get_transform()
     low, high = scale.transform(np.array(ax.get_ylim()))
     top = scale.inverted().transform(np.array([low + (high - low) / (1 - share)]))

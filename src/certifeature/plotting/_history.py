@@ -1,4 +1,4 @@
-"""The steps of BSS, to see what becomes of the spectrum."""
+"""The steps of BSS: how the eigenvalues and the barriers move."""
 
 from __future__ import annotations
 

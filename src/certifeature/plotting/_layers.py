@@ -1,4 +1,4 @@
-"""What the layers of certificates are, and what a legend says of them."""
+"""The layers of certificates as values to plot, and their labels in the legend."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def layer_values(certificates: Sequence[Certificate]) -> dict[str, NDArray[np.fl
 
 
 def layer_label(name: str, certificates: Sequence[Certificate]) -> str:
-    """Return what a layer is, and for how many certificates it is not."""
+    """Return the label of a layer, with the number of certificates that lack it."""
     label = {"a priori": "a priori promise", "measured": "measured λ"}.get(name, name)
     if name == "a priori":
         chances = {c.a_priori.probability for c in certificates if c.a_priori is not None}

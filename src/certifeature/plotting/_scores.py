@@ -1,4 +1,4 @@
-"""What the scores of selectors are called."""
+"""Names of the scores of selectors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OF_SELECTORS = {
 
 
 def score_name(selector: Any) -> str:
-    """Return what the scores of a selector are, as an axis says it."""
+    """Return the name of the scores of a selector, for an axis."""
     if not isinstance(selector, BSSSelector):
         return _OF_SELECTORS.get(type(selector), "score")
     order = selector.order

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CertificateDisplay"]
 
-# Where marks of what a log scale cannot show stand, as a share of the height.
-_FOOT = 0.03
+# Height of the marks for zeros, which a log scale cannot show, as a share of the axes.
+_HEIGHT_OF_ZEROS = 0.03
 
 
 class CertificateDisplay:
@@ -36,7 +36,7 @@ class CertificateDisplay:
 
     Each layer is a lower bound of the next. What does not exist (no promise for so few features, no
     hard margin for classes that overlap) is left out, and the legend says of how many sizes. On a
-    log scale, zeros are hollow triangles at the foot.
+    log scale, zeros are hollow triangles at the bottom.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class CertificateDisplay:
     def from_certificates(
         cls, certificates: Sequence[Certificate], *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Plot certificates that exist.
+        """Plot given certificates.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class CertificateDisplay:
                 style = {"color": line.get_color(), "linestyle": "none", "fillstyle": "none"}
                 style |= {"marker": "v", "label": f"{name}: zero"}
                 style |= {"transform": self.ax_.get_xaxis_transform()}
-                heights = np.full(hidden.sum(), _FOOT * (1 + place))
+                heights = np.full(hidden.sum(), _HEIGHT_OF_ZEROS * (1 + place))
                 (self.zeros_[name],) = self.ax_.plot(self.n_features[hidden], heights, **style)
         self.ax_.set(xlabel="number of features chosen", ylabel="share of squared margin")
         if log:

@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 __all__ = ["ErrorCurveDisplay"]
 
-_FLOOR = "random"
+_BASELINE = "random"
 
 
 class ErrorCurveDisplay:
     """Test error against the number of features, a curve for each method.
 
     Curves are means over the folds, bands a standard deviation to either side. Random features, the
-    floor under every method, are dashed and grey; full data are a horizontal line. A method that
+    baseline for every method, are dashed and grey; full data are a horizontal line. A method that
     finds its own number of features is a point with a bar.
 
     Parameters
     ----------
     comparison : Comparison
-        Methods beside each other, as :func:`certifeature.compare` returns them.
+        What :func:`certifeature.compare` returns.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class ErrorCurveDisplay:
         Parameters
         ----------
         comparison : Comparison
-            Methods beside each other.
+            What :func:`certifeature.compare` returns.
         ax : matplotlib Axes, default=None
             Axes to draw in; None makes a figure.
         **kwargs : dict
@@ -151,12 +151,12 @@ class ErrorCurveDisplay:
         self.lines_: dict[str, Any] = {}
         self.bands_: dict[str, Any] = {}
         self.points_: dict[str, Any] = {}
-        rivals = [name for name in methods if name not in (FULL_DATA, _FLOOR)]
+        rivals = [name for name in methods if name not in (FULL_DATA, _BASELINE)]
         for place, name in enumerate(rivals):
             self._add(methods[name], _style(place), kwargs)
-        if _FLOOR in methods:
-            floor = {"color": GREY, "linestyle": "--", "marker": "x", "label": "random features"}
-            self._add(methods[_FLOOR], floor, kwargs)
+        if _BASELINE in methods:
+            baseline = {"color": GREY, "linestyle": "--", "marker": "x", "label": "random features"}
+            self._add(methods[_BASELINE], baseline, kwargs)
         for contender in methods.get(FULL_DATA, []):
             label = f"all {contender.n_features:g} features"
             self.lines_[FULL_DATA] = self.ax_.axhline(
@@ -191,7 +191,7 @@ class ErrorCurveDisplay:
 
 
 def _style(place: int) -> dict[str, Any]:
-    """Return what tells the method at this place from the others."""
+    """Return the colour, marker and dashes of the method at this place."""
     turn, place = divmod(place, len(COLOURS))
     dashes = ("-", "-.", ":")[turn % 3]
     return {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": dashes}

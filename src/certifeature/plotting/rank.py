@@ -73,7 +73,7 @@ class RankDisplay:
             )
         if np.isnan(self.scores).any() or np.isposinf(self.scores).any():
             raise ValueError("scores contain NaN or infinity; give −inf to a feature without one.")
-        self.chosen = as_sample(selection, None, len(self.scores), None).indices
+        self.chosen = as_sample(selection, len(self.scores)).indices
         self.score_name = score_name
         self.ranks = np.empty(len(self.scores), dtype=np.intp)
         self.ranks[np.argsort(-self.scores, kind="stable")] = np.arange(1, len(self.scores) + 1)

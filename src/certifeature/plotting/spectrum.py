@@ -95,7 +95,7 @@ class SpectrumDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Run BSS on a basis and plot what becomes of the spectrum.
+        """Run BSS on a basis and plot how the eigenvalues move.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class SpectrumDisplay:
         priority : array-like of shape (n_features,), default=None
             Ranking among the admissible features, as for :func:`certifeature.sparsify.bss`.
         n_shown : int, default=60
-            Most steps to show, evenly spaced; at least 2.
+            Largest number of steps to show, evenly spaced; at least 2.
         ax : matplotlib Axes, default=None
             Axes to draw in; None makes a figure.
         **kwargs : dict
@@ -132,7 +132,7 @@ class SpectrumDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Run the selection of a fitted selector again and plot what becomes of the spectrum.
+        """Take the steps of a fitted selector and plot how the eigenvalues move.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class SpectrumDisplay:
         y : array-like of shape (n_samples,), default=None
             Ignored: the selector knows its support rows.
         n_shown : int, default=60
-            Most steps to show, evenly spaced; at least 2.
+            Largest number of steps to show, evenly spaced; at least 2.
         ax : matplotlib Axes, default=None
             Axes to draw in; None makes a figure.
         **kwargs : dict

@@ -29,8 +29,8 @@ class StabilityDisplay:
     r"""How often each feature is chosen when the data change a little.
 
     Features are in the order of their frequency; a selection that never changes is a rectangle. The
-    dashed floor is what random selections of the same mean size give on average. Two figures sum it
-    up: the mean Jaccard index of two selections (features in both, of those in either), and the
+    dashed baseline is what random selections of the same mean size give on average. Two figures sum
+    it up: the mean Jaccard index of two selections (features in both, of those in either), and the
     stability of Nogueira, Sechidis and Brown, on average 0 for random and 1 for equal selections,
 
     .. math::
@@ -61,7 +61,7 @@ class StabilityDisplay:
         Figure with the axes.
     line_ : matplotlib Line2D
         Frequencies, highest first.
-    floor_ : matplotlib Line2D
+    baseline_ : matplotlib Line2D
         What random selections give.
     legend_ : matplotlib Legend
         The legend.
@@ -86,9 +86,7 @@ class StabilityDisplay:
     def __init__(self, selections: Sequence[Any], n_features: int) -> None:
         if len(selections) < 2:
             raise ValueError(f"stability compares selections; got {len(selections)}, give two.")
-        self.selections = [
-            as_sample(chosen, None, n_features, None).indices for chosen in selections
-        ]
+        self.selections = [as_sample(chosen, n_features).indices for chosen in selections]
         self.n_features = n_features
         masks = np.zeros((len(selections), n_features))
         for mask, chosen in zip(masks, self.selections, strict=True):
@@ -100,7 +98,7 @@ class StabilityDisplay:
     def from_selections(
         cls, selections: Sequence[Any], n_features: int, *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Plot selections that exist.
+        """Plot given selections.
 
         Parameters
         ----------
@@ -191,7 +189,7 @@ class StabilityDisplay:
         style: dict[str, Any] = {"color": COLOURS[0], "label": label} | stairs | kwargs
         (self.line_,) = self.ax_.plot(*frequency_stairs(self.frequencies), **style)
         style = {"color": GREY, "linestyle": "--", "label": "random selections"} | stairs
-        (self.floor_,) = self.ax_.plot(*random_stairs(self.frequencies, n_selections), **style)
+        (self.baseline_,) = self.ax_.plot(*random_stairs(self.frequencies, n_selections), **style)
         self.ax_.set(xlabel="features, most often chosen first", ylabel="share of selections (%)")
         self.ax_.set_xlim(left=0)
         self.ax_.set_ylim(0, 105)

@@ -1,4 +1,4 @@
-"""What a report tells."""
+"""The contents of a report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Feature:
     weight : float or None
         Absolute weight in the SVM on all features, where there is one.
     label : str or None
-        Class that it speaks for, where there is one.
+        Class that it points to, where there is one.
     """
 
     rank: int
@@ -51,9 +51,10 @@ class Report:
     features : sequence of Feature
         The features chosen.
     comparison : Comparison or None
-        How other methods do on the same data.
+        Test errors of methods on the same data.
     reproduction : mapping of str to str
-        What it takes to do it again. The entry "Command" gets a button that copies it.
+        What is needed to get the same result again. The entry "Command" gets a button that
+        copies it.
     figures : mapping of str to str
         Captions, and drawings as SVG text. A drawing is shown as an image, in which a browser runs
         no scripts and loads nothing.

@@ -1,4 +1,4 @@
-"""What a report tells, as rows of text for the page."""
+"""The contents of a report as rows of text for the page."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ import lzma
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.io import savemat
 
 from certifeature.datasets import read_data
 from soak.verdict import Violation
@@ -61,15 +60,12 @@ def _written(rng, kind):
             buffer.write(" ".join([str(label), *pairs]).encode() + b"\n")
     elif kind == "npz":
         np.savez(buffer, X=X, y=y, feature_names=np.array([f"f{j}" for j in range(d)]))
-    elif kind == "sparse npz":
-        sparse.save_npz(buffer, sparse.csr_array(X), compressed=bool(rng.random() < 0.5))
     else:
-        matrix = sparse.csc_matrix(X) if kind == "sparse mat" else X
-        savemat(buffer, {"X": matrix, "y": y}, do_compression=bool(rng.random() < 0.3))
+        sparse.save_npz(buffer, sparse.csr_array(X), compressed=bool(rng.random() < 0.5))
     return buffer.getvalue()
 
 
-_KINDS = ("csv", "tsv", "svmlight", "npz", "sparse npz", "mat", "sparse mat", "parquet")
+_KINDS = ("csv", "tsv", "svmlight", "npz", "sparse npz", "parquet")
 
 
 def _mutated(rng, content):

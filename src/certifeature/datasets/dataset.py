@@ -1,4 +1,4 @@
-"""What a reader of data files returns."""
+"""The type that readers of data files return."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Data"]
+__all__ = ["Dataset"]
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class Dataset:
     """Samples, their labels, and where they come from.
 
     Attributes

@@ -1,0 +1,71 @@
+"""The certificate that a command shows, and the SVM on all features, trained once for both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import clone
+
+from certifeature.certificate import Certificate, certify
+from certifeature.certificate.certify import measured, with_realised
+from certifeature.cli.loading import Loaded
+from certifeature.rows.rows import as_rows
+from certifeature.selectors import Selection
+from certifeature.sparsify import Sample
+from certifeature.support import fit_svm
+from certifeature.support.find import find_support
+
+__all__ = ["certified"]
+
+
+def certified(
+    data: Loaded,
+    sample: Sample,
+    svm: Any,
+    *,
+    selector: Any = None,
+    unsupervised: bool = False,
+    realised: bool = True,
+) -> tuple[Certificate, Any]:
+    """Return the certificate of a choice, and the SVM on all features (None without labels).
+
+    Parameters
+    ----------
+    data : Loaded
+        Rows that the choice was made for.
+    sample : Sample
+        The choice.
+    svm : estimator
+        Unfitted linear SVM.
+    selector : selector, default=None
+        The fitted selector that chose, if there is one. What a selector of this library found in
+        these rows is not computed again.
+    unsupervised : bool, default=False
+        Whether to certify for all rows, or for the support vectors.
+    realised : bool, default=True
+        Whether to compute margins, objectives and radii too.
+    """
+    known: Selection | None = getattr(selector, "selection_", None)
+    if unsupervised:
+        certificate = certify(
+            data.X,
+            data.y,
+            sample.indices if known is None else selector,
+            weights=sample.weights if known is None else None,
+            estimator=None if data.y is None else svm,
+            rows="all",
+            realised=realised,
+        )
+        return certificate, None if data.y is None else fit_svm(clone(svm), data.X, data.y)
+    rows = as_rows(data.X, data.y)
+    support = known.support if known is not None else None
+    if support is None:
+        support = find_support(rows, svm)
+    if known is not None and known.certificate.exact:
+        certificate = known.certificate
+    else:
+        # A sketch of the rows proves nothing, where the rows themselves may.
+        certificate = measured(support, sample, "support")
+    if realised:
+        certificate = with_realised(certificate, support, sample, rows)
+    return certificate, support.svm
