@@ -60,6 +60,16 @@ class ImplicitVectors:
         self._columns = columns
         self._coefficients = coefficients
 
+    def turned(self, axes: FloatArray) -> ImplicitVectors:
+        """Return combinations of the directions.
+
+        Parameters
+        ----------
+        axes : ndarray of shape (n_components, n_kept)
+            How each is combined.
+        """
+        return ImplicitVectors(self._columns, self._coefficients @ axes)
+
     def with_coefficients(self, coefficients: FloatArray) -> ImplicitVectors:
         """Return other combinations of the same rows.
 
@@ -258,6 +268,30 @@ class Basis:
     def n_components(self) -> int:
         """Number of directions ℓ."""
         return self.vectors.shape[1]
+
+    def turned(self, axes: FloatArray) -> Basis:
+        """Return some combinations of the directions.
+
+        Parameters
+        ----------
+        axes : ndarray of shape (n_components, n_kept)
+            Orthonormal columns; how each is combined.
+
+        Returns
+        -------
+        Basis
+            Exact only if there are as many as before.
+        """
+        whole = axes.shape[1] == self.n_components
+        values = np.linalg.norm(self.singular_values[:, None] * axes, axis=0)
+        vectors = self.vectors
+        return Basis(
+            vectors @ axes if isinstance(vectors, np.ndarray) else vectors.turned(axes),
+            values,
+            self.rank,
+            exact=self.exact and whole,
+            left_out=self.left_out if whole else None,
+        )
 
     def truncated(self, n_components: int) -> Basis:
         """Return the basis cut to its first directions.

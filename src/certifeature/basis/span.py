@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,13 @@ class BasisFacts:
     n_components: int
     rank: int | None
     exact: bool
+
+    def cut_to(self, basis: Basis) -> BasisFacts:
+        """Return the facts of what features were chosen for in the end."""
+        kind = self.kind
+        if kind == "exact" and basis.n_components < self.n_components:
+            kind = "truncated"
+        return replace(self, kind=kind, n_components=basis.n_components, exact=basis.exact)
 
 
 def span(

@@ -14,10 +14,10 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certifeature.basis.basis import Vectors, as_vectors
+from certifeature.basis.span import span
 from certifeature.rows.matrix import canonical_csr, same_values
 from certifeature.rows.rows import Rows
 from certifeature.selectors import BSSSelector
-from certifeature.selectors.pipeline import directions
 from certifeature.sparsify import bss
 from certifeature.sparsify.sample import Steps
 
@@ -100,6 +100,11 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
             "X has other values than the selector was fitted to; pass the data it was fitted on."
         )
     weights = None if known is None else known.sample_weight
-    request = replace(selector._request(), seed=seed)
-    _, basis, _ = directions(replace(rows, sample_weight=weights), request, selector._method())
-    return basis.vectors
+    basis, facts = span(
+        replace(rows, sample_weight=weights), selector.basis, selector.n_components, seed
+    )
+    if facts.kind == "truncated" and selector.n_components is not None:
+        basis = basis.truncated(selector.n_components)
+    kept = selector.indices_[selector.reasons_ != "cover"]
+    n_picks = len(selector.selection_.sample.steps.features)
+    return selector._method().covered(basis, kept, n_picks).vectors

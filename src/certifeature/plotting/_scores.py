@@ -18,7 +18,10 @@ _WEIGHT, _LEVERAGE = "|weight| in the SVM", "leverage score"
 _OF_ORDERS = {
     "coef": _WEIGHT,
     "rfe": "place in elimination",
+    "arom": "place in reweighting",
+    "stable": "|mean| to deviation of weights",
     "leverage": _LEVERAGE,
+    "cover": _LEVERAGE,
 }
 _OF_SELECTORS = {
     LeverageScoreSelector: _LEVERAGE,
@@ -32,7 +35,5 @@ def score_name(selector: Any) -> str:
     """Return the name of the scores of a selector, for an axis."""
     if not isinstance(selector, BSSSelector):
         return _OF_SELECTORS.get(type(selector), "score")
-    order = selector.order
-    if isinstance(order, str) and order == "auto":
-        order = "coef" if selector.supervised else "leverage"
+    _, order = selector._orders()
     return _OF_ORDERS[order] if isinstance(order, str) else "score"

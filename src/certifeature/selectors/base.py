@@ -53,7 +53,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     estimator: Any
     basis: str
     n_components: int | None
-    rescale: bool
+    rescale: Any
     random_state: Any
     n_features_in_: int
     n_features_to_select_: int
@@ -95,7 +95,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             )
         # Rows that partial_fit has seen are forgotten.
         self._digest: Digest | None = None
-        tasks = self._init_callback_context(max_subtasks=None if self.guarantee == "full" else 3)
+        tasks = self._init_callback_context(max_subtasks=None if self.guarantee == "full" else 4)
         tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)
 
         @contextmanager
@@ -109,6 +109,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if not self.supervised and isinstance(X, RowBlocks) and y is not None:
             raise ValueError("row blocks bring their labels along; leave y out (None).")
         rows = as_rows(X, labels, sample_weight, estimator=self)
+        method = method.of_features(rows.n_features, rows.feature_names)
         self._learn(run(rows, self._request(), method, progress))
         tasks.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
@@ -148,7 +149,9 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         X = checked_rows(X, self.n_features_in_, "X")
         self._digest = digest = digest.added(Block(X, None, digest.n_rows))
         request = self._request(self._digest_seed)
-        self._learn(select(digest, None, request, self._method(), lambda _: nullcontext()))
+        names = getattr(self, "feature_names_in_", None)
+        method = self._method().of_features(self.n_features_in_, names)
+        self._learn(select(digest, None, request, method, lambda _: nullcontext()))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -247,8 +250,14 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _learn(self, selection: Selection) -> None:
         """Set what a fit found."""
         self.selection_ = selection
-        self.scores_, self.basis_ = selection.scores, selection.basis
+        self.scores_, self.basis_ = selection.ranking.scores, selection.basis
         self.indices_, self.weights_ = selection.sample.indices, selection.sample.weights
+        for name, value in (
+            ("reasons_", selection.sample.reasons),
+            ("trusted_scores_", selection.ranking.trusted),
+        ):
+            if value is not None:
+                setattr(self, name, value)
         self.n_features_to_select_, self.n_rounds_ = selection.size, selection.n_rounds
         self.certificate_ = selection.certificate
         support = selection.support

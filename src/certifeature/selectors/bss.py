@@ -2,52 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import StrOptions
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from certifeature.basis import Basis
-from certifeature.certificate import APriori
-from certifeature.certificate.measure import bss_promise
-from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.order import ORDERS, checked_scores, feature_scores, with_faint_last
+from certifeature.selectors.covering import BSSMethod
+from certifeature.selectors.order import LABELLED, ORDERS
 from certifeature.selectors.parameters import CONSTRAINTS
-from certifeature.selectors.pipeline import Method
-from certifeature.sparsify import Sample, bss
 
 __all__ = ["BSSSelector"]
 
-FloatArray = NDArray[np.float64]
+# What "auto" stands for.
+_ORDERS = ("stable", "arom")
+_TRUST = 0.25
 
 
 class BSSSelector(BaseSelector):
-    r"""Choose features by single-set spectral sparsification (BSS), without randomness.
+    r"""Choose features: the top of a trusted order, and what covers the rest, with a certificate.
 
-    For V, an orthonormal basis of the rows that matter (ℓ directions), BSS chooses r > ℓ features
-    and scales R such that
+    Some features are in anyway: those that are fixed, and a share of the picks from the top of an
+    order that is trusted. The others are picked by single-set spectral sparsification (BSS). For V,
+    an orthonormal basis of the rows that matter (ℓ directions), r > ℓ picks and their scales R have
 
     .. math::
 
         \left(1-\sqrt{\ell/r}\right)^2 \le \lambda_i(V^T R R^T V)
         \le \left(1+\sqrt{\ell/r}\right)^2,
 
-    and with it bounds what a linear SVM on X·R can lose of its margin. Among the features that keep
-    the bound, it takes those that rank highest in ``order``.
+    which bounds what a linear SVM on X·R can lose of its margin. Features that are in anyway never
+    lower the first bound. Among the features that keep the bounds, BSS takes those that rank
+    highest.
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto", default="auto"
-        Number r of picks, a share of the features, or the fewest whose measured certificate keeps
-        ``epsilon``. A feature picked twice counts once, so the number chosen may be smaller.
+    n_features_to_select : int, float or "certified", default=100
+        Number of features, a share of them, or about the fewest whose measured certificate keeps
+        ``epsilon``.
+    fixed_features : array-like, default=None
+        Features that are chosen in any case: indices, names or a boolean mask. They count.
+    trust : float or "auto", default="auto"
+        Share of the picks that is taken straight from the top of the order, without regard to what
+        they cover. 0 is the algorithm of the paper, 1 the plain top of the order. "auto" is ¼, and
+        0 for orders that look at coverage alone.
+    order : str, array-like, callable, or a pair of these, default="auto"
+        How features are ranked: those that are trusted, and those among which BSS picks. Of a pair
+        the first is for the trusted ones. The bounds are the same for every ranking.
+
+        - "stable": by how large the weights of the SVM are against how much they vary over
+          subsamples of the rows;
+        - "arom": by repeated reweighting, four fits that drive most weights to zero;
+        - "coef": by the weights of the SVM, joined over classes;
+        - "rfe": by recursive elimination on the support rows, in halving steps;
+        - "leverage": by leverage score, which is the rule of the paper and needs no labels;
+        - "cover": by no ranking; BSS picks what leaves most room between its bounds, which makes
+          for the best certificate and needs no labels;
+        - "auto": ("stable", "arom") if supervised, else "leverage";
+        - array-like of shape (n_features,): the highest first;
+        - callable: gets the rows that matter and their labels (None if unsupervised) and returns
+          such an array; the score functions of :mod:`sklearn.feature_selection` fit.
+    rescale : {"common", "each", False}, default="common"
+        How `transform` scales the chosen columns: all by one factor, which makes up for what is
+        left out, so that C keeps its meaning; each by its own scale R, for which the bounds above
+        hold; or not at all.
     epsilon : float, default=0.5
-        What ``"auto"`` keeps to: on the rows that matter the squared hard margin shrinks by no
+        What ``"certified"`` keeps to: on the rows that matter the squared hard margin shrinks by no
         more than this share, and the objective of a soft margin grows by no more than 1/(1 − ε).
-        For that r = ⌈ℓ/(1 − √(1 − ε))²⌉ picks are always enough, and mostly far fewer are.
     supervised : bool, default=True
         Whether the features are chosen for the support vectors of an SVM trained on all features,
         or for all rows. Labels are needed for the first only.
@@ -59,27 +82,16 @@ class BSSSelector(BaseSelector):
         The SVM whose support rows count: a classifier with ``support_``, or with a decision
         function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
         rows and ``LinearSVC(dual=True)`` for more. Ignored with ``supervised=False``.
-    order : {"auto", "coef", "rfe", "leverage"}, array-like or callable, default="auto"
-        Ranking among the features that keep the bound; the bound is the same for every ranking.
-
-        - "coef": by the weights of the SVM, joined over classes;
-        - "rfe": by recursive elimination on the support rows, in halving steps;
-        - "leverage": by leverage score, which is the rule of the paper and needs no labels;
-        - "auto": "coef" if supervised, else "leverage";
-        - array-like of shape (n_features,): the highest first;
-        - callable: gets the rows that matter and their labels (None if unsupervised) and returns
-          such an array; the score functions of :mod:`sklearn.feature_selection` fit.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
         and 2**28 values of V (cut to fit where there are no fewer directions than picks), and a
         sketch beyond.
     n_components : int, default=None
-        Number of directions of a truncated or sketched basis; None takes 256
-        for a sketch, and half the number of picks where there would be no fewer directions.
-    rescale : bool, default=True
-        Whether `transform` scales the chosen columns, so that inner products stay about what they
-        were and C keeps its meaning, or returns them as they are.
+        Number of directions of a truncated or sketched basis; None takes 256 for a sketch, and
+        six for ten picks where there would be no fewer directions than picks.
+    n_jobs : int, default=None
+        Number of processes for the fits of "stable". It does not change what is chosen.
     random_state : int, RandomState instance or None, default=None
         Seeds the sketch and LIBLINEAR. Give an int for the same result at every call.
 
@@ -87,13 +99,17 @@ class BSSSelector(BaseSelector):
     ----------
     indices_ : ndarray of shape (n_chosen,)
         Chosen features in the order of their choice.
+    reasons_ : ndarray of shape (n_chosen,)
+        Why each of ``indices_`` is in: "fixed", "trusted" or "cover".
     weights_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
     scores_ : ndarray of shape (n_features,)
-        The ranking of ``order``, highest first. Where the basis had to be cut these are ranks, and
-        features come last that lie ten times as much outside it as the one that lies least outside.
+        The order in which BSS looks at features, highest first.
+    trusted_scores_ : ndarray of shape (n_features,)
+        The order that is trusted, highest first.
     n_features_to_select_ : int
-        Number r of picks.
+        Number of features that were asked for. With ``rescale="each"`` fewer may be chosen, since
+        BSS may come back to a feature.
     support_rows_ : ndarray of shape (n_rows,)
         Rows of the training data that the features were chosen for.
     estimator_ : estimator or None
@@ -121,9 +137,12 @@ class BSSSelector(BaseSelector):
 
     Notes
     -----
-    The bound above holds for the rows ``support_rows_`` if ``basis_.exact`` and ``rescale``; a
-    truncated or sketched basis promises nothing about the directions that it leaves out.
-    ``certificate_`` is measured for what was chosen, in either case.
+    The bounds above hold for the rows ``support_rows_`` if ``basis_.exact`` and
+    ``rescale="each"``, with r the number of picks that are left to BSS; a truncated or sketched
+    basis promises nothing about the directions that it leaves out. ``certificate_`` is measured for
+    what was chosen, in either case.
+
+    The paper's algorithm is ``order="leverage", trust=0, rescale="each"``.
 
     References
     ----------
@@ -144,85 +163,85 @@ class BSSSelector(BaseSelector):
     """
 
     _parameter_constraints = CONSTRAINTS | {
+        "fixed_features": ["array-like", None],
+        "trust": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
         "order": [StrOptions(set(ORDERS)), "array-like", callable],
+        "n_jobs": [Integral, None],
     }
 
     def __init__(
         self,
-        n_features_to_select: int | float | str = "auto",
+        n_features_to_select: int | float | str = 100,
         *,
+        fixed_features: ArrayLike | None = None,
+        trust: float | str = "auto",
+        order: Any = "auto",
+        rescale: str | bool = "common",
         epsilon: float = 0.5,
         supervised: bool = True,
         guarantee: str = "support",
         estimator: Any = None,
-        order: str | ArrayLike | Callable[..., Any] = "auto",
         basis: str = "auto",
         n_components: int | None = None,
-        rescale: bool = True,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.fixed_features = fixed_features
+        self.trust = trust
+        self.order = order
+        self.rescale = rescale
         self.epsilon = epsilon
         self.supervised = supervised
         self.guarantee = guarantee
         self.estimator = estimator
-        self.order = order
         self.basis = basis
         self.n_components = n_components
-        self.rescale = rescale
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _method(self) -> BSSMethod:
-        if isinstance(self.order, str) and self.order in ("rfe", "coef") and not self.supervised:
+        head, fill = self._orders()
+        for order in (head, fill):
+            if isinstance(order, str) and order in LABELLED and not self.supervised:
+                raise ValueError(
+                    f"order={order!r} ranks features by the weights of SVMs, so it needs "
+                    "supervised=True; use order='leverage', 'cover', an array or a callable."
+                )
+        by_coverage = isinstance(head, str) and head in ("cover", "leverage")
+        trust = self.trust
+        if isinstance(trust, str):
+            trust = 0.0 if by_coverage else _TRUST
+        elif trust > 0 and isinstance(head, str) and head == "cover":
             raise ValueError(
-                f"order={self.order!r} ranks features by the weights of an SVM, so it needs "
-                "supervised=True; use order='leverage', an array or a callable."
+                f"order='cover' ranks no features, so none can be trusted; got trust={trust}. "
+                "Set trust=0, or give the trusted order first: order=('stable', 'cover')."
             )
-        return BSSMethod(self.order, self.basis != "exact" and self.n_components is None)
-
-
-@dataclass(frozen=True, eq=False)
-class BSSMethod(Method):
-    """BSS in an order of the features; the basis may be cut to fewer directions than picks."""
-
-    order: str | ArrayLike | Callable[..., Any]
-    may_cut: bool
-
-    def check(self, n_features: int) -> None:
-        if not isinstance(self.order, str) and not callable(self.order):
-            checked_scores(self.order, n_features)
-
-    def cut(self, basis: Basis, size: int | None) -> Basis:
-        if size is None or size >= len(basis.vectors):
-            return basis
-        if basis.n_components < size or basis.n_components == 1:
-            return basis
-        if self.may_cut:
-            return basis.truncated(max(1, size // 2))
-        what = "rank of the rows" if basis.exact else "number of directions"
-        raise ValueError(
-            f"n_features_to_select={size} is not more than the {what}, {basis.n_components}, "
-            f"so BSS cannot cover them all. Ask for at least {basis.n_components + 1} features, or "
-            "leave basis='auto' and n_components=None, which cuts the basis to fit."
+        return BSSMethod(
+            head,
+            fill,
+            float(trust),
+            self.fixed_features,
+            fills_up=self.rescale != "each",
+            may_cut=self.basis != "exact" and self.n_components is None,
+            n_jobs=self.n_jobs,
         )
 
-    def rank(self, rows: Rows | None, svm: Any, basis: Basis, whole: Basis) -> FloatArray:
-        return with_faint_last(feature_scores(self.order, rows, svm, basis), basis, whole)
-
-    def promise(self, basis: Basis, size: int) -> APriori | None:
-        return bss_promise(basis.n_components, size) if size > 1 else None
-
-    def enough(self, basis: Basis, epsilon: float) -> int:
-        # (1 - sqrt(l/r))² >= 1 - epsilon, solved for r without cancellation for a small epsilon.
-        ratio = epsilon / (1 + np.sqrt(1 - epsilon))
-        return int(min(np.ceil(basis.n_components / ratio**2), len(basis.vectors)))
-
-    def fewest(self, basis: Basis) -> int:
-        return basis.n_components + 1
-
-    def sample(self, basis: Basis, size: int, scores: FloatArray, seed: int) -> Sample:
-        if size > 1:
-            return bss(basis.vectors, size, priority=scores)
-        # BSS begins with two picks; its first alone can match one direction exactly.
-        best = bss(basis.vectors, 2, priority=scores).indices[:1]
-        return Sample(best, 1 / np.abs(basis.vectors[best][:, 0]))
+    def _orders(self) -> tuple[Any, Any]:
+        """Return the order that is trusted, and the one in which BSS looks at features."""
+        order = self.order
+        if isinstance(order, str) and order == "auto":
+            return _ORDERS if self.supervised else ("leverage", "leverage")
+        if (isinstance(order, tuple) and len(order) == 2 and not all(map(np.isscalar, order))) or (
+            isinstance(order, tuple) and any(isinstance(part, str) for part in order)
+        ):
+            pair = order
+        else:
+            return order, order
+        for part in pair:
+            if isinstance(part, str) and (part == "auto" or part not in ORDERS):
+                names = ", ".join(repr(name) for name in ORDERS[1:])
+                raise ValueError(f"order {part!r} is none of {names}; got order={order!r}.")
+        if len(pair) != 2:
+            raise ValueError(f"order takes one order or a pair of them; got {order!r}.")
+        return pair

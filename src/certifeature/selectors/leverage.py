@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from certifeature.basis import Basis
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import sampling_promise
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.parameters import CONSTRAINTS
-from certifeature.selectors.pipeline import Method
+from certifeature.selectors.pipeline import Method, Ranking
 from certifeature.sparsify import Sample, leverage_sample, leverage_scores
 
 __all__ = ["LeverageScoreSelector"]
@@ -28,11 +25,11 @@ class LeverageScoreSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto", default="auto"
+    n_features_to_select : int, float or "certified", default=100
         Number r of draws, a share of the features, or the fewest whose measured certificate keeps
         ``epsilon``. A feature drawn twice counts once, so the number chosen is mostly smaller.
     epsilon : float, default=0.5
-        What ``"auto"`` keeps to, as for :class:`BSSSelector`.
+        What ``"certified"`` keeps to, as for :class:`BSSSelector`.
     supervised : bool, default=True
         Whether the features are chosen for the support vectors of an SVM trained on all features,
         or for all rows. Labels are needed for the first only.
@@ -54,9 +51,9 @@ class LeverageScoreSelector(BaseSelector):
     n_components : int, default=None
         Number of directions of a truncated or sketched basis; None takes 256 for
         a sketch.
-    rescale : bool, default=True
-        Whether `transform` scales the chosen columns, so that inner products stay about what they
-        were and C keeps its meaning, or returns them as they are.
+    rescale : {"common", "each", False}, default="each"
+        How `transform` scales the chosen columns: all by one factor, which makes up for what is
+        left out, so that C keeps its meaning; each by a scale of its own, 1/√(r·p) for every draw of it; or not at all.
     random_state : int, RandomState instance or None, default=None
         Seeds the draws, the sketch and LIBLINEAR. Give an int for the same result at every call.
 
@@ -114,7 +111,7 @@ class LeverageScoreSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float | str = "auto",
+        n_features_to_select: int | float | str = 100,
         *,
         epsilon: float = 0.5,
         supervised: bool = True,
@@ -123,7 +120,7 @@ class LeverageScoreSelector(BaseSelector):
         replace: bool = True,
         basis: str = "auto",
         n_components: int | None = None,
-        rescale: bool = True,
+        rescale: str | bool = "each",
         random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -147,12 +144,12 @@ class LeverageMethod(Method):
 
     replace: bool
 
-    def rank(self, rows: Rows | None, svm: Any, basis: Basis, whole: Basis) -> NDArray[np.float64]:
-        return leverage_scores(basis.vectors)
+    def rank(self, rows: Rows | None, svm: Any, basis: Basis, seed: int) -> Ranking:
+        return Ranking(leverage_scores(basis.vectors))
 
-    def promise(self, basis: Basis, size: int) -> APriori | None:
+    def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
         n_components = basis.n_components
         return sampling_promise("leverage-score sampling", n_components, n_components, size)
 
-    def sample(self, basis: Basis, size: int, scores: NDArray[np.float64], seed: int) -> Sample:
-        return leverage_sample(basis.vectors, size, random_state=seed, replace=self.replace)
+    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
+        return leverage_sample(basis.vectors, size, random_state=seed, replace=self.replace), basis

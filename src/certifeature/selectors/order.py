@@ -11,18 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from certifeature.basis import Basis
 from certifeature.basis.basis import squared_norms
 from certifeature.rows.rows import Rows
-from certifeature.support import elimination_order, feature_weights
+from certifeature.support import arom_scores, elimination_order, feature_weights, stable_scores
+from certifeature.support.fitted import ranks
 
-__all__ = ["ORDERS", "checked_scores", "feature_scores", "with_faint_last"]
+__all__ = ["LABELLED", "ORDERS", "checked_scores", "feature_scores", "with_faint_last"]
 
 FloatArray = NDArray[np.float64]
 Order = str | ArrayLike | Callable[..., Any]
 
-ORDERS = ("auto", "coef", "rfe", "leverage")
+# Those that fit SVMs, and those that need no labels.
+LABELLED = ("arom", "coef", "rfe", "stable")
+ORDERS = ("auto", *LABELLED, "cover", "leverage")
 _FAINT = 0.1
 
 
-def feature_scores(order: Order, rows: Rows | None, svm: Any, basis: Basis) -> FloatArray:
+def feature_scores(
+    order: Order, rows: Rows | None, svm: Any, basis: Basis, seed: int, n_jobs: int | None
+) -> FloatArray:
     """Return a score for each feature, the highest for the best.
 
     Parameters
@@ -35,19 +40,28 @@ def feature_scores(order: Order, rows: Rows | None, svm: Any, basis: Basis) -> F
         Fitted; None if all rows matter.
     basis : Basis
         What the features are chosen for.
+    seed : int
+        Of subsamples.
+    n_jobs : int or None
+        Number of processes that fit on subsamples.
     """
     n_features = len(basis.vectors)
     if not isinstance(order, str) and not callable(order):
         return checked_scores(order, n_features)
     if callable(order):
         return checked_scores(_own_scores(order, _complete(rows, svm, order)), n_features)
-    if order == "leverage" or svm is None:
+    if order in ("cover", "leverage"):
         return np.round(squared_norms(basis.vectors), 12)
+    if order == "coef":
+        return feature_weights(svm)
+    complete = _complete(rows, svm, order)
+    assert complete.y is not None
+    labelled = (complete.X, complete.y, complete.sample_weight)
     if order == "rfe":
-        complete = _complete(rows, svm, order)
-        assert complete.y is not None
-        return elimination_order(svm, complete.X, complete.y, complete.sample_weight)
-    return feature_weights(svm)
+        return elimination_order(svm, *labelled)
+    if order == "arom":
+        return arom_scores(svm, *labelled)
+    return stable_scores(svm, *labelled, seed=seed, n_jobs=n_jobs)
 
 
 def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArray:
@@ -61,12 +75,7 @@ def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArra
     seen, there_is = (squared_norms(b.vectors) for b in (basis, whole))
     shares = np.divide(seen, there_is, out=np.zeros_like(seen), where=there_is > 0)
     visible = shares >= _FAINT * shares.max()
-    best_last = np.lexsort((scores, visible))
-    a, b = best_last[1:], best_last[:-1]
-    differs = (visible[a] != visible[b]) | (scores[a] != scores[b])
-    ranks = np.empty(len(scores))
-    ranks[best_last] = np.concatenate([[0], np.cumsum(differs)])
-    return ranks
+    return ranks(visible, scores)
 
 
 def checked_scores(scores: Any, n_features: int) -> FloatArray:

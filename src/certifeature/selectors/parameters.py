@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, Options, RealNotInt, StrOptions
 
 from certifeature.support.svm import check_svm
 
@@ -16,7 +16,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "n_features_to_select": [
         Interval(Integral, 1, None, closed="left"),
         Interval(RealNotInt, 0, 1, closed="right"),
-        StrOptions({"auto"}),
+        StrOptions({"certified"}),
     ],
     "epsilon": [Interval(Real, 0, 1, closed="neither")],
     "supervised": ["boolean"],
@@ -24,7 +24,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "estimator": [HasMethods("fit"), None],
     "basis": [StrOptions({"auto", "exact", "truncated", "sketch"})],
     "n_components": [Interval(Integral, 1, None, closed="left"), None],
-    "rescale": ["boolean"],
+    "rescale": [StrOptions({"common", "each"}), Options(bool, {False})],
     "random_state": ["random_state"],
 }
 
@@ -52,7 +52,7 @@ def check_together(selector: Any) -> None:
 
 
 def requested_size(value: Any, n_features: int) -> int | None:
-    """Return the number of features asked for, or None for ``"auto"``."""
+    """Return the number of features asked for, or None for ``"certified"``."""
     if isinstance(value, str):
         return None
     return int(value) if isinstance(value, Integral) else max(1, int(float(value) * n_features))

@@ -27,13 +27,25 @@ from certifeature.sparsify.sample import EmptySampleError
 from certifeature.support import share_outside
 from certifeature.support.find import Support, find_support, grown, missing_rows
 
-__all__ = ["Method", "Request", "Selection", "directions", "run", "select"]
+__all__ = [
+    "Method",
+    "Prepared",
+    "Ranking",
+    "Request",
+    "Selection",
+    "prepare",
+    "rescaled",
+    "run",
+    "select",
+]
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[str], AbstractContextManager[None]]
 
 _MAX_ROUNDS = 20
 _LARGEST_SHARE_OUTSIDE = 0.05
+# To find the fewest features that keep a share of the margin.
+_MAX_SAMPLES = 6
 
 
 @dataclass(frozen=True)
@@ -54,8 +66,8 @@ class Request:
         The SVM whose support matters.
     basis, n_components : str, int or None
         Kind of basis, and its number of directions.
-    rescale : bool
-        Whether columns get the scales of the method.
+    rescale : {"common", "each", False}
+        Whether columns get one factor, the scales of the method, or none.
     seed : int
         Of everything that is drawn.
     """
@@ -67,34 +79,46 @@ class Request:
     estimator: Any
     basis: str
     n_components: int | None
-    rescale: bool
+    rescale: Any
     seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """In which order features are considered.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_features,)
+        The higher, the sooner a feature is considered.
+    trusted : ndarray of shape (n_features,) or None
+        Scores of which the highest are taken without further question.
+    """
+
+    scores: FloatArray
+    trusted: FloatArray | None = None
 
 
 class Method(ABC):
     """How features are chosen for a basis."""
 
     @abstractmethod
-    def rank(self, rows: Rows | None, svm: Any, basis: Basis, whole: Basis) -> FloatArray:
-        """Return a score for each feature; the higher, the sooner it is considered.
+    def rank(self, rows: Rows | None, svm: Any, basis: Basis, seed: int) -> Ranking:
+        """Return a score for each feature.
 
-        ``basis`` is what features are chosen for, cut from ``whole``. There are no rows where they
-        came in blocks and are gone, and no SVM where all rows matter.
+        There are no rows where they came in blocks and are gone, and no SVM where all rows matter.
         """
 
     @abstractmethod
-    def sample(self, basis: Basis, size: int, scores: FloatArray, seed: int) -> Sample:
-        """Choose features, fewer than there are."""
+    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
+        """Choose features, fewer than there are, and tell for which directions."""
 
-    def check(self, n_features: int) -> None:  # noqa: B027
-        """Raise if a parameter does not suit the number of features; most suit any."""
+    def of_features(self, n_features: int, names: NDArray[Any] | None) -> Method:
+        """Return the method for these features, or raise if a parameter does not suit them."""
+        return self
 
-    def cut(self, basis: Basis, size: int | None) -> Basis:
-        """Return the directions that so many features can be chosen for."""
-        return basis
-
-    def promise(self, basis: Basis, size: int) -> APriori | None:
-        """Return what is known of a scaled sample of this size before it is made."""
+    def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
+        """Return what is known of a scaled sample of this size without measuring it."""
         return None
 
     def enough(self, basis: Basis, epsilon: float) -> int:
@@ -104,6 +128,34 @@ class Method(ABC):
     def fewest(self, basis: Basis) -> int:
         """Return the number of features below which nothing can be kept."""
         return basis.n_components
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """All that is known before the number of features matters.
+
+    Attributes
+    ----------
+    rows : Rows or None
+        Rows that features are chosen for; None where they came in blocks and are gone.
+    support : Support or None
+        The SVM and its support rows; None if all rows matter.
+    whole : Basis
+        All directions of the rows that are known.
+    basis : Basis
+        Those among them that features may be chosen for.
+    facts : BasisFacts
+        How they were found.
+    ranking : Ranking
+        In which order features are considered.
+    """
+
+    rows: Rows | None
+    support: Support | None
+    whole: Basis
+    basis: Basis
+    facts: BasisFacts
+    ranking: Ranking
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +170,8 @@ class Selection:
         The SVM and its support rows; None if all rows matter.
     basis : BasisFacts
         What the basis of the rows was.
-    scores : ndarray of shape (n_features,)
-        Ranking of the features.
+    ranking : Ranking
+        In which order features were considered.
     size : int
         Number of features asked for.
     sample : Sample
@@ -133,7 +185,7 @@ class Selection:
     rows: Rows | None
     support: Support | None
     basis: BasisFacts
-    scores: FloatArray
+    ranking: Ranking
     size: int
     sample: Sample
     certificate: Certificate
@@ -148,7 +200,6 @@ class Selection:
 
 def run(rows: Rows, request: Request, method: Method, progress: Progress) -> Selection:
     """Choose features for rows, or for the support rows among them."""
-    method.check(rows.n_features)
     if not request.supervised:
         return select(rows, None, request, method, progress)
     with progress("find support rows"):
@@ -168,44 +219,64 @@ def select(
     progress: Progress,
 ) -> Selection:
     """Choose features for rows that matter, and measure what the choice can cost."""
+    known = prepare(rows, support, request, method, progress)
+    n_features = len(known.ranking.scores)
+    with progress("choose features"):
+        size = request.size or _fewest_that_keep(known, request, method)
+        if size < n_features:
+            sample, covered = method.choose(known.basis, size, known.ranking, request.seed)
+            sample = rescaled(sample, known.whole, request.rescale)
+        else:
+            _warn_of_all(size, n_features, request)
+            size, covered = n_features, known.basis
+            sample = Sample(np.arange(size), np.ones(size))
+    kind, n_rows = "all" if support is None else "support", known.facts.n_rows
+    certificate = measured_certificate(known.whole, sample, kind, n_rows, _cost(support))
+    if covered.exact and request.rescale == "each" and size < n_features:
+        certificate = replace(certificate, a_priori=method.promise(covered, sample, size))
+    facts = known.facts.cut_to(covered)
+    return Selection(known.rows, support, facts, known.ranking, size, sample, certificate)
+
+
+def prepare(
+    rows: Rows | Digest,
+    support: Support | None,
+    request: Request,
+    method: Method,
+    progress: Progress,
+) -> Prepared:
+    """Find the directions of rows that matter, and an order of the features."""
     with progress("compute basis"):
-        whole, basis, facts = directions(rows, request, method)
+        whole, facts = span(rows, request.basis, request.n_components, request.seed)
     svm = None if support is None else support.svm
     if whole.exact:
         _check_support(svm, whole)
-    known = rows if isinstance(rows, Rows) and not rows.in_blocks else None
-    with progress("choose features"):
-        ranked = known if support is None else _with_all_classes(support)
-        scores = method.rank(ranked, svm, basis, whole)
-        size = request.size or _fewest_that_keep(basis, scores, request, method)
-        if size < len(scores):
-            sample = method.sample(basis, size, scores, request.seed)
-            sample = sample if request.rescale else sample.unscaled()
-        else:
-            _warn_of_all(size, len(scores), request)
-            size = len(scores)
-            sample = Sample(np.arange(size), np.ones(size))
-    kind, n_rows = "all" if support is None else "support", facts.n_rows
-    certificate = measured_certificate(whole, sample, kind, n_rows, _cost(support))
-    if basis.exact and request.rescale and size < len(scores):
-        certificate = replace(certificate, a_priori=method.promise(basis, size))
-    return Selection(known, support, facts, scores, size, sample, certificate)
-
-
-def directions(
-    rows: Rows | Digest, request: Request, method: Method
-) -> tuple[Basis, Basis, BasisFacts]:
-    """Return all directions of the rows that are known, and those that features are chosen for."""
-    whole, facts = span(rows, request.basis, request.n_components, request.seed)
     basis = whole
     if facts.kind == "truncated" and request.n_components is not None:
-        basis = basis.truncated(request.n_components)
-    basis = method.cut(basis, request.size)
-    kind = facts.kind
-    if basis.n_components < whole.n_components and kind == "exact":
-        kind = "truncated"
-    facts = replace(facts, kind=kind, n_components=basis.n_components, exact=basis.exact)
-    return whole, basis, facts
+        basis = whole.truncated(request.n_components)
+    known = rows if isinstance(rows, Rows) and not rows.in_blocks else None
+    with progress("rank features"):
+        ranked = known if support is None else _with_all_classes(support)
+        ranking = method.rank(ranked, svm, basis, request.seed)
+    return Prepared(known, support, whole, basis, facts, ranking)
+
+
+def rescaled(sample: Sample, basis: Basis, rescale: Any) -> Sample:
+    """Return the sample with the scales that are asked for.
+
+    One common factor brings the norm of the chosen columns to that of all columns, so that C means
+    about the same for both.
+    """
+    if rescale == "each":
+        return sample
+    weights = np.ones(len(sample.indices))
+    if rescale == "common":
+        # Relative to the largest, so that squares of huge or tiny values stay in range.
+        shares = basis.singular_values / basis.singular_values[0]
+        chosen = float(np.linalg.norm(basis.vectors[sample.indices] * shares))
+        if chosen > 0:
+            weights *= float(np.linalg.norm(shares)) / chosen
+    return replace(sample, weights=weights)
 
 
 def _check_support(svm: Any, basis: Basis) -> None:
@@ -244,32 +315,38 @@ def _warn_of_all(size: int, n_features: int, request: Request) -> None:
     warn(f"{reason} {size} features and X has {n_features}: all are kept, unscaled. {remedy}")
 
 
-def _fewest_that_keep(basis: Basis, scores: FloatArray, request: Request, method: Method) -> int:
-    """Return the smallest number of features whose measured λ is at least 1 − epsilon.
+def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
+    """Return about the smallest number of features whose measured λ is at least 1 − epsilon.
 
-    Doubling finds a number that is enough, bisection the smallest, to one part in 64: a sample of
-    one more feature is a new sample, and λ does not rise without setbacks.
+    √λ is about 1 − c·√(ℓ/r) for r features and ℓ directions. Every sample that is measured tells
+    c, and with it where to look next; a few samples are enough for one part in sixteen.
     """
+    goal, n_components = 1 - request.epsilon, known.basis.n_components
 
-    def keeps(size: int) -> bool:
+    def measured(size: int) -> float:
         try:
-            sample = method.sample(basis, size, scores, request.seed)
+            sample, _ = method.choose(known.basis, size, known.ranking, request.seed)
         except EmptySampleError:
-            return False
-        sample = sample if request.rescale else sample.unscaled()
-        return extreme_eigenvalues(basis, sample)[0] >= 1 - request.epsilon
+            return 0.0
+        sample = rescaled(sample, known.whole, request.rescale)
+        return extreme_eigenvalues(known.basis, sample)[0]
 
-    most = len(basis.vectors)
-    if request.rescale:
-        most = min(most, method.enough(basis, request.epsilon))
-    size = min(method.fewest(basis), most)
-    too_few = size - 1
-    while size < most and not keeps(size):
-        too_few, size = size, min(2 * size, most)
-    while size - too_few > max(1, size // 64):
-        middle = (too_few + size) // 2
-        too_few, size = (too_few, middle) if keeps(middle) else (middle, size)
-    return size
+    enough = len(known.ranking.scores)
+    if request.rescale == "each":
+        enough = min(enough, method.enough(known.basis, request.epsilon))
+    too_few = min(method.fewest(known.basis), enough) - 1
+    size = 2 * too_few
+    for _ in range(_MAX_SAMPLES):
+        if enough - too_few <= max(1, enough // 16):
+            break
+        if not too_few < size < enough:
+            size = int(np.sqrt(max(too_few, 1) * enough))
+        size = min(max(size, too_few + 1), enough - 1)
+        smallest = measured(size)
+        too_few, enough = (too_few, size) if smallest >= goal else (size, enough)
+        lost = (1 - np.sqrt(smallest)) * np.sqrt(size / n_components)
+        size = int(np.ceil(1.02 * n_components * (lost / (1 - np.sqrt(goal))) ** 2))
+    return enough
 
 
 def _covering_all(

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certifeature.basis import Basis
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import sampling_promise
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.pipeline import Method
+from certifeature.selectors.pipeline import Method, Ranking
 from certifeature.sparsify import Sample, leverage_scores, uniform
 
 __all__ = ["RandomSelector"]
@@ -24,11 +23,11 @@ class RandomSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto", default="auto"
+    n_features_to_select : int, float or "certified", default=100
         Number of features, a share of them, or the fewest whose measured certificate keeps
         ``epsilon``.
     epsilon : float, default=0.5
-        What ``"auto"`` keeps to, as for :class:`BSSSelector`.
+        What ``"certified"`` keeps to, as for :class:`BSSSelector`.
     supervised : bool, default=True
         Whether the features are chosen for the support vectors of an SVM trained on all features,
         or for all rows. Labels are needed for the first only.
@@ -47,9 +46,9 @@ class RandomSelector(BaseSelector):
     n_components : int, default=None
         Number of directions of a truncated or sketched basis; None takes 256 for
         a sketch.
-    rescale : bool, default=True
-        Whether `transform` scales the chosen columns, so that inner products stay about what they
-        were and C keeps its meaning, or returns them as they are.
+    rescale : {"common", "each", False}, default="each"
+        How `transform` scales the chosen columns: all by one factor, which makes up for what is
+        left out, so that C keeps its meaning; each by a scale of its own, which is the same for all here; or not at all.
     random_state : int, RandomState instance or None, default=None
         Seeds the draws, the sketch and LIBLINEAR. Give an int for the same result at every call.
 
@@ -98,7 +97,7 @@ class RandomSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float | str = "auto",
+        n_features_to_select: int | float | str = 100,
         *,
         epsilon: float = 0.5,
         supervised: bool = True,
@@ -106,7 +105,7 @@ class RandomSelector(BaseSelector):
         estimator: Any = None,
         basis: str = "auto",
         n_components: int | None = None,
-        rescale: bool = True,
+        rescale: str | bool = "each",
         random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -127,13 +126,13 @@ class RandomSelector(BaseSelector):
 class UniformMethod(Method):
     """Draws of which every feature has the same chance."""
 
-    def rank(self, rows: Rows | None, svm: Any, basis: Basis, whole: Basis) -> NDArray[np.float64]:
+    def rank(self, rows: Rows | None, svm: Any, basis: Basis, seed: int) -> Ranking:
         n_features = len(basis.vectors)
-        return np.full(n_features, 1 / n_features)
+        return Ranking(np.full(n_features, 1 / n_features))
 
-    def promise(self, basis: Basis, size: int) -> APriori | None:
+    def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
         coherence = len(basis.vectors) * float(leverage_scores(basis.vectors).max())
         return sampling_promise("uniform sampling", basis.n_components, coherence, size)
 
-    def sample(self, basis: Basis, size: int, scores: NDArray[np.float64], seed: int) -> Sample:
-        return uniform(len(basis.vectors), size, seed)
+    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
+        return uniform(len(basis.vectors), size, seed), basis

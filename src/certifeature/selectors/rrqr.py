@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from certifeature.basis import Basis
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.pipeline import Method
+from certifeature.selectors.pipeline import Method, Ranking
 from certifeature.sparsify import Sample, rrqr
 
 __all__ = ["RRQRSelector"]
@@ -28,11 +28,11 @@ class RRQRSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto", default="auto"
+    n_features_to_select : int, float or "certified", default=100
         Number of features, a share of them, or the fewest, in the order of the pivots, whose
         measured certificate keeps ``epsilon``.
     epsilon : float, default=0.5
-        What ``"auto"`` keeps to, as for :class:`BSSSelector`.
+        What ``"certified"`` keeps to, as for :class:`BSSSelector`.
     supervised : bool, default=True
         Whether the features are chosen for the support vectors of an SVM trained on all features,
         or for all rows. Labels are needed for the first only.
@@ -51,9 +51,9 @@ class RRQRSelector(BaseSelector):
     n_components : int, default=None
         Number of directions of a truncated or sketched basis; None takes 256 for
         a sketch.
-    rescale : bool, default=True
-        Whether `transform` gives the chosen columns a common scale, which keeps the directions
-        of the rows as long as they were on average, or returns them as they are.
+    rescale : {"common", "each", False}, default="common"
+        How `transform` scales the chosen columns: all by one factor, which makes up for what is
+        left out, so that C keeps its meaning; each by a scale of its own, which is the same for all here: it brings the eigenvalues of VᵀRRᵀV to 1 on average; or not at all.
     random_state : int, RandomState instance or None, default=None
         Seeds the sketch and LIBLINEAR. Give an int for the same result at every call.
 
@@ -108,7 +108,7 @@ class RRQRSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float | str = "auto",
+        n_features_to_select: int | float | str = 100,
         *,
         epsilon: float = 0.5,
         supervised: bool = True,
@@ -116,7 +116,7 @@ class RRQRSelector(BaseSelector):
         estimator: Any = None,
         basis: str = "auto",
         n_components: int | None = None,
-        rescale: bool = True,
+        rescale: str | bool = "common",
         random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -137,14 +137,14 @@ class RRQRSelector(BaseSelector):
 class RRQRMethod(Method):
     """Pivots of a QR factorisation of the rows."""
 
-    def rank(self, rows: Rows | None, svm: Any, basis: Basis, whole: Basis) -> NDArray[np.float64]:
-        return np.linalg.norm(_compressed(basis), axis=0)
+    def rank(self, rows: Rows | None, svm: Any, basis: Basis, seed: int) -> Ranking:
+        return Ranking(np.linalg.norm(_compressed(basis), axis=0))
 
-    def sample(self, basis: Basis, size: int, scores: NDArray[np.float64], seed: int) -> Sample:
+    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
         chosen = rrqr(_compressed(basis), size, tolerance=_ACCURACY).indices
         # Pivoting has no scales of its own; this one brings the eigenvalues of M to 1 on average.
         scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
-        return Sample(chosen, np.full(size, scale))
+        return Sample(chosen, np.full(size, scale)), basis
 
 
 def _compressed(basis: Basis) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,12 +42,11 @@ class Sample:
         Positive scale of each chosen feature.
     steps : Steps or None
         How it came about, step by step; of BSS only.
+    reasons : ndarray of shape (n_chosen,) or None
+        Why each is in: "fixed", "trusted" or "cover"; of `certifeature.BSSSelector` only.
     """
 
     indices: NDArray[np.intp]
     weights: NDArray[np.float64]
     steps: Steps | None = None
-
-    def unscaled(self) -> Sample:
-        """Return the same features, as they are."""
-        return replace(self, weights=np.ones(len(self.indices)))
+    reasons: NDArray[np.str_] | None = None
