@@ -137,7 +137,8 @@ class TestSelect:
         selector = METHODS[method].make(12, svm, 0).fit(pd.read_csv(csv).iloc[:, :-1].to_numpy(), y)
         sample = as_sample(selector, X.shape[1])
         assert [feature["index"] for feature in found] == sample.indices[:12].tolist()
-        assert [feature["scale"] for feature in found] == sample.weights[:12].tolist()
+        # Old readers of numbers differ from ours in the last digit.
+        assert [feature["scale"] for feature in found] == pytest.approx(sample.weights[:12])
 
     @pytest.mark.parametrize("method", ["bss", "random", "lpsvm", "univariate"])
     def test_the_svm_on_all_features_is_trained_once(self, method, data, tmp_path, monkeypatch):

@@ -47,7 +47,7 @@ def test_default_svm_is_libsvm_for_few_rows_and_liblinear_for_many():
         NuSVC(kernel="linear", nu=0.2),
         LinearSVC(random_state=0, max_iter=100_000),
         LinearSVC(loss="hinge", random_state=0, max_iter=1_000_000, tol=1e-8),
-        LinearSVC(multi_class="crammer_singer", random_state=0, max_iter=100_000),
+        LinearSVC(multi_class="crammer_singer", random_state=0, max_iter=1_000_000),
     ],
 )
 def test_support_rows_suffice(svm, data, request):
