@@ -106,5 +106,7 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
     if facts.kind == "truncated" and selector.n_components is not None:
         basis = basis.truncated(selector.n_components)
     kept = selector.indices_[selector.reasons_ != "cover"]
-    n_picks = len(selector.selection_.sample.steps.features)
+    steps = selector.selection_.sample.steps
+    assert steps is not None
+    n_picks = len(steps.features)
     return selector._method().covered(basis, kept, n_picks).vectors

@@ -5,7 +5,6 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -16,8 +15,7 @@ from certifeature.selectors.parameters import CONSTRAINTS
 
 __all__ = ["BSSSelector"]
 
-# What "auto" stands for.
-_ORDERS = ("stable", "arom")
+# What "auto" stands for, where the order needs labels.
 _TRUST = 0.25
 
 
@@ -60,7 +58,8 @@ class BSSSelector(BaseSelector):
         - "leverage": by leverage score, which is the rule of the paper and needs no labels;
         - "cover": by no ranking; BSS picks what leaves most room between its bounds, which makes
           for the best certificate and needs no labels;
-        - "auto": ("stable", "arom") if supervised, else "leverage";
+        - "auto": ("stable", "arom") if supervised, else "leverage"; and "coef" where no row of
+          some class is at hand, as may be with blocks of few support rows;
         - array-like of shape (n_features,): the highest first;
         - callable: gets the rows that matter and their labels (None if unsupervised) and returns
           such an array; the score functions of :mod:`sklearn.feature_selection` fit.
@@ -92,8 +91,9 @@ class BSSSelector(BaseSelector):
         six for ten picks where there would be no fewer directions than picks.
     n_jobs : int, default=None
         Number of processes for the fits of "stable". It does not change what is chosen.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the sketch and LIBLINEAR. Give an int for the same result at every call.
+    random_state : int, RandomState instance or None, default=0
+        Seeds the subsamples of "stable", the sketch and LIBLINEAR. With an int, the default among
+        them, the result is the same at every call.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ class BSSSelector(BaseSelector):
         basis: str = "auto",
         n_components: int | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.fixed_features = fixed_features
@@ -202,15 +202,16 @@ class BSSSelector(BaseSelector):
 
     def _method(self) -> BSSMethod:
         head, fill = self._orders()
-        for order in (head, fill):
-            if isinstance(order, str) and order in LABELLED and not self.supervised:
-                raise ValueError(
-                    f"order={order!r} ranks features by the weights of SVMs, so it needs "
-                    "supervised=True; use order='leverage', 'cover', an array or a callable."
-                )
-        by_coverage = isinstance(head, str) and head in ("cover", "leverage")
+        if not self.supervised:
+            for order in (head, fill):
+                if isinstance(order, str) and order in LABELLED:
+                    raise ValueError(
+                        f"order={order!r} ranks features by the weights of SVMs, so it needs "
+                        "supervised=True; use order='leverage', 'cover', an array or a callable."
+                    )
         trust = self.trust
         if isinstance(trust, str):
+            by_coverage = isinstance(head, str) and head in ("cover", "leverage")
             trust = 0.0 if by_coverage else _TRUST
         elif trust > 0 and isinstance(head, str) and head == "cover":
             raise ValueError(
@@ -224,6 +225,7 @@ class BSSSelector(BaseSelector):
             self.fixed_features,
             fills_up=self.rescale != "each",
             may_cut=self.basis != "exact" and self.n_components is None,
+            automatic=isinstance(self.order, str) and self.order == "auto",
             n_jobs=self.n_jobs,
         )
 
@@ -231,17 +233,15 @@ class BSSSelector(BaseSelector):
         """Return the order that is trusted, and the one in which BSS looks at features."""
         order = self.order
         if isinstance(order, str) and order == "auto":
-            return _ORDERS if self.supervised else ("leverage", "leverage")
-        if (isinstance(order, tuple) and len(order) == 2 and not all(map(np.isscalar, order))) or (
-            isinstance(order, tuple) and any(isinstance(part, str) for part in order)
-        ):
-            pair = order
-        else:
+            return ("stable", "arom") if self.supervised else ("leverage", "leverage")
+        # A tuple of numbers is an array of scores.
+        if not isinstance(order, tuple) or all(isinstance(part, Real) for part in order):
             return order, order
-        for part in pair:
-            if isinstance(part, str) and (part == "auto" or part not in ORDERS):
-                names = ", ".join(repr(name) for name in ORDERS[1:])
-                raise ValueError(f"order {part!r} is none of {names}; got order={order!r}.")
-        if len(pair) != 2:
-            raise ValueError(f"order takes one order or a pair of them; got {order!r}.")
-        return pair
+        names = {part for part in order if isinstance(part, str)}
+        if len(order) != 2 or not names <= set(ORDERS) - {"auto"}:
+            known = ", ".join(repr(name) for name in ORDERS[1:])
+            raise ValueError(
+                "order takes a pair: what is trusted, and what BSS looks at, each an array, a "
+                f"callable or one of {known}; got {order!r}."
+            )
+        return order

@@ -53,7 +53,8 @@ class LeverageScoreSelector(BaseSelector):
         a sketch.
     rescale : {"common", "each", False}, default="each"
         How `transform` scales the chosen columns: all by one factor, which makes up for what is
-        left out, so that C keeps its meaning; each by a scale of its own, 1/√(r·p) for every draw of it; or not at all.
+        left out, so that C keeps its meaning; each by a scale of its own, for the draws of it; or
+        not at all.
     random_state : int, RandomState instance or None, default=None
         Seeds the draws, the sketch and LIBLINEAR. Give an int for the same result at every call.
 

@@ -14,7 +14,14 @@ from certifeature.rows.rows import Rows
 from certifeature.support import arom_scores, elimination_order, feature_weights, stable_scores
 from certifeature.support.fitted import ranks
 
-__all__ = ["LABELLED", "ORDERS", "checked_scores", "feature_scores", "with_faint_last"]
+__all__ = [
+    "LABELLED",
+    "ORDERS",
+    "checked_scores",
+    "feature_scores",
+    "lacks_class",
+    "with_faint_last",
+]
 
 FloatArray = NDArray[np.float64]
 Order = str | ArrayLike | Callable[..., Any]
@@ -106,11 +113,17 @@ def _complete(rows: Rows | None, svm: Any, order: Any) -> Rows:
             "order is a function of all rows, and these come in blocks; use order='leverage' or an "
             "array."
         )
-    if rows.y is not None:
-        missing = np.setdiff1d(getattr(svm, "classes_", rows.y), rows.y)
-        if missing.size:
-            raise ValueError(
-                f"no support row has the class {missing.tolist()[0]!r}, and order={order!r} needs "
-                "rows of all classes; use order='coef'."
-            )
+    if rows.y is not None and lacks_class(rows, svm):
+        raise ValueError(
+            f"no support row has a class of {svm.classes_.tolist()} that is not among "
+            f"{np.unique(rows.y).tolist()}, and order={order!r} needs rows of all classes; use "
+            "order='coef'."
+        )
     return rows
+
+
+def lacks_class(rows: Rows | None, svm: Any) -> bool:
+    """Tell whether there is a class that none of the rows has."""
+    if rows is None or rows.y is None:
+        return True
+    return len(np.setdiff1d(getattr(svm, "classes_", rows.y), rows.y)) > 0

@@ -118,7 +118,7 @@ class Method(ABC):
         return self
 
     def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
-        """Return what is known of a scaled sample of this size without measuring it."""
+        """Return what is known of a sample of this size, with its own scales, unmeasured."""
         return None
 
     def enough(self, basis: Basis, epsilon: float) -> int:
@@ -224,16 +224,17 @@ def select(
     with progress("choose features"):
         size = request.size or _fewest_that_keep(known, request, method)
         if size < n_features:
-            sample, covered = method.choose(known.basis, size, known.ranking, request.seed)
-            sample = rescaled(sample, known.whole, request.rescale)
+            scaled, covered = method.choose(known.basis, size, known.ranking, request.seed)
+            sample = rescaled(scaled, known.whole, request.rescale)
+            promise = method.promise(covered, scaled, size) if covered.exact else None
         else:
             _warn_of_all(size, n_features, request)
-            size, covered = n_features, known.basis
-            sample = Sample(np.arange(size), np.ones(size))
+            size, covered, promise = n_features, known.basis, None
+            sample = scaled = Sample(np.arange(size), np.ones(size))
     kind, n_rows = "all" if support is None else "support", known.facts.n_rows
     certificate = measured_certificate(known.whole, sample, kind, n_rows, _cost(support))
-    if covered.exact and request.rescale == "each" and size < n_features:
-        certificate = replace(certificate, a_priori=method.promise(covered, sample, size))
+    if promise is not None:
+        certificate = replace(certificate, a_priori=_of_scales(promise, scaled, sample))
     facts = known.facts.cut_to(covered)
     return Selection(known.rows, support, facts, known.ranking, size, sample, certificate)
 
@@ -277,6 +278,26 @@ def rescaled(sample: Sample, basis: Basis, rescale: Any) -> Sample:
         if chosen > 0:
             weights *= float(np.linalg.norm(shares)) / chosen
     return replace(sample, weights=weights)
+
+
+def _of_scales(promise: APriori, scaled: Sample, sample: Sample) -> APriori:
+    """Return what a promise for the scales of the method says of other scales.
+
+    With Σ sᵢ²vᵢvᵢᵀ above λI, Σ tᵢ²vᵢvᵢᵀ is above λ·min(tᵢ/sᵢ)²I; and it is below max(tᵢ)²I, since
+    all features together have Σ vᵢvᵢᵀ = I.
+    """
+    ratios = (sample.weights / scaled.weights) ** 2
+    if scaled.steps is not None:
+        # Features that are in for other reasons than the picks can only help.
+        ratios = ratios[np.isin(scaled.indices, scaled.steps.features)]
+    return replace(
+        promise,
+        lambda_min=float(promise.lambda_min * ratios.min()),
+        lambda_max=min(
+            float(promise.lambda_max * ((sample.weights / scaled.weights) ** 2).max()),
+            float(sample.weights.max()) ** 2,
+        ),
+    )
 
 
 def _check_support(svm: Any, basis: Basis) -> None:

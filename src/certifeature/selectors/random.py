@@ -48,7 +48,7 @@ class RandomSelector(BaseSelector):
         a sketch.
     rescale : {"common", "each", False}, default="each"
         How `transform` scales the chosen columns: all by one factor, which makes up for what is
-        left out, so that C keeps its meaning; each by a scale of its own, which is the same for all here; or not at all.
+        left out, so that C keeps its meaning; by √(d/r), which is right on average; or not at all.
     random_state : int, RandomState instance or None, default=None
         Seeds the draws, the sketch and LIBLINEAR. Give an int for the same result at every call.
 

@@ -53,7 +53,8 @@ class RRQRSelector(BaseSelector):
         a sketch.
     rescale : {"common", "each", False}, default="common"
         How `transform` scales the chosen columns: all by one factor, which makes up for what is
-        left out, so that C keeps its meaning; each by a scale of its own, which is the same for all here: it brings the eigenvalues of VᵀRRᵀV to 1 on average; or not at all.
+        left out, so that C keeps its meaning; by the factor that brings the eigenvalues of VᵀRRᵀV
+        to 1 on average; or not at all.
     random_state : int, RandomState instance or None, default=None
         Seeds the sketch and LIBLINEAR. Give an int for the same result at every call.
 

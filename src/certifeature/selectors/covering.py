@@ -1,0 +1,197 @@
+"""The top of a trusted order is kept, and BSS covers the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certifeature.basis import Basis
+from certifeature.certificate import APriori
+from certifeature.certificate.measure import bss_promise
+from certifeature.certificate.selection import as_sample
+from certifeature.rows.rows import Rows
+from certifeature.selectors.order import (
+    checked_scores,
+    feature_scores,
+    lacks_class,
+    with_faint_last,
+)
+from certifeature.selectors.pipeline import Method, Ranking
+from certifeature.sparsify import Sample, bss
+
+__all__ = ["BSSMethod"]
+
+IntArray = NDArray[np.intp]
+
+# Directions that BSS covers for each of its picks, where it cannot cover all.
+_COVERED_PER_PICK = 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class BSSMethod(Method):
+    """The top of a trusted order, and BSS for what that leaves uncovered.
+
+    Attributes
+    ----------
+    head, fill : str, array-like or callable
+        The order that is trusted, and the one in which BSS looks at features.
+    trust : float
+        Share of the picks that is taken from the top of the trusted order.
+    fixed : array-like or None
+        Features that are in whatever happens.
+    fills_up : bool
+        Whether features are added where BSS comes back to some, so that there are as many as asked.
+    may_cut : bool
+        Whether directions may be left out where they are no fewer than picks.
+    automatic : bool
+        Whether the orders may be replaced where they cannot be had.
+    n_jobs : int or None
+        Number of processes for orders that fit often.
+    """
+
+    head: Any
+    fill: Any
+    trust: float
+    fixed: Any
+    fills_up: bool
+    may_cut: bool
+    automatic: bool
+    n_jobs: int | None
+
+    def of_features(self, n_features: int, names: NDArray[Any] | None) -> BSSMethod:
+        """Return the method with fixed features as indices."""
+        for order in (self.head, self.fill):
+            if not isinstance(order, str) and not callable(order):
+                checked_scores(order, n_features)
+        fixed = np.empty(0, dtype=np.intp)
+        if self.fixed is not None and np.size(self.fixed):
+            fixed = as_sample(self.fixed, n_features, feature_names=names).indices
+        return replace(self, fixed=fixed)
+
+    def rank(self, rows: Rows | None, svm: Any, basis: Basis, seed: int) -> Ranking:
+        """Return both orders; nothing is ranked twice."""
+        head, fill = self.head, self.fill
+        if self.automatic and svm is not None and lacks_class(rows, svm):
+            head = fill = "coef"
+        scores = feature_scores(fill, rows, svm, basis, seed, self.n_jobs)
+        if self.trust == 0 or head is fill:
+            return Ranking(scores, scores)
+        return Ranking(scores, feature_scores(head, rows, svm, basis, seed, self.n_jobs))
+
+    def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
+        """Return the bounds of BSS, which features that are in anyway can only raise."""
+        assert sample.reasons is not None
+        kept = sample.weights[sample.reasons != "cover"]
+        n_picks = size - len(kept)
+        if n_picks <= max(1, basis.n_components):
+            return None
+        promise = bss_promise(basis.n_components, n_picks)
+        if not len(kept):
+            return promise
+        # M is that of the picks of BSS, and what the others add to it: at most their largest scale.
+        return replace(promise, lambda_max=promise.lambda_max + float(kept.max()) ** 2)
+
+    def enough(self, basis: Basis, epsilon: float) -> int:
+        """Return a number of features for which the lower bound of BSS is 1 − epsilon."""
+        # (1 - sqrt(l/r))² >= 1 - epsilon, solved for r without cancellation for a small epsilon.
+        ratio = epsilon / (1 + np.sqrt(1 - epsilon))
+        n_picks = np.ceil(basis.n_components / ratio**2)
+        if self.trust == 1:
+            return len(basis.vectors)
+        return int(min(np.ceil(n_picks / (1 - self.trust)) + len(self.fixed), len(basis.vectors)))
+
+    def fewest(self, basis: Basis) -> int:
+        """Return one more than there are directions."""
+        return max(basis.n_components, len(self.fixed)) + 1
+
+    def kept(self, ranking: Ranking, size: int) -> tuple[IntArray, NDArray[np.str_]]:
+        """Return the features that are in whatever BSS does, and why each of them is."""
+        if len(self.fixed) > size:
+            raise ValueError(
+                f"fixed_features names {len(self.fixed)} features, more than the {size} that are "
+                "to be chosen; fix fewer, or raise n_features_to_select."
+            )
+        n_trusted = round(self.trust * (size - len(self.fixed)))
+        assert ranking.trusted is not None
+        best = np.argsort(-ranking.trusted, kind="stable")
+        trusted = best[~np.isin(best, self.fixed)][:n_trusted]
+        reasons = np.repeat(["fixed", "trusted"], [len(self.fixed), len(trusted)])
+        return np.concatenate([self.fixed, trusted]), reasons
+
+    def covered(self, basis: Basis, kept: IntArray, n_picks: int) -> Basis:
+        """Return the directions that so many picks can cover beside the features that are in.
+
+        Where they are too few for all, these are the ones along which the other features have most
+        energy: the leading eigenvectors of Σ(I − M)Σ, with M = VᵀV of the features that are in.
+        """
+        n_components = basis.n_components
+        if n_picks > n_components or n_components == 1:
+            return basis
+        if not self.may_cut:
+            what = "rank of the rows" if basis.exact else "number of directions"
+            raise ValueError(
+                f"n_features_to_select={n_picks + len(kept)} leaves BSS {n_picks} picks, not more "
+                f"than the {what}, {n_components}, so it cannot cover them all. Ask for more "
+                "features, or leave basis='auto' and n_components=None, which cuts the basis to "
+                "fit."
+            )
+        n_covered = max(1, int(_COVERED_PER_PICK * n_picks))
+        if not len(kept):
+            return basis.truncated(n_covered)
+        shares = basis.singular_values / basis.singular_values[0]
+        scaled = basis.vectors[kept] * shares
+        energy = np.diag(shares**2) - scaled.T @ scaled
+        axes = np.linalg.eigh(energy)[1][:, ::-1]
+        return basis.turned(np.ascontiguousarray(axes[:, :n_covered]))
+
+    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
+        """Keep some features, and let BSS pick the others."""
+        kept, reasons = self.kept(ranking, size)
+        n_picks = size - len(kept)
+        if n_picks == 0:
+            return Sample(kept, np.ones(size), None, reasons), basis
+        covered = self.covered(basis, kept, n_picks)
+        priority: Any = "cover"
+        if not isinstance(self.fill, str) or self.fill != "cover":
+            priority = with_faint_last(ranking.scores, covered, basis)
+        if n_picks > 1:
+            picked = bss(covered.vectors, n_picks, priority=priority, chosen=kept)
+        else:
+            # BSS begins with two picks; its first alone can match one direction exactly.
+            best = bss(covered.vectors, 2, priority=priority, chosen=kept).indices[:1]
+            picked = Sample(best, 1 / np.abs(covered.vectors[best][:, 0]))
+        sample = _together(kept, reasons, picked)
+        return (self._filled_up(sample, ranking, size) if self.fills_up else sample), covered
+
+    def _filled_up(self, sample: Sample, ranking: Ranking, size: int) -> Sample:
+        """Return as many features as are asked for, with the next best ones added."""
+        assert sample.reasons is not None
+        best = np.argsort(-ranking.scores, kind="stable")
+        more = best[~np.isin(best, sample.indices)][: size - len(sample.indices)]
+        return replace(
+            sample,
+            indices=np.concatenate([sample.indices, more]),
+            weights=np.concatenate([sample.weights, np.ones(len(more))]),
+            reasons=np.concatenate([sample.reasons, np.repeat("trusted", len(more))]),
+        )
+
+
+def _together(kept: IntArray, reasons: NDArray[np.str_], picked: Sample) -> Sample:
+    """Return features that are in anyway, and those picked by BSS.
+
+    Any scale of the former keeps the lower bound of the latter; they get that of a typical pick.
+    """
+    squares = picked.weights**2
+    new = ~np.isin(picked.indices, kept)
+    again = np.isin(kept, picked.indices)
+    totals = np.full(len(kept), squares.mean())
+    totals[again] += squares[[np.flatnonzero(picked.indices == f)[0] for f in kept[again]]]
+    return Sample(
+        np.concatenate([kept, picked.indices[new]]),
+        np.sqrt(np.concatenate([totals, squares[new]])),
+        picked.steps,
+        np.concatenate([reasons, np.repeat("cover", int(new.sum()))]),
+    )
