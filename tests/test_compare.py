@@ -15,7 +15,7 @@ from certifeature.basis import sketched_basis
 from certifeature.certificate.selection import as_sample
 from certifeature.compare import METHODS, Contender
 from certifeature.compare import fold as fold_module
-from certifeature.compare.fold import TrainedFold, stratified_split
+from certifeature.compare.fold import TrainedFold, draw_seed, stratified_split
 from certifeature.datasets import make_relevant_features
 from certifeature.sparsify import Sample
 
@@ -73,7 +73,8 @@ class TestRows:
             found = []
             for fold in range(2):
                 train, _ = stratified_split(y, 0, fold, 2, 0)
-                selector = METHODS[name].make(40, clone(svm), 0).fit(X[train], y[train])
+                seed = draw_seed(0, 0, fold)
+                selector = METHODS[name].make(40, clone(svm), seed).fit(X[train], y[train])
                 chosen = as_sample(selector, X.shape[1])
                 found.append(
                     certify(

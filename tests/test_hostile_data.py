@@ -52,7 +52,7 @@ def test_a_large_column_does_not_hide_the_others(n_rows, size, rng):
     growth = squared_hinge_optimum(X[:, :2], y) / squared_hinge_optimum(X, y)
     assert growth > 1.1
     assert certificate.regularised.lambda_min <= 1 / growth * (1 + 1e-6)
-    selector = BSSSelector("auto", supervised=False)
+    selector = BSSSelector("certified", supervised=False)
     with pytest.warns(UserWarning, match="all are kept"):
         selector.fit(X)
     assert selector.get_support().all()

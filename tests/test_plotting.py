@@ -268,7 +268,7 @@ def test_barriers_end_at_the_bounds_of_the_theorem(ax):
 
 def test_the_last_spectrum_is_that_of_the_selection(data, ax):
     X, _ = data
-    selector = BSSSelector(120, supervised=False).fit(X)
+    selector = BSSSelector(120, supervised=False, rescale="each").fit(X)
     display = SpectrumDisplay.from_estimator(selector, X, ax=ax, n_shown=5)
     scale = (1 - np.sqrt(60 / 120)) / 120
     assert scale * display.eigenvalues[-1, 0] == pytest.approx(selector.certificate_.lambda_min)
@@ -285,7 +285,7 @@ def test_the_last_spectrum_is_that_of_the_selection(data, ax):
 @pytest.mark.parametrize(
     "options",
     [
-        {"n_features_to_select": "auto"},
+        {"n_features_to_select": "certified"},
         {"n_features_to_select": 10},
         {"n_features_to_select": 0.3, "order": "rfe"},
         {"n_features_to_select": 40, "basis": "truncated", "n_components": 8},
@@ -334,7 +334,7 @@ def test_spectra_refuse_other_data(data):
         SpectrumDisplay.from_estimator(selector, X[::-1])
     with pytest.raises(ValueError, match="is not what the selector was fitted on"):
         SpectrumDisplay.from_estimator(selector, X[:, :100])
-    sketched = BSSSelector(40, basis="sketch", n_components=8).fit(X, y)
+    sketched = BSSSelector(40, basis="sketch", n_components=8, random_state=None).fit(X, y)
     with pytest.raises(ValueError, match="random_state is an int"):
         SpectrumDisplay.from_estimator(sketched, X)
 
@@ -361,7 +361,9 @@ def test_ranks_follow_the_scores_and_chosen_features_are_marked(data, ax):
 @pytest.mark.parametrize(
     ("selector", "name"),
     [
-        (BSSSelector(40), "|weight| in the SVM"),
+        (BSSSelector(40), "place in reweighting"),
+        (BSSSelector(40, order="coef"), "|weight| in the SVM"),
+        (BSSSelector(40, order=("arom", "stable")), "|mean| to deviation of weights"),
         (BSSSelector(40, order="rfe"), "place in elimination"),
         (BSSSelector(100, supervised=False), "leverage score"),
         (BSSSelector(40, order=f_classif), "score"),

@@ -77,9 +77,11 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
     if not isinstance(selector, BSSSelector):
         raise TypeError(f"only BSSSelector has barriers; got {type(selector).__name__}.")
     check_is_fitted(selector)
-    n_features, n_steps = selector.n_features_in_, selector.n_features_to_select_
-    if n_steps >= n_features or n_steps == 1:
-        raise ValueError(f"the selector took {n_steps} of {n_features} features without BSS.")
+    n_features = selector.n_features_in_
+    if selector.selection_.sample.steps is None:
+        raise ValueError(
+            f"the selector took {len(selector.indices_)} of {n_features} features without BSS."
+        )
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     if sparse.issparse(X):
         X = canonical_csr(X)
@@ -105,8 +107,7 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
     )
     if facts.kind == "truncated" and selector.n_components is not None:
         basis = basis.truncated(selector.n_components)
-    kept = selector.indices_[selector.reasons_ != "cover"]
-    steps = selector.selection_.sample.steps
-    assert steps is not None
-    n_picks = len(steps.features)
-    return selector._method().covered(basis, kept, n_picks).vectors
+    names = getattr(selector, "feature_names_in_", None)
+    method = selector._method().of_features(n_features, names)
+    kept, _ = method.kept(selector.selection_.ranking, selector.n_features_to_select_)
+    return method.covered(basis, kept, selector.n_features_to_select_ - len(kept)).vectors

@@ -58,8 +58,8 @@ class BSSSelector(BaseSelector):
         - "leverage": by leverage score, which is the rule of the paper and needs no labels;
         - "cover": by no ranking; BSS picks what leaves most room between its bounds, which makes
           for the best certificate and needs no labels;
-        - "auto": ("stable", "arom") if supervised, else "leverage"; and "coef" where no row of
-          some class is at hand, as may be with blocks of few support rows;
+        - "auto": ("stable", "arom") if supervised, else "leverage"; and "coef" where no support
+          row is of some class;
         - array-like of shape (n_features,): the highest first;
         - callable: gets the rows that matter and their labels (None if unsupervised) and returns
           such an array; the score functions of :mod:`sklearn.feature_selection` fit.

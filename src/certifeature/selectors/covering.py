@@ -16,11 +16,12 @@ from certifeature.rows.rows import Rows
 from certifeature.selectors.order import (
     checked_scores,
     feature_scores,
-    lacks_class,
+    missing_classes,
     with_faint_last,
 )
 from certifeature.selectors.pipeline import Method, Ranking
 from certifeature.sparsify import Sample, bss
+from certifeature.support.find import Support
 
 __all__ = ["BSSMethod"]
 
@@ -71,15 +72,15 @@ class BSSMethod(Method):
             fixed = as_sample(self.fixed, n_features, feature_names=names).indices
         return replace(self, fixed=fixed)
 
-    def rank(self, rows: Rows | None, svm: Any, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
         """Return both orders; nothing is ranked twice."""
         head, fill = self.head, self.fill
-        if self.automatic and svm is not None and lacks_class(rows, svm):
+        if self.automatic and support and missing_classes(support, support.rows).size:
             head = fill = "coef"
-        scores = feature_scores(fill, rows, svm, basis, seed, self.n_jobs)
+        scores = feature_scores(fill, rows, support, basis, seed, self.n_jobs)
         if self.trust == 0 or head is fill:
             return Ranking(scores, scores)
-        return Ranking(scores, feature_scores(head, rows, svm, basis, seed, self.n_jobs))
+        return Ranking(scores, feature_scores(head, rows, support, basis, seed, self.n_jobs))
 
     def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
         """Return the bounds of BSS, which features that are in anyway can only raise."""

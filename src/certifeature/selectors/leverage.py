@@ -13,6 +13,7 @@ from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.parameters import CONSTRAINTS
 from certifeature.selectors.pipeline import Method, Ranking
 from certifeature.sparsify import Sample, leverage_sample, leverage_scores
+from certifeature.support.find import Support
 
 __all__ = ["LeverageScoreSelector"]
 
@@ -145,7 +146,7 @@ class LeverageMethod(Method):
 
     replace: bool
 
-    def rank(self, rows: Rows | None, svm: Any, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
         return Ranking(leverage_scores(basis.vectors))
 
     def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:

@@ -12,6 +12,7 @@ from certifeature.basis import Basis
 from certifeature.basis.basis import squared_norms
 from certifeature.rows.rows import Rows
 from certifeature.support import arom_scores, elimination_order, feature_weights, stable_scores
+from certifeature.support.find import Support
 from certifeature.support.fitted import ranks
 
 __all__ = [
@@ -19,7 +20,7 @@ __all__ = [
     "ORDERS",
     "checked_scores",
     "feature_scores",
-    "lacks_class",
+    "missing_classes",
     "with_faint_last",
 ]
 
@@ -33,7 +34,12 @@ _FAINT = 0.1
 
 
 def feature_scores(
-    order: Order, rows: Rows | None, svm: Any, basis: Basis, seed: int, n_jobs: int | None
+    order: Order,
+    rows: Rows | None,
+    support: Support | None,
+    basis: Basis,
+    seed: int,
+    n_jobs: int | None,
 ) -> FloatArray:
     """Return a score for each feature, the highest for the best.
 
@@ -42,9 +48,9 @@ def feature_scores(
     order : str, array-like or callable
         As `BSSSelector` has it.
     rows : Rows or None
-        Rows to rank by, of all classes; None where they came in blocks and are gone.
-    svm : estimator or None
-        Fitted; None if all rows matter.
+        Rows that matter; None where they came in blocks and are gone.
+    support : Support or None
+        The same rows as the support of an SVM; None if all rows matter.
     basis : Basis
         What the features are chosen for.
     seed : int
@@ -55,20 +61,21 @@ def feature_scores(
     n_features = len(basis.vectors)
     if not isinstance(order, str) and not callable(order):
         return checked_scores(order, n_features)
-    if callable(order):
-        return checked_scores(_own_scores(order, _complete(rows, svm, order)), n_features)
+    if not isinstance(order, str):
+        return checked_scores(_own_scores(order, _ranked_by(order, rows, support)), n_features)
     if order in ("cover", "leverage"):
         return np.round(squared_norms(basis.vectors), 12)
+    assert support is not None
     if order == "coef":
-        return feature_weights(svm)
-    complete = _complete(rows, svm, order)
-    assert complete.y is not None
-    labelled = (complete.X, complete.y, complete.sample_weight)
+        return feature_weights(support.svm)
+    ranked = _ranked_by(order, rows, support)
+    assert ranked.y is not None
+    labelled = (ranked.X, ranked.y, ranked.sample_weight)
     if order == "rfe":
-        return elimination_order(svm, *labelled)
+        return elimination_order(support.svm, *labelled)
     if order == "arom":
-        return arom_scores(svm, *labelled)
-    return stable_scores(svm, *labelled, seed=seed, n_jobs=n_jobs)
+        return arom_scores(support.svm, *labelled)
+    return stable_scores(support.svm, *labelled, seed=seed, n_jobs=n_jobs)
 
 
 def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArray:
@@ -106,24 +113,27 @@ def _own_scores(order: Callable[..., Any], rows: Rows) -> FloatArray:
     return np.where(np.isnan(scores), -np.inf, scores)
 
 
-def _complete(rows: Rows | None, svm: Any, order: Any) -> Rows:
-    """Return the rows, or say that they are gone or lack a class."""
-    if rows is None:
-        raise ValueError(
-            "order is a function of all rows, and these come in blocks; use order='leverage' or an "
-            "array."
-        )
-    if rows.y is not None and lacks_class(rows, svm):
-        raise ValueError(
-            f"no support row has a class of {svm.classes_.tolist()} that is not among "
-            f"{np.unique(rows.y).tolist()}, and order={order!r} needs rows of all classes; use "
-            "order='coef'."
-        )
-    return rows
+def missing_classes(support: Support, rows: Rows) -> NDArray[Any]:
+    """Return the classes that none of the rows has."""
+    return np.setdiff1d(support.classes, rows.y if rows.y is not None else [])
 
 
-def lacks_class(rows: Rows | None, svm: Any) -> bool:
-    """Tell whether there is a class that none of the rows has."""
-    if rows is None or rows.y is None:
-        return True
-    return len(np.setdiff1d(getattr(svm, "classes_", rows.y), rows.y)) > 0
+def _ranked_by(order: Any, rows: Rows | None, support: Support | None) -> Rows:
+    """Return rows to rank features by: all that are at hand where the support lacks a class."""
+    if support is None:
+        if rows is None:
+            raise ValueError(
+                "order is a function of all rows, and these come in blocks; use order='leverage' "
+                "or an array."
+            )
+        return rows
+    ranked = support.rows
+    if missing_classes(support, ranked).size:
+        ranked = support.candidates
+    missing = missing_classes(support, ranked)
+    if missing.size:
+        raise ValueError(
+            f"no support row has the class {missing.tolist()[0]!r}, and order={order!r} needs "
+            "rows of all classes; use order='coef'."
+        )
+    return ranked

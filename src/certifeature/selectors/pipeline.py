@@ -103,10 +103,11 @@ class Method(ABC):
     """How features are chosen for a basis."""
 
     @abstractmethod
-    def rank(self, rows: Rows | None, svm: Any, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
         """Return a score for each feature.
 
-        There are no rows where they came in blocks and are gone, and no SVM where all rows matter.
+        There are no rows where they came in blocks and are gone, and no support where all rows
+        matter.
         """
 
     @abstractmethod
@@ -249,16 +250,14 @@ def prepare(
     """Find the directions of rows that matter, and an order of the features."""
     with progress("compute basis"):
         whole, facts = span(rows, request.basis, request.n_components, request.seed)
-    svm = None if support is None else support.svm
-    if whole.exact:
-        _check_support(svm, whole)
+    if whole.exact and support is not None:
+        _check_support(support.svm, whole)
     basis = whole
     if facts.kind == "truncated" and request.n_components is not None:
         basis = whole.truncated(request.n_components)
     known = rows if isinstance(rows, Rows) and not rows.in_blocks else None
     with progress("rank features"):
-        ranked = known if support is None else _with_all_classes(support)
-        ranking = method.rank(ranked, svm, basis, request.seed)
+        ranking = method.rank(known, support, basis, request.seed)
     return Prepared(known, support, whole, basis, facts, ranking)
 
 
@@ -311,13 +310,6 @@ def _check_support(svm: Any, basis: Basis) -> None:
         )
 
 
-def _with_all_classes(support: Support) -> Rows:
-    """Return rows to rank features by: all of them where the support lacks a class."""
-    labels = support.rows.y
-    complete = labels is not None and len(np.unique(labels)) == len(support.classes)
-    return support.rows if complete else support.candidates
-
-
 def _cost(support: Support | None) -> float | None:
     """Return the largest cost of a row that matters, if the bound for it means anything."""
     # Weights of rows change their lengths, and with them what C means.
@@ -339,8 +331,9 @@ def _warn_of_all(size: int, n_features: int, request: Request) -> None:
 def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
     """Return about the smallest number of features whose measured λ is at least 1 − epsilon.
 
-    √λ is about 1 − c·√(ℓ/r) for r features and ℓ directions. Every sample that is measured tells
-    c, and with it where to look next; a few samples are enough for one part in sixteen.
+    √λ is about 1 − c·√(ℓ/r) for r features and ℓ directions. The first sample tells c, and with it
+    where to look next; then λ is interpolated between what is too few and what is enough. A few
+    samples are enough for one part in sixteen.
     """
     goal, n_components = 1 - request.epsilon, known.basis.n_components
 
@@ -352,21 +345,27 @@ def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
         sample = rescaled(sample, known.whole, request.rescale)
         return extreme_eigenvalues(known.basis, sample)[0]
 
-    enough = len(known.ranking.scores)
+    enough, kept = len(known.ranking.scores), 1.0
     if request.rescale == "each":
         enough = min(enough, method.enough(known.basis, request.epsilon))
-    too_few = min(method.fewest(known.basis), enough) - 1
+    too_few, lost = min(method.fewest(known.basis), enough) - 1, 0.0
     size = 2 * too_few
-    for _ in range(_MAX_SAMPLES):
-        if enough - too_few <= max(1, enough // 16):
+    for number in range(_MAX_SAMPLES):
+        nearest = max(1, enough // 16)
+        if enough - too_few <= nearest:
             break
-        if not too_few < size < enough:
-            size = int(np.sqrt(max(too_few, 1) * enough))
-        size = min(max(size, too_few + 1), enough - 1)
+        size = min(max(size, too_few + nearest), enough - nearest)
         smallest = measured(size)
-        too_few, enough = (too_few, size) if smallest >= goal else (size, enough)
-        lost = (1 - np.sqrt(smallest)) * np.sqrt(size / n_components)
-        size = int(np.ceil(1.02 * n_components * (lost / (1 - np.sqrt(goal))) ** 2))
+        if smallest >= goal:
+            enough, kept = size, smallest
+        else:
+            too_few, lost = size, smallest
+        if number == 0:
+            constant = (1 - np.sqrt(smallest)) * np.sqrt(size / n_components)
+            size = int(np.ceil(n_components * (constant / (1 - np.sqrt(goal))) ** 2))
+        else:
+            share = (goal - lost) / max(kept - lost, 1e-9)
+            size = int(np.ceil(too_few + share * (enough - too_few)))
     return enough
 
 

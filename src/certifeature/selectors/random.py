@@ -14,6 +14,7 @@ from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.pipeline import Method, Ranking
 from certifeature.sparsify import Sample, leverage_scores, uniform
+from certifeature.support.find import Support
 
 __all__ = ["RandomSelector"]
 
@@ -126,7 +127,7 @@ class RandomSelector(BaseSelector):
 class UniformMethod(Method):
     """Draws of which every feature has the same chance."""
 
-    def rank(self, rows: Rows | None, svm: Any, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
         n_features = len(basis.vectors)
         return Ranking(np.full(n_features, 1 / n_features))
 

@@ -13,6 +13,7 @@ from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.pipeline import Method, Ranking
 from certifeature.sparsify import Sample, rrqr
+from certifeature.support.find import Support
 
 __all__ = ["RRQRSelector"]
 
@@ -138,7 +139,7 @@ class RRQRSelector(BaseSelector):
 class RRQRMethod(Method):
     """Pivots of a QR factorisation of the rows."""
 
-    def rank(self, rows: Rows | None, svm: Any, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
         return Ranking(np.linalg.norm(_compressed(basis), axis=0))
 
     def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
