@@ -7,6 +7,7 @@ from certifeature.certificate import Certificate, certify
 from certifeature.compare import Comparison, compare
 from certifeature.selectors import (
     BSSSelector,
+    BSSSelectorCV,
     LeverageScoreSelector,
     LPSVMSelector,
     RandomSelector,
@@ -17,6 +18,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BSSSelector",
+    "BSSSelectorCV",
     "Certificate",
     "Comparison",
     "LPSVMSelector",

@@ -2,6 +2,7 @@
 
 from certifeature.basis.span import BasisFacts
 from certifeature.selectors.bss import BSSSelector
+from certifeature.selectors.bss_cv import BSSSelectorCV
 from certifeature.selectors.leverage import LeverageScoreSelector
 from certifeature.selectors.lpsvm import LPSVMSelector
 from certifeature.selectors.pipeline import Selection
@@ -10,6 +11,7 @@ from certifeature.selectors.rrqr import RRQRSelector
 
 __all__ = [
     "BSSSelector",
+    "BSSSelectorCV",
     "BasisFacts",
     "LPSVMSelector",
     "LeverageScoreSelector",

@@ -223,7 +223,7 @@ class BSSSelector(BaseSelector):
             fill,
             float(trust),
             self.fixed_features,
-            fills_up=self.rescale != "each",
+            for_proof=self.rescale == "each" or self.n_features_to_select == "certified",
             may_cut=self.basis != "exact" and self.n_components is None,
             automatic=isinstance(self.order, str) and self.order == "auto",
             n_jobs=self.n_jobs,

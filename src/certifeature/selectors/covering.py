@@ -43,8 +43,10 @@ class BSSMethod(Method):
         Share of the picks that is taken from the top of the trusted order.
     fixed : array-like or None
         Features that are in whatever happens.
-    fills_up : bool
-        Whether features are added where BSS comes back to some, so that there are as many as asked.
+    for_proof : bool
+        Whether a bound for all directions matters more than the number of features. Then all are
+        covered as soon as they can be, and BSS may come back to features; otherwise as many are
+        chosen as are asked for.
     may_cut : bool
         Whether directions may be left out where they are no fewer than picks.
     automatic : bool
@@ -57,7 +59,7 @@ class BSSMethod(Method):
     fill: Any
     trust: float
     fixed: Any
-    fills_up: bool
+    for_proof: bool
     may_cut: bool
     automatic: bool
     n_jobs: int | None
@@ -115,7 +117,7 @@ class BSSMethod(Method):
                 f"fixed_features names {len(self.fixed)} features, more than the {size} that are "
                 "to be chosen; fix fewer, or raise n_features_to_select."
             )
-        n_trusted = round(self.trust * (size - len(self.fixed)))
+        n_trusted = int(np.ceil(self.trust * (size - len(self.fixed))))
         assert ranking.trusted is not None
         best = np.argsort(-ranking.trusted, kind="stable")
         trusted = best[~np.isin(best, self.fixed)][:n_trusted]
@@ -129,7 +131,10 @@ class BSSMethod(Method):
         energy: the leading eigenvectors of Σ(I − M)Σ, with M = VᵀV of the features that are in.
         """
         n_components = basis.n_components
-        if n_picks > n_components or n_components == 1:
+        n_covered = max(1, int(_COVERED_PER_PICK * n_picks))
+        if n_components <= n_covered:
+            return basis
+        if n_picks > n_components and (self.for_proof or not self.may_cut):
             return basis
         if not self.may_cut:
             what = "rank of the rows" if basis.exact else "number of directions"
@@ -139,7 +144,6 @@ class BSSMethod(Method):
                 "features, or leave basis='auto' and n_components=None, which cuts the basis to "
                 "fit."
             )
-        n_covered = max(1, int(_COVERED_PER_PICK * n_picks))
         if not len(kept):
             return basis.truncated(n_covered)
         shares = basis.singular_values / basis.singular_values[0]
@@ -165,7 +169,7 @@ class BSSMethod(Method):
             best = bss(covered.vectors, 2, priority=priority, chosen=kept).indices[:1]
             picked = Sample(best, 1 / np.abs(covered.vectors[best][:, 0]))
         sample = _together(kept, reasons, picked)
-        return (self._filled_up(sample, ranking, size) if self.fills_up else sample), covered
+        return (sample if self.for_proof else self._filled_up(sample, ranking, size)), covered
 
     def _filled_up(self, sample: Sample, ranking: Ranking, size: int) -> Sample:
         """Return as many features as are asked for, with the next best ones added."""

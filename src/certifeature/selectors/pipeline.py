@@ -7,8 +7,8 @@ blocks or on a cluster. They take values and return values.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,7 @@ __all__ = [
     "prepare",
     "rescaled",
     "run",
+    "samples_of_sizes",
     "select",
 ]
 
@@ -46,6 +47,8 @@ _MAX_ROUNDS = 20
 _LARGEST_SHARE_OUTSIDE = 0.05
 # To find the fewest features that keep a share of the margin.
 _MAX_SAMPLES = 6
+# So many times the features that there are would be needed, to all appearances.
+_HOPELESS = 2
 
 
 @dataclass(frozen=True)
@@ -240,6 +243,30 @@ def select(
     return Selection(known.rows, support, facts, known.ranking, size, sample, certificate)
 
 
+def samples_of_sizes(
+    rows: Rows, request: Request, method: Method, sizes: Iterable[int]
+) -> Iterator[Sample]:
+    """Yield the choice for each of several sizes; what they share is found once.
+
+    ``request.size`` and ``request.cover_all`` are left aside. From the number of features on, all
+    are kept.
+    """
+    support = find_support(rows, request.estimator, request.seed) if request.supervised else None
+    known = prepare(
+        rows if support is None else support.rows,
+        support,
+        request,
+        method,
+        lambda _: nullcontext(),
+    )
+    for size in sizes:
+        if size < rows.n_features:
+            sample, _ = method.choose(known.basis, int(size), known.ranking, request.seed)
+            yield rescaled(sample, known.whole, request.rescale)
+        else:
+            yield Sample(np.arange(rows.n_features), np.ones(rows.n_features))
+
+
 def prepare(
     rows: Rows | Digest,
     support: Support | None,
@@ -332,8 +359,8 @@ def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
     """Return about the smallest number of features whose measured λ is at least 1 − epsilon.
 
     √λ is about 1 − c·√(ℓ/r) for r features and ℓ directions. The first sample tells c, and with it
-    where to look next; then λ is interpolated between what is too few and what is enough. A few
-    samples are enough for one part in sixteen.
+    where to look next, or that it is hopeless; then λ is interpolated between what is too few and
+    what is enough. A few samples are enough for one part in sixteen.
     """
     goal, n_components = 1 - request.epsilon, known.basis.n_components
 
@@ -363,6 +390,8 @@ def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
         if number == 0:
             constant = (1 - np.sqrt(smallest)) * np.sqrt(size / n_components)
             size = int(np.ceil(n_components * (constant / (1 - np.sqrt(goal))) ** 2))
+            if size > _HOPELESS * len(known.ranking.scores):
+                break
         else:
             share = (goal - lost) / max(kept - lost, 1e-9)
             size = int(np.ceil(too_few + share * (enough - too_few)))

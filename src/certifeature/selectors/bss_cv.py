@@ -1,0 +1,269 @@
+"""How many features: the fewest that cross-validation cannot tell from the best."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from certifeature.rows.rows import Rows, as_rows, come_in_blocks
+from certifeature.selectors.bss import BSSSelector
+from certifeature.selectors.pipeline import samples_of_sizes
+from certifeature.support.svm import default_svm, fit_svm
+
+__all__ = ["BSSSelectorCV"]
+
+_SERIES = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
+
+
+class BSSSelectorCV(SelectorMixin, BaseEstimator):
+    """Choose features by `BSSSelector`, and how many by cross-validation.
+
+    In every fold features are chosen from the training rows alone, for several sizes; an SVM on
+    them is scored on the rest. The size is the smallest one whose mean score is within one standard
+    error of the best.
+
+    Parameters
+    ----------
+    selector : BSSSelector, default=None
+        What chooses; its ``n_features_to_select`` is ignored. None takes ``BSSSelector()``. Its
+        ``estimator``, or the default for the number of rows, is the SVM that is scored.
+    min_features_to_select : int, default=10
+        The smallest size.
+    sizes : array-like of int, default=None
+        Sizes to compare. None takes 10, 20, 50, 100, 200, 500 and 1000 from
+        ``min_features_to_select`` to half of the features, and all features.
+    cv : int, cross-validation generator or iterable, default=None
+        The folds, as everywhere in scikit-learn: None takes five, stratified.
+    scoring : str or callable, default=None
+        What is compared; None takes the accuracy.
+    n_jobs : int, default=None
+        Number of processes for the folds.
+
+    Attributes
+    ----------
+    n_features_ : int
+        Number of features that was found.
+    selector_ : BSSSelector
+        Fitted to all rows, for that number. It has the certificate.
+    estimator_ : estimator
+        The SVM, fitted to the chosen columns of all rows.
+    support_ : ndarray of shape (n_features,)
+        Mask of the chosen features.
+    indices_, weights_, reasons_, certificate_
+        Those of ``selector_``.
+    cv_results_ : dict of ndarray
+        With a value for each size, in ascending order: ``n_features``, ``mean_test_score``,
+        ``std_test_score``, and ``split0_test_score`` and so on of the folds.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where X has string column names.
+
+    See Also
+    --------
+    BSSSelector : Chooses a given number of features.
+    sklearn.feature_selection.RFECV : The same for recursive elimination, with the best mean score.
+
+    Notes
+    -----
+    The score of the size that was found is that of the best of several, and a little too good. For
+    an honest estimate, cross-validate the whole of this selector.
+
+    Examples
+    --------
+    >>> from certifeature import BSSSelectorCV
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(200, 1000, 20, random_state=0)
+    >>> search = BSSSelectorCV(cv=3).fit(X, y)
+    >>> search.cv_results_["n_features"].tolist()
+    [10, 20, 50, 100, 200, 500, 1000]
+    >>> search.transform(X).shape == (200, search.n_features_)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "selector": [BSSSelector, None],
+        "min_features_to_select": [Interval(Integral, 1, None, closed="left")],
+        "sizes": ["array-like", None],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        selector: BSSSelector | None = None,
+        *,
+        min_features_to_select: int = 10,
+        sizes: ArrayLike | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.selector = selector
+        self.min_features_to_select = min_features_to_select
+        self.sizes = sizes
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the number of features, and choose them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : object
+            Fitted selector.
+        """
+        self._validate_params()
+        if come_in_blocks(X):
+            raise ValueError(
+                "cross-validation needs rows in memory, and these come in blocks; choose a number "
+                "of features, or compare sizes on a sample of the rows."
+            )
+        if y is None:
+            raise ValueError(
+                "BSSSelectorCV requires y to be passed, but the target y is None; pass class "
+                "labels, without which there is nothing to score."
+            )
+        rows = as_rows(X, y, estimator=self)
+        selector = BSSSelector() if self.selector is None else self.selector
+        sizes = self._sizes()
+        folds = check_cv(self.cv, rows.y, classifier=True).split(rows.X, rows.y)
+        scores = Parallel(self.n_jobs)(
+            delayed(_scores)(selector, rows, train, test, sizes, self.scoring)
+            for train, test in folds
+        )
+        self.cv_results_ = _results(sizes, np.array(scores))
+        self.n_features_ = int(sizes[_smallest_good(self.cv_results_, len(scores))])
+        self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
+        self.selector_.fit(X, y)
+        self.support_ = self.selector_.get_support()
+        for name in ("indices_", "weights_", "reasons_", "certificate_"):
+            if hasattr(self.selector_, name):
+                setattr(self, name, getattr(self.selector_, name))
+        assert rows.y is not None
+        chosen = rows.columns(self.indices_, self.weights_)
+        self.estimator_ = fit_svm(_svm(selector, rows.n_rows), chosen.X, rows.y)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the chosen columns of X, as `BSSSelector.transform` does.
+
+        Parameters
+        ----------
+        X : array-like, sparse array or matrix, of shape (n_samples, n_features), or blocks
+            Data.
+
+        Returns
+        -------
+        ndarray, sparse array or matrix, of shape (n_samples, n_chosen), or blocks
+            Reduced data.
+        """
+        check_is_fitted(self)
+        return self.selector_.transform(X)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Undo the scales and put zeros where features were left out.
+
+        Parameters
+        ----------
+        X : {array-like, sparse array or matrix} of shape (n_samples, n_chosen)
+            Reduced data.
+
+        Returns
+        -------
+        {ndarray, sparse array or matrix} of shape (n_samples, n_features)
+            Data with the original columns.
+        """
+        check_is_fitted(self)
+        return self.selector_.inverse_transform(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def _sizes(self) -> NDArray[np.intp]:
+        """Return the sizes to compare, in ascending order."""
+        n_features = self.n_features_in_
+        if self.sizes is None:
+            fewest = self.min_features_to_select
+            series = _SERIES[(fewest < _SERIES) & (n_features / 2 >= _SERIES)]
+            sizes = np.array([fewest, *series, n_features])
+        else:
+            sizes = np.asarray(self.sizes)
+            if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or not sizes.size or sizes.min() < 1:
+                raise ValueError(f"sizes must be positive whole numbers; got {self.sizes!r}.")
+        return np.unique(np.minimum(sizes, n_features)).astype(np.intp)
+
+
+def _svm(selector: BSSSelector, n_rows: int) -> Any:
+    """Return the unfitted SVM that features are chosen for."""
+    return default_svm(n_rows, 0) if selector.estimator is None else clone(selector.estimator)
+
+
+def _scores(
+    selector: BSSSelector,
+    rows: Rows,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    sizes: NDArray[np.intp],
+    scoring: Any,
+) -> list[float]:
+    """Return the score on the test rows for each number of features chosen from the others."""
+    selector = clone(selector)
+    known, unseen = rows.take(train), rows.take(test)
+    # The number and the names of the features are those of all rows.
+    selector.n_features_in_ = rows.n_features
+    method = selector._method().of_features(rows.n_features, rows.feature_names)
+    assert known.y is not None
+    scores = []
+    for sample in samples_of_sizes(known, selector._request(), method, sizes):
+        reduced = known.columns(sample.indices, sample.weights)
+        svm = fit_svm(_svm(selector, known.n_rows), reduced.X, known.y)
+        seen = unseen.columns(sample.indices, sample.weights)
+        scores.append(float(check_scoring(svm, scoring)(svm, seen.X, unseen.y)))
+    return scores
+
+
+def _results(sizes: NDArray[np.intp], scores: NDArray[np.float64]) -> dict[str, Any]:
+    splits = {f"split{number}_test_score": fold for number, fold in enumerate(scores)}
+    return {
+        "n_features": sizes,
+        "mean_test_score": scores.mean(axis=0),
+        "std_test_score": scores.std(axis=0),
+        **splits,
+    }
+
+
+def _smallest_good(results: dict[str, Any], n_folds: int) -> int:
+    """Return the place of the smallest size within one standard error of the best."""
+    means = results["mean_test_score"]
+    best = int(np.argmax(means))
+    # Of the mean of the folds, whose deviation is that of a sample.
+    error = results["std_test_score"][best] / np.sqrt(max(n_folds - 1, 1))
+    return int(np.flatnonzero(means >= means[best] - error)[0])
