@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import dump_svmlight_file
 from sklearn.svm import SVC
 
@@ -400,17 +400,19 @@ class TestSteering:
         assert {f["why"] for f in result["features"]} == {"cover"}
 
 
-class SearchOfTwo:
+class SearchOfTwo(BaseEstimator):
     """What `-k cv` relies on, in the place of a cross-validation."""
 
-    def __init__(self, selector):
+    def __init__(self, selector, *, min_features_to_select=3):
         self.selector = selector
+        self.min_features_to_select = min_features_to_select
 
     def fit(self, X, y):
-        self.n_features_ = 7
-        self.selector_ = clone(self.selector).set_params(n_features_to_select=7).fit(X, y)
+        self.n_features_ = 4 + self.min_features_to_select
+        self.selector_ = clone(self.selector).set_params(n_features_to_select=self.n_features_)
+        self.selector_.fit(X, y)
         self.cv_results_ = {
-            "n_features": np.array([3, 7]),
+            "n_features": np.array([self.min_features_to_select, self.n_features_]),
             "mean_test_score": np.array([0.75, 0.875]),
             "std_test_score": np.array([0.5, 0.0625]),
         }
@@ -430,6 +432,12 @@ class TestCrossValidation:
         assert result["cross_validation"]["mean_test_score"] == [0.75, 0.875]
         assert result["certificate"]["n_selected"] == len(result["features"]) == 7
         assert result["features"][0]["name"] == "gene 50"
+
+    def test_no_size_is_below_what_is_kept(self, csv, capsys, monkeypatch):
+        monkeypatch.setattr(certifeature, "BSSSelectorCV", SearchOfTwo, raising=False)
+        names = ",".join(f"gene {number}" for number in range(20))
+        result = run_json(capsys, "select", csv, "-t", "tumour", "-k", "cv", "--keep", names)
+        assert result["cross_validation"]["n_features"] == [20, 24]
 
     @pytest.mark.skipif(
         not hasattr(certifeature, "BSSSelectorCV"), reason="there is no BSSSelectorCV yet"

@@ -158,6 +158,7 @@ def selector_for(wishes: Wishes, data: Loaded, svm: Any, seed: int) -> Any:
     if method.ours:
         # Random choices need no SVM and no basis, but their certificates do.
         selector.set_params(estimator=svm, basis="auto", n_components=None, **parameters)
+    kept: list[int] = []
     if wishes.keep:
         kept = kept_features(wishes.keep, data.names)
         if isinstance(size, int) and len(kept) > size:
@@ -169,7 +170,9 @@ def selector_for(wishes: Wishes, data: Loaded, svm: Any, seed: int) -> Any:
         return selector
     from certifeature import BSSSelectorCV  # type: ignore[attr-defined]
 
-    return BSSSelectorCV(selector)
+    search = BSSSelectorCV(selector)
+    # No size can be smaller than what is kept.
+    return search.set_params(min_features_to_select=max(len(kept), search.min_features_to_select))
 
 
 def _checked_size(size: str, data: Loaded) -> int | str:

@@ -75,7 +75,7 @@ def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
     return Sample(np.array(list(scales)), np.array(list(scales.values())))
 
 
-def kept_features(values: Sequence[str], names: NDArray[np.str_]) -> NDArray[np.intp]:
+def kept_features(values: Sequence[str], names: NDArray[np.str_]) -> list[int]:
     """Return the features that are named: one by one, with commas between them, or in @FILE."""
     places = _places(names)
     kept: list[int] = []
@@ -86,7 +86,7 @@ def kept_features(values: Sequence[str], names: NDArray[np.str_]) -> NDArray[np.
             kept += read_features(Path(value[1:]), names).indices.tolist()
         else:
             kept += [_place(name.strip(), places, "--keep") for name in value.split(",")]
-    return np.array(list(dict.fromkeys(kept)))
+    return list(dict.fromkeys(kept))
 
 
 def _places(names: NDArray[np.str_]) -> dict[str, int]:
