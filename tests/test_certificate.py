@@ -22,6 +22,7 @@ from certifeature import (
     LeverageScoreSelector,
     RandomSelector,
     RRQRSelector,
+    _memory,
     certify,
 )
 from certifeature.certificate.measure import sampling_promise
@@ -180,6 +181,31 @@ def test_every_selector_hands_out_its_certificate(selector, binary):
     again = certify(X, y, fitted)
     assert replace(again, realised=None, covers_all_rows=None) == fitted.certificate_
     assert_layers_nest(again)
+
+
+@pytest.mark.parametrize(
+    ("selector", "subject"),
+    [
+        (BSSSelector(120, fixed_features=[7, 3, 5]), "features (3 fixed, 29 trusted), on"),
+        (BSSSelector(120, trust=0, fixed_features=[3], rescale="each"), "features (1 fixed), on"),
+        (BSSSelector(120, trust=0.5), "features (60 trusted), on"),
+        (BSSSelector(120, trust=0, rescale="each"), "features, on"),
+        (RRQRSelector(100), "features, on"),
+    ],
+)
+def test_features_that_are_in_anyway_are_counted(selector, subject, binary, monkeypatch):
+    X, y = binary
+    selector.fit(X, y)
+    reasons = getattr(selector, "reasons_", np.empty(0, dtype=str))
+    counts = (reasons == "fixed").sum(), (reasons == "trusted").sum()
+    found = [selector.certificate_, certify(selector), certify(X, y, selector)]
+    monkeypatch.setattr(_memory, "MAX_GRAM", 50)
+    found.append(certify(X, y, selector))
+    assert found[-1].rank is None
+    for certificate in found:
+        assert (certificate.n_fixed, certificate.n_trusted) == counts
+        assert subject in str(certificate).splitlines()[0]
+        assert Certificate.from_dict(json.loads(json.dumps(certificate.to_dict()))) == certificate
 
 
 def test_promise_is_kept_to_the_rows_it_was_made_for(binary):

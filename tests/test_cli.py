@@ -14,10 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import dump_svmlight_file
 from sklearn.svm import SVC
 
-from certifeature import __version__
+import certifeature
+from certifeature import BSSSelector, __version__
 from certifeature._files import replacing
 from certifeature._formulas import is_number
 from certifeature.certificate import certify
@@ -184,8 +186,8 @@ class TestSelect:
         assert certificate == certify(X, y, selector, estimator=svm)
         assert certificate.exact
 
-    def test_auto_keeps_half_of_the_margin(self, csv, capsys):
-        result = run_json(capsys, "select", csv, "-t", "tumour", "-k", "auto")
+    def test_certified_keeps_half_of_the_margin(self, csv, capsys):
+        result = run_json(capsys, "select", csv, "-t", "tumour", "-k", "certified")
         assert result["certificate"]["lambda_min"] >= 0.5
 
     def test_people_get_a_table_and_sentences(self, csv, capsys):
@@ -221,7 +223,7 @@ class TestSelect:
     def test_reduced_data_can_be_read_again(self, suffix, data, tmp_path, capsys):
         path, _ = write("npz", data, tmp_path)
         reduced = tmp_path / f"reduced.{suffix}"
-        result = run_json(capsys, "select", path, "-k", 12, "--plain", "--write", reduced)
+        result = run_json(capsys, "select", path, "-k", 12, "--rescale", "none", "--write", reduced)
         again = read_data(reduced)
         indices = [feature["index"] for feature in result["features"]]
         X = again.X.toarray() if sparse.issparse(again.X) else again.X
@@ -240,7 +242,7 @@ class TestSelect:
         text = report.read_text(encoding="utf-8")
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
         assert "<script>alert" not in text
-        assert "of 60 features, on" in text
+        assert "Certificate for 10 of 60 features" in text
 
     def test_large_values_leave_no_bound_for_the_squared_hinge(self, data, tmp_path, capsys):
         X, y, _ = data
@@ -264,6 +266,195 @@ class TestSelect:
         np.savez(path, X=X, y=y, feature_names=taken)
         assert run(["select", str(path), "-k", "59", "-w", str(reduced), "-m", "rfe"]) == 0
         assert pd.read_csv(reduced).columns[-1] == "y1"
+
+
+class TestSteering:
+    def test_options_are_parameters_of_the_selector(self, data, tmp_path, capsys):
+        X, y, names = data
+        path, _ = write("npz", data, tmp_path)
+        options = ("--keep", names[50], "--order", "coef,rfe", "--trust", 0.5, "--rescale", "each")
+        result = run_json(capsys, "select", path, "-k", 30, *options)
+        selector = BSSSelector(
+            30,
+            fixed_features=[50],
+            order=("coef", "rfe"),
+            trust=0.5,
+            rescale="each",
+            estimator=default_svm(len(y), 0),
+        ).fit(X, y)
+        chosen = result["features"]
+        assert [feature["index"] for feature in chosen] == selector.indices_.tolist()
+        assert [feature["scale"] for feature in chosen] == pytest.approx(selector.weights_)
+        assert [feature["why"] for feature in chosen] == selector.reasons_.tolist()
+        assert (selector.reasons_ == "trusted").sum() == result["certificate"]["n_trusted"] > 0
+        assert result["certificate"]["n_fixed"] == 1
+
+    @pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].ours])
+    @pytest.mark.parametrize("rescale", ["common", "each", "none"])
+    def test_columns_of_every_selector_are_scaled_as_asked(self, rescale, method, csv, capsys):
+        arguments = ("select", csv, "-t", "tumour", "-k", 40, "-m", method, "--rescale", rescale)
+        scales = {feature["scale"] for feature in run_json(capsys, *arguments)["features"]}
+        if rescale == "none":
+            assert scales == {1.0}
+        elif rescale == "common":
+            assert len(scales) == 1
+            assert min(scales) > 1
+        elif method not in ("rrqr", "random"):
+            assert len(scales) > 1
+
+    @pytest.mark.parametrize(
+        ("keep", "kept"),
+        [
+            (["gene 7"], [7]),
+            (["gene 7", "gene 9", "gene 7"], [7, 9]),
+            (["gene 7, gene 9,a"], [7, 9, 0]),
+            (["c,d", "@b"], [2, 1]),
+            (["@list.txt", "gene 5"], [3, 1, 5]),
+        ],
+    )
+    def test_features_can_be_kept(self, keep, kept, data, tmp_path, capsys, monkeypatch):
+        X, y, names = data
+        monkeypatch.chdir(tmp_path)
+        np.savez("genes.npz", X=X, y=y, feature_names=["a", "@b", "c,d", *names[3:]])
+        Path("list.txt").write_text("gene 3\t1.5\n\n@b\n")
+        options = [part for name in keep for part in ("--keep", name)]
+        result = run_json(capsys, "select", "genes.npz", "-k", 12, *options)
+        fixed = [f["index"] for f in result["features"] if f["why"] == "fixed"]
+        assert fixed == kept
+
+    def test_people_see_why_a_feature_is_in(self, csv, tmp_path, capsys):
+        report = tmp_path / "report.html"
+        chosen = tmp_path / "chosen.txt"
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "20", "--keep", "gene 50"]
+        assert run([*arguments, "-r", str(report), "-o", str(chosen)]) == 0
+        text, page = capsys.readouterr().out, report.read_text(encoding="utf-8")
+        lines = [line.split("│") for line in text.splitlines() if "│ gene" in line]
+        why = [cells[-2].strip() for cells in lines]
+        assert why == 1 * ["fixed"] + 5 * ["trusted"] + 14 * ["cover"]
+        subject = "Certificate for 20 of 60 features (1 fixed, 5 trusted), on"
+        for shown in (text, page):
+            assert subject in shown
+        assert page.count('<td class="why"><bdi>cover</bdi></td>') == 14
+        assert "Features in any case" in page
+        assert chosen.read_text().splitlines()[0].split("\t")[0] == "gene 50"
+        assert all(len(line.split("\t")) == 2 for line in chosen.read_text().splitlines())
+
+    def test_no_reasons_no_column(self, csv, tmp_path, capsys):
+        report = tmp_path / "report.html"
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "20", "-m", "rfe"]
+        assert run([*arguments, "-r", str(report)]) == 0
+        assert "why" not in capsys.readouterr().out
+        assert 'class="why"' not in report.read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (("-m", "rfe", "--keep", "gene 1"), "--keep works with bss, not with rfe"),
+            (("-m", "rrqr", "--order", "coef"), "--order works with bss, not with rrqr"),
+            (("-m", "bss-paper", "--trust", "1"), "--trust works with bss, not with bss-paper"),
+            (("-m", "l1", "--rescale", "none"), "leverage, rrqr, random, not with l1"),
+            (("-m", "lpsvm", "-k", "certified"), "leverage, rrqr, random, not with lpsvm"),
+            (("-m", "random", "-k", "cv"), "-k cv works with bss, not with random"),
+            (("-k", "cv", "--unsupervised"), "labels"),
+            (("-k", "auto"), "a positive whole number, certified or cv; got 'auto'"),
+            (("--keep", "gene 99"), "no feature 'gene 99'"),
+            (("--keep", "gene 1,gene 99"), "no feature 'gene 99'"),
+            (("--keep", "@no.txt"), "no.txt"),
+            (("--keep", "gene 1,gene 2,gene 3", "-k", "2"), "--keep names 3 features, more than"),
+            (("--order", "magic"), "--order must be one of auto,"),
+            (("--order", "auto,coef"), "got 'auto,coef'"),
+            (("--order", "coef,rfe,arom"), "got 'coef,rfe,arom'"),
+            (("--order", "stable", "--unsupervised"), "use auto, cover, leverage"),
+            (("--trust", "1.5"), "--trust must be a number from 0 to 1, or auto; got '1.5'"),
+            (("--trust", "nan"), "got 'nan'"),
+            (("--trust", "much"), "got 'much'"),
+            (("--rescale", "all"), "all"),
+            (("--plain",), "--plain"),
+        ],
+    )
+    def test_what_cannot_be_asked(self, options, message, csv, capsys):
+        size = () if "-k" in options else ("-k", "5")
+        assert run(["select", str(csv), "-t", "tumour", *size, *options]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.count("\n") == 1
+        assert message in err
+
+    def test_a_list_of_features_to_keep_is_not_overwritten(self, csv, tmp_path, capsys):
+        chosen = tmp_path / "chosen.txt"
+        chosen.write_text("gene 1\n")
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "5", "--keep", f"@{chosen}"]
+        assert run([*arguments, "-o", str(chosen)]) == 2
+        assert "read or written already" in capsys.readouterr().err
+        assert chosen.read_text() == "gene 1\n"
+
+    def test_the_paper_is_one_name_away(self, data, tmp_path, capsys):
+        X, y, _ = data
+        path, _ = write("npz", data, tmp_path)
+        result = run_json(capsys, "select", path, "-k", 55, "-m", "bss-paper")
+        selector = BSSSelector(
+            55, order="leverage", trust=0, rescale="each", estimator=default_svm(len(y), 0)
+        ).fit(X, y)
+        assert [f["index"] for f in result["features"]] == selector.indices_.tolist()
+        assert [f["scale"] for f in result["features"]] == pytest.approx(selector.weights_)
+        assert {f["why"] for f in result["features"]} == {"cover"}
+
+
+class SearchOfTwo(BaseEstimator):
+    """What `-k cv` relies on, in the place of a cross-validation."""
+
+    def __init__(self, selector, *, min_features_to_select=3):
+        self.selector = selector
+        self.min_features_to_select = min_features_to_select
+
+    def fit(self, X, y):
+        self.n_features_ = 4 + self.min_features_to_select
+        self.selector_ = clone(self.selector).set_params(n_features_to_select=self.n_features_)
+        self.selector_.fit(X, y)
+        self.cv_results_ = {
+            "n_features": np.array([self.min_features_to_select, self.n_features_]),
+            "mean_test_score": np.array([0.75, 0.875]),
+            "std_test_score": np.array([0.5, 0.0625]),
+        }
+        return self
+
+
+class TestCrossValidation:
+    def test_the_number_found_is_used_and_told(self, csv, tmp_path, capsys, monkeypatch):
+        monkeypatch.setattr(certifeature, "BSSSelectorCV", SearchOfTwo, raising=False)
+        line = "7 features by cross-validation: accuracy 0.875 ± 0.062"
+        report = tmp_path / "report.html"
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "cv", "--keep", "gene 50"]
+        assert run([*arguments, "-r", str(report)]) == 0
+        assert capsys.readouterr().out.splitlines()[0] == line
+        assert line in report.read_text(encoding="utf-8")
+        result = run_json(capsys, *arguments)
+        assert result["cross_validation"]["mean_test_score"] == [0.75, 0.875]
+        assert result["certificate"]["n_selected"] == len(result["features"]) == 7
+        assert result["features"][0]["name"] == "gene 50"
+
+    def test_no_size_is_below_what_is_kept(self, csv, capsys, monkeypatch):
+        monkeypatch.setattr(certifeature, "BSSSelectorCV", SearchOfTwo, raising=False)
+        names = ",".join(f"gene {number}" for number in range(20))
+        result = run_json(capsys, "select", csv, "-t", "tumour", "-k", "cv", "--keep", names)
+        assert result["cross_validation"]["n_features"] == [20, 24]
+
+    @pytest.mark.skipif(
+        not hasattr(certifeature, "BSSSelectorCV"), reason="there is no BSSSelectorCV yet"
+    )
+    def test_the_number_is_that_of_the_selector(self, data, tmp_path, capsys):
+        X, y, _ = data
+        path, _ = write("npz", data, tmp_path)
+        result = run_json(capsys, "select", path, "-k", "cv")
+        search = certifeature.BSSSelectorCV(BSSSelector(estimator=default_svm(len(y), 0))).fit(X, y)
+        assert [f["index"] for f in result["features"]] == search.selector_.indices_.tolist()
+        scores = result["cross_validation"]
+        assert scores["n_features"] == list(search.cv_results_["n_features"])
+        assert scores["mean_test_score"] == pytest.approx(search.cv_results_["mean_test_score"])
+
+    def test_other_sizes_have_no_scores(self, csv, capsys):
+        result = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12)
+        assert result["cross_validation"] is None
 
 
 class TestCertify:

@@ -137,7 +137,7 @@ class TestCompare:
         [
             ([80], {}, "80 features cannot be chosen from 80; ask for 1 to 79"),
             ([0], {}, "0 features cannot be chosen"),
-            ([5], {"methods": ["magic"]}, "method 'magic' is unknown; choose from bss, leverage"),
+            ([5], {"methods": ["magic"]}, "method 'magic' is unknown; choose from bss, bss-paper"),
             ([5], {"scaling": "robust"}, "scaling='robust' is unknown; choose from none"),
             ([5], {"n_folds": 50}, "too few for 50 folds; ask for at most"),
         ],

@@ -50,7 +50,7 @@ def report_about(text="plain", **changes):
         "title": text,
         "asked": {text: text},
         "certificate": CERTIFICATE,
-        "features": [Feature(1, text, 1.5, 0.25, text), Feature(2, text, 0.5, None, None)],
+        "features": [Feature(1, text, 1.5, 0.25, text, text), Feature(2, text, 0.5)],
         "comparison": COMPARISON,
         "reproduction": {"Command": text, text: text},
         "figures": {text: DRAWING},

@@ -25,10 +25,10 @@ DRAWING = (
     '<image href="http://example.invalid/x.png"/><rect width="9" height="9"/></svg>'
 )
 FEATURES = [
-    Feature(1, "gene 10", 2.0, 0.5, "ill"),
-    Feature(2, "gene 9", 10.0, None, "well"),
-    Feature(3, "Änne", 9.0, 0.25, None),
-    Feature(4, "berta", 0.1, 1e-7, "ill"),
+    Feature(1, "gene 10", 2.0, 0.5, "ill", "trusted"),
+    Feature(2, "gene 9", 10.0, None, "well", "cover"),
+    Feature(3, "Änne", 9.0, 0.25, None, "fixed"),
+    Feature(4, "berta", 0.1, 1e-7, "ill", None),
 ]
 NAMES = "[...document.querySelectorAll('.features tbody tr')].filter(row => row.checkVisibility())"
 NAMES += ".map(row => row.cells[1].textContent)"
@@ -109,7 +109,7 @@ def full_report(names=("gene",)):
             APriori(text, 300, 50, 0.35, 1.98, 1.0),
             Realised("hinge", 1.0, 1.0, 1.1, 2.0, 2.1, 1.0, 1.1),
         ),
-        [Feature(i, name, 1.0, 0.5, name) for i, name in enumerate(names, 1)],
+        [Feature(i, name, 1.0, 0.5, name, "trusted") for i, name in enumerate(names, 1)],
         Comparison(
             tuple(Contender(name, 30, 29.0, (0.1, 0.2), 1.0, 0.1, 9.0) for name in names), 1, 2, 0
         ),
@@ -127,15 +127,16 @@ def test_click_sorts(browser):
         "Scale": ["berta", "gene 10", "Änne", "gene 9"],
         "Weight": ["berta", "Änne", "gene 10", "gene 9"],
         "Class": ["berta", "gene 10", "gene 9", "Änne"],
+        "Why": ["gene 9", "Änne", "gene 10", "berta"],
     }
     for column, (name, order) in enumerate(orders.items(), 1):
         browser.click(f".features thead th:nth-child({column}) button")
         assert browser.evaluate(NAMES) == order, name
     # Missing values stay last when the direction turns.
-    browser.click(".features thead th:nth-child(5) button")
-    assert browser.evaluate(NAMES) == ["gene 9", "berta", "gene 10", "Änne"]
+    browser.click(".features thead th:nth-child(6) button")
+    assert browser.evaluate(NAMES) == ["gene 10", "Änne", "gene 9", "berta"]
     sorts = "[...document.querySelectorAll('thead th')].map(th => th.getAttribute('aria-sort'))"
-    assert browser.evaluate(sorts) == [None, None, None, None, "descending"]
+    assert browser.evaluate(sorts) == [None, None, None, None, None, "descending"]
 
 
 def test_keys_sort(browser):

@@ -66,6 +66,9 @@ def test_ours_bring_their_order_and_scales(data):
     chosen = as_sample(selector, 80)
     np.testing.assert_array_equal(chosen.indices, selector.indices_)
     np.testing.assert_array_equal(chosen.weights, selector.weights_)
+    np.testing.assert_array_equal(chosen.reasons, selector.reasons_)
+    again = as_sample(selector, 80, weights=np.ones(20))
+    np.testing.assert_array_equal(again.reasons, selector.reasons_)
     selector = LPSVMSelector().fit(*data)
     np.testing.assert_array_equal(as_sample(selector, 80).indices, selector.indices_)
 

@@ -162,6 +162,9 @@ class Certificate:
     covers_all_rows : bool or None
         For ``rows="support"``: whether the support vectors of the reduced model, trained on *all*
         rows, lie among them, so that the bounds hold for all rows. None if it was not checked.
+    n_fixed, n_trusted : int
+        How many of the chosen features were fixed beforehand, and how many were taken straight
+        from the top of an order, where the selector tells.
 
     Examples
     --------
@@ -189,6 +192,8 @@ class Certificate:
     a_priori: APriori | None = None
     realised: Realised | None = None
     covers_all_rows: bool | None = None
+    n_fixed: int = 0
+    n_trusted: int = 0
 
     @property
     def condition(self) -> float:

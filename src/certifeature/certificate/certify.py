@@ -15,7 +15,7 @@ from certifeature.basis import exact_basis
 from certifeature.basis.digest import Digest
 from certifeature.certificate.certificate import APriori, Certificate, Realised
 from certifeature.certificate.lanczos import regularised_bound
-from certifeature.certificate.measure import measured_certificate, without_basis
+from certifeature.certificate.measure import measured_certificate, n_kept, without_basis
 from certifeature.certificate.realise import realise
 from certifeature.certificate.selection import as_sample
 from certifeature.rows.blocks import ArrayBlocks
@@ -203,7 +203,10 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
     blocks = rows.X if rows.in_blocks else ArrayBlocks(rows.X)
     regularised = None if C is None else regularised_bound(blocks, sample, C)
     sizes = (n_rows, None, n_features, len(sample.indices))
-    return Certificate(kind, *sizes, True, *without_basis(sample, n_features), regularised)
+    bounds, (n_fixed, n_trusted) = without_basis(sample, n_features), n_kept(sample)
+    return Certificate(
+        kind, *sizes, True, *bounds, regularised, n_fixed=n_fixed, n_trusted=n_trusted
+    )
 
 
 def _promise_of(selection: Any, rows: Rows) -> APriori | None:

@@ -17,6 +17,7 @@ __all__ = [
     "bss_promise",
     "extreme_eigenvalues",
     "measured_certificate",
+    "n_kept",
     "regularised_eigenvalues",
     "sampling_promise",
     "without_basis",
@@ -47,7 +48,17 @@ def measured_certificate(
             lambda_max=min(regularised.lambda_max, max(1.0, bounds[1])),
         )
     sizes = (n_rows, basis.rank, n_features, len(sample.indices))
-    return Certificate(rows, *sizes, basis.exact, *bounds, regularised)
+    n_fixed, n_trusted = n_kept(sample)
+    return Certificate(
+        rows, *sizes, basis.exact, *bounds, regularised, n_fixed=n_fixed, n_trusted=n_trusted
+    )
+
+
+def n_kept(sample: Sample) -> tuple[int, int]:
+    """Return how many features of a sample are fixed, and how many are trusted."""
+    if sample.reasons is None:
+        return 0, 0
+    return int((sample.reasons == "fixed").sum()), int((sample.reasons == "trusted").sum())
 
 
 def extreme_eigenvalues(basis: Basis, sample: Sample) -> tuple[float, float]:

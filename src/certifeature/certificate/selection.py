@@ -23,6 +23,8 @@ def as_sample(
 ) -> Sample:
     """Return the columns and scales of a fitted selector, a mask, indices or names.
 
+    Where a selector tells why each column is in, so does the sample.
+
     Parameters
     ----------
     selection : selector, or array-like
@@ -51,9 +53,12 @@ def as_sample(
     if not len(indices):
         raise ValueError("the selection is empty; select at least one feature.")
     if weights is not None:
-        return Sample(indices, _as_weights(weights, len(indices)))
-    has_scales = hasattr(selection, "indices_") and hasattr(selection, "weights_")
-    return Sample(indices, np.asarray(selection.weights_) if has_scales else np.ones(len(indices)))
+        scales = _as_weights(weights, len(indices))
+    elif hasattr(selection, "indices_") and hasattr(selection, "weights_"):
+        scales = np.asarray(selection.weights_)
+    else:
+        scales = np.ones(len(indices))
+    return Sample(indices, scales, reasons=getattr(selection, "reasons_", None))
 
 
 def _chosen_by(selector: Any, n_features: int, *, best_first: bool) -> NDArray[np.intp]:

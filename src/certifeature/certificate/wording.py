@@ -33,7 +33,10 @@ def as_html(certificate: Certificate) -> str:
 def _subject(c: Certificate) -> str:
     rows = f"{c.n_rows} support vectors" if c.rows == "support" else f"all {c.n_rows} rows"
     rank = "" if c.rank is None else f" (rank {c.rank})"
-    return f"Certificate for {c.n_selected} of {c.n_features} features, on {rows}{rank}."
+    counts = {"fixed": c.n_fixed, "trusted": c.n_trusted}
+    kept = ", ".join(f"{count} {reason}" for reason, count in counts.items() if count)
+    features = f"{c.n_features} features{f' ({kept})' if kept else ''}"
+    return f"Certificate for {c.n_selected} of {features}, on {rows}{rank}."
 
 
 def _promised(c: Certificate) -> list[str]:

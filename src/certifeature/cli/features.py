@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from certifeature._formulas import guarded, unguarded
 from certifeature.report import Feature
 from certifeature.sparsify import Sample
 
-__all__ = ["describe", "feature_list", "read_features"]
+__all__ = ["describe", "feature_list", "kept_features", "read_features"]
 
 
 def describe(sample: Sample, names: NDArray[np.str_], svm: Any) -> list[Feature]:
@@ -29,6 +29,7 @@ def describe(sample: Sample, names: NDArray[np.str_], svm: Any) -> list[Feature]
             scale=float(scale),
             weight=None if weights is None else float(weights[rank - 1]),
             label=None if labels is None else str(labels[rank - 1]),
+            why=None if sample.reasons is None else str(sample.reasons[rank - 1]),
         )
         for rank, (index, scale) in enumerate(zip(sample.indices, sample.weights, strict=True), 1)
     ]
@@ -59,22 +60,45 @@ def feature_list(features: list[Feature]) -> str:
 
 def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
     """Read a list of names, one per line, each with a scale after a tab or without."""
-    places = {str(name): index for index, name in enumerate(names)}
+    places = _places(names)
     scales: dict[int, float] = {}
     for line, row in _lines(path):
         where = f"{path}, line {line}"
         if not row:
             continue
-        # A list written by hand may have names without the guard against formulas.
-        place = places.get(unguarded(row[0]), places.get(row[0]))
-        if place is None:
-            raise ValueError(f"{where}: the data have no feature {row[0]!r}.")
+        place = _place(row[0], places, where)
         if place in scales:
             raise ValueError(f"{where}: feature {row[0]!r} is listed twice.")
         scales[place] = _scale(row, where)
     if not scales:
         raise ValueError(f"{path}: there are no features; list their names, one per line.")
     return Sample(np.array(list(scales)), np.array(list(scales.values())))
+
+
+def kept_features(values: Sequence[str], names: NDArray[np.str_]) -> list[int]:
+    """Return the features that are named: one by one, with commas between them, or in @FILE."""
+    places = _places(names)
+    kept: list[int] = []
+    for value in values:
+        if value in places:
+            kept.append(places[value])
+        elif value.startswith("@"):
+            kept += read_features(Path(value[1:]), names).indices.tolist()
+        else:
+            kept += [_place(name.strip(), places, "--keep") for name in value.split(",")]
+    return list(dict.fromkeys(kept))
+
+
+def _places(names: NDArray[np.str_]) -> dict[str, int]:
+    return {str(name): index for index, name in enumerate(names)}
+
+
+def _place(name: str, places: Mapping[str, int], where: str) -> int:
+    # A list written by hand may have names without the guard against formulas.
+    place = places.get(unguarded(name), places.get(name))
+    if place is None:
+        raise ValueError(f"{where}: the data have no feature {name!r}.")
+    return place
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from certifeature._files import write_text
 from certifeature.certificate import Certificate
 from certifeature.certificate.selection import as_sample
 from certifeature.cli.certificates import certified
+from certifeature.cli.choosing import (
+    CROSS_VALIDATED,
+    KeepOption,
+    OrderOption,
+    RescaleOption,
+    SizeOption,
+    TrustOption,
+    Wishes,
+    selector_for,
+)
 from certifeature.cli.features import describe, feature_list
 from certifeature.cli.loading import Loaded, Scaling, load
 from certifeature.cli.options import (
@@ -37,14 +49,13 @@ from certifeature.cli.output import (
     spinner,
     write_data,
 )
-from certifeature.compare import METHODS, Method, method_named
+from certifeature.compare import method_named
 from certifeature.report import Feature, Report, write_report
 from certifeature.rows.matrix import scaled_columns
 from certifeature.sparsify import Sample
 
 __all__ = ["select_command"]
 
-_OURS = ", ".join(name for name, method in METHODS.items() if method.ours)
 _N_SHOWN = 20
 # With more rows, the realised layer of the certificate takes longer than the selection.
 _MAX_ROWS_REALISED = 5000
@@ -52,22 +63,16 @@ _MAX_ROWS_REALISED = 5000
 
 def select_command(
     data: DataArgument,
-    size: Annotated[
-        str,
-        typer.Option(
-            "-k",
-            metavar="NUMBER",
-            help="Number of features; or auto, the fewest that keep half of the squared margin.",
-        ),
-    ],
+    size: SizeOption,
     target: TargetOption = None,
     unsupervised: Annotated[
         bool, typer.Option("--unsupervised", help="Choose for all rows, without labels.")
     ] = False,
     method: MethodOption = "bss",
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Do not scale the chosen columns.")
-    ] = False,
+    keep: KeepOption = None,
+    order: OrderOption = None,
+    trust: TrustOption = None,
+    rescale: RescaleOption = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write names and scales to this file; - prints them."),
@@ -93,23 +98,25 @@ def select_command(
     Examples:
       certifeature select genes.csv -t tumour -k 100 --scale standard
       certifeature select pages.svm.gz -k 300 -o chosen.txt --report report.html
+      certifeature select genes.csv -t tumour -k cv --keep TP53,BRCA1 --order stable
       certifeature select counts.npz -k 500 --unsupervised --write reduced.npz
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
     """
-    chooser = method_named(method)
+    named = list(keep or ())
+    wishes = Wishes(method_named(method), size, unsupervised, named, order, trust, rescale)
+    wishes.check()
     to_stdout = str(output) == "-"
     if to_stdout and as_json:
         raise ValueError("-o - and --json both print to standard output; choose one.")
-    check_writable(None if to_stdout else output, write, report, inputs=(data,))
+    lists = (value[1:] for value in named if value.startswith("@"))
+    check_writable(None if to_stdout else output, write, report, inputs=(data, *lists))
     with spinner("reading"):
         loaded = load(
             data, target=target, format=format, scaling=scale, needs_labels=not unsupervised
         )
     check_data_file(write, loaded.y)
-    n_select = _checked_size(size, loaded, chooser)
     svm = linear_svm(loaded.X.shape[0], cost, seed)
-    selector = _selector(chooser, n_select, svm, seed, unsupervised=unsupervised, plain=plain)
-    choice = _chosen(loaded, selector, n_select, svm, unsupervised=unsupervised)
+    choice = _chosen(loaded, wishes, svm, seed)
     if output is not None:
         text = feature_list(choice.features)
         sys.stdout.write(text) if to_stdout else write_text(output, text)
@@ -121,7 +128,8 @@ def select_command(
         asked = {
             "Data": str(loaded),
             "Method": f"{method}, {'all rows' if unsupervised else 'support vectors'}",
-            "Number of features": size,
+            "Number of features": str(choice.search or size),
+            **wishes.given(),
             "Scaling": scale.value,
             "SVM": str(svm),
         }
@@ -140,63 +148,54 @@ class _Choice:
     features: list[Feature]
     certificate: Certificate
     seconds: float
+    search: _Search | None
 
 
-def _chosen(
-    loaded: Loaded, selector: Any, n_select: int | str, svm: Any, *, unsupervised: bool
-) -> _Choice:
-    """Fit the selector, and certify what it chose."""
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The number of features that cross-validation found, and the scores of all numbers."""
+
+    n_features: int
+    results: dict[str, list[float]]
+
+    def __str__(self) -> str:
+        place = self.results["n_features"].index(self.n_features)
+        mean, deviation = (self.results[f"{name}_test_score"][place] for name in ("mean", "std"))
+        return (
+            f"{self.n_features} features by cross-validation: accuracy {mean:.3f} ± {deviation:.3f}"
+        )
+
+
+def _chosen(loaded: Loaded, wishes: Wishes, svm: Any, seed: int) -> _Choice:
+    """Fit the selector that is asked for, and certify what it chose."""
     n_rows, n_features = loaded.X.shape
+    selector = selector_for(wishes, loaded, svm, seed)
     start = perf_counter()
-    with spinner(f"choosing {n_select} of {n_features:,} features"):
-        selector.fit(loaded.X, None if unsupervised else loaded.y)
+    with spinner(f"choosing from {n_features:,} features"):
+        selector.fit(loaded.X, None if wishes.unsupervised else loaded.y)
     seconds = perf_counter() - start
+    search = None
+    if wishes.size == CROSS_VALIDATED:
+        results = {name: np.asarray(part).tolist() for name, part in selector.cv_results_.items()}
+        search, selector = _Search(int(selector.n_features_), results), selector.selector_
     if not selector.get_support().any():
         raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
     sample = as_sample(selector, n_features)
-    if isinstance(n_select, int):
-        # LPSVM finds a number of its own; the largest weights come first.
-        sample = Sample(sample.indices[:n_select], sample.weights[:n_select])
+    if wishes.method.own_size:
+        # The largest weights come first.
+        n_asked = int(wishes.size)
+        sample = Sample(sample.indices[:n_asked], sample.weights[:n_asked])
     with spinner("certifying"):
         certificate, fitted = certified(
             loaded,
             sample,
             svm,
             selector=selector,
-            unsupervised=unsupervised,
+            unsupervised=wishes.unsupervised,
             realised=n_rows <= _MAX_ROWS_REALISED,
         )
-    return _Choice(sample, describe(sample, loaded.names, fitted), certificate, seconds)
-
-
-def _checked_size(size: str, loaded: Loaded, method: Method) -> int | str:
-    """Return the number of features, which must not be more than there are, or "auto"."""
-    n_features = loaded.X.shape[1]
-    if size == "auto":
-        if not method.ours:
-            raise ValueError(f"-k auto works with {_OURS}; {method.name} needs a number.")
-        return size
-    if not size.isdecimal() or int(size) < 1:
-        raise ValueError(f"-k must be a positive whole number or auto; got {size!r}.")
-    if int(size) > n_features:
-        raise ValueError(f"-k {size} is more than the {n_features} columns of {loaded.source}.")
-    return int(size)
-
-
-def _selector(
-    method: Method, size: int | str, svm: Any, seed: int, *, unsupervised: bool, plain: bool
-) -> Any:
-    """Return the selector that the options stand for."""
-    if unsupervised and not method.ours:
-        raise ValueError(f"{method.name} needs labels; --unsupervised works with {_OURS}.")
-    assert method.make is not None  # Only full data have none.
-    selector = method.make(size, svm, seed)
-    if method.ours:
-        # Random choices need no SVM and no basis, but their certificates do.
-        selector.set_params(
-            supervised=not unsupervised, estimator=svm, basis="auto", n_components=None
-        )
-    return selector.set_params(rescale=False) if method.ours and plain else selector
+    features = describe(sample, loaded.names, fitted)
+    return _Choice(sample, features, certificate, seconds, search)
 
 
 def _report(loaded: Loaded, choice: _Choice, asked: dict[str, str], seed: int) -> Report:
@@ -208,20 +207,22 @@ def _report(loaded: Loaded, choice: _Choice, asked: dict[str, str], seed: int) -
 
 def _print(choice: _Choice) -> None:
     features = choice.features
-    rows = (
-        (
-            f.name,
-            str(f.rank),
-            f"{f.scale:.3g}",
-            "" if f.weight is None else f"{f.weight:.3g}",
-            f.label or "",
-        )
-        for f in features[:_N_SHOWN]
-    )
+    columns: dict[str, Callable[[Feature], str]] = {
+        "feature": lambda f: f.name,
+        "rank": lambda f: str(f.rank),
+        "scale": lambda f: f"{f.scale:.3g}",
+        "|w|": lambda f: "" if f.weight is None else f"{f.weight:.3g}",
+        "class": lambda f: f.label or "",
+    }
+    if any(f.why for f in features):
+        columns["why"] = lambda f: f.why or ""
+    rows = ([cell(f) for cell in columns.values()] for f in features[:_N_SHOWN])
     title = f"{len(features)} features chosen in {choice.seconds:.1f} s"
     if len(features) > _N_SHOWN:
         title += f"; the first {_N_SHOWN}"
-    print_table(("feature", "rank", "scale", "|w|", "class"), rows, title=title)
+    if choice.search is not None:
+        typer.echo(str(choice.search))
+    print_table(columns, rows, title=title)
     typer.echo(f"\n{choice.certificate}")
 
 
@@ -238,6 +239,7 @@ def _as_json(loaded: Loaded, choice: _Choice, method: str, seed: int) -> str:
             "method": method,
             "seed": seed,
             "seconds": choice.seconds,
+            "cross_validation": None if choice.search is None else choice.search.results,
             "features": [
                 asdict(feature) | {"index": int(index)}
                 for feature, index in zip(choice.features, choice.sample.indices, strict=True)

@@ -66,8 +66,8 @@ def compare(
     sizes : sequence of int
         Numbers of features to choose, fewer than there are.
     methods : sequence of str, default=None
-        Some of "bss", "leverage", "rrqr", "rfe", "lpsvm", "l1", "univariate" and "random"; None
-        takes all.
+        Some of "bss", "bss-paper" (its algorithm as published), "leverage", "rrqr", "rfe",
+        "lpsvm", "l1", "univariate" and "random"; None takes all.
     estimator : estimator, default=None
         Linear SVM with ``C``; None takes the default of the selectors.
     scaling : {"none", "standard", "tfidf"}, default="none"

@@ -19,7 +19,7 @@ from certifeature.selectors import (
 
 __all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "WhichRows", "method_named"]
 
-# (number of features or "auto", SVM, seed) → selector
+# (number of features or "certified", SVM, seed) → selector
 Maker = Callable[[Any, Any, int], Any]
 WhichRows = Literal["support", "all"]
 
@@ -41,8 +41,8 @@ class Method:
     own_size : bool
         Whether it takes no number of features, but finds its own.
     ours : bool
-        Whether it is a selector of this library that takes "auto" for the number of features, and
-        can choose for all rows without labels.
+        Whether it is a selector of this library that takes "certified" for the number of features,
+        and can choose for all rows without labels.
     """
 
     name: str
@@ -59,6 +59,14 @@ _LISTED = (
         "bss",
         "support",
         lambda size, svm, seed: BSSSelector(size, estimator=svm, random_state=seed),
+        ours=True,
+    ),
+    Method(
+        "bss-paper",
+        "support",
+        lambda size, svm, seed: BSSSelector(
+            size, order="leverage", trust=0, rescale="each", estimator=svm, random_state=seed
+        ),
         ours=True,
     ),
     Method(

@@ -27,6 +27,8 @@ class Feature:
         Absolute weight in the SVM on all features, where there is one.
     label : str or None
         Class that it points to, where there is one.
+    why : str or None
+        Why it is in ("fixed", "trusted" or "cover"), where the selector tells.
     """
 
     rank: int
@@ -34,6 +36,7 @@ class Feature:
     scale: float
     weight: float | None = None
     label: str | None = None
+    why: str | None = None
 
 
 @dataclass(frozen=True)

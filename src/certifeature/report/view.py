@@ -38,6 +38,7 @@ class FeatureRow:
     weight: str
     exact_weight: str
     label: str | None
+    why: str | None
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ def feature_rows(features: Sequence[Feature]) -> list[FeatureRow]:
             weight,
             _exact(feature.weight),
             feature.label,
+            feature.why,
         )
         for feature, scale, weight in zip(ranked, decimals(scales), decimals(weights), strict=True)
     ]
