@@ -38,7 +38,7 @@ def paper_methods(rows: WhichRows, n_draws: int = 5) -> list[PaperMethod]:
     """
     supervised = rows == "support"
     return [
-        _variant("bss", "BSS, paper", rows, supervised=supervised, order="leverage"),
+        _variant("bss-paper", "BSS, paper", rows, supervised=supervised),
         _variant("leverage", "leverage sampling", rows, n_draws, supervised=supervised),
         _variant("rfe", "RFE", rows),
         _variant("lpsvm", "LPSVM", rows, C=_LPSVM_C),

@@ -421,7 +421,7 @@ class SearchOfTwo(BaseEstimator):
 
 class TestCrossValidation:
     def test_the_number_found_is_used_and_told(self, csv, tmp_path, capsys, monkeypatch):
-        monkeypatch.setattr(certifeature, "BSSSelectorCV", SearchOfTwo, raising=False)
+        monkeypatch.setattr("certifeature.cli.choosing.BSSSelectorCV", SearchOfTwo)
         line = "7 features by cross-validation: accuracy 0.875 ± 0.062"
         report = tmp_path / "report.html"
         arguments = ["select", str(csv), "-t", "tumour", "-k", "cv", "--keep", "gene 50"]
@@ -433,15 +433,11 @@ class TestCrossValidation:
         assert result["certificate"]["n_selected"] == len(result["features"]) == 7
         assert result["features"][0]["name"] == "gene 50"
 
-    def test_no_size_is_below_what_is_kept(self, csv, capsys, monkeypatch):
-        monkeypatch.setattr(certifeature, "BSSSelectorCV", SearchOfTwo, raising=False)
+    def test_no_size_is_below_what_is_kept(self, csv, capsys):
         names = ",".join(f"gene {number}" for number in range(20))
         result = run_json(capsys, "select", csv, "-t", "tumour", "-k", "cv", "--keep", names)
-        assert result["cross_validation"]["n_features"] == [20, 24]
+        assert min(result["cross_validation"]["n_features"]) == 20
 
-    @pytest.mark.skipif(
-        not hasattr(certifeature, "BSSSelectorCV"), reason="there is no BSSSelectorCV yet"
-    )
     def test_the_number_is_that_of_the_selector(self, data, tmp_path, capsys):
         X, y, _ = data
         path, _ = write("npz", data, tmp_path)

@@ -94,7 +94,9 @@ def certify(
     check_choice("rows", rows, ("support", "all"))
     check_choice("realised", realised, (True, False))
     if selection is None:
-        return _of_selector(X, realised)
+        return _of_selector(getattr(X, "selector_", X), realised)
+    # A search for the size has a selector that it found.
+    selection = getattr(selection, "selector_", selection)
     if estimator is None and hasattr(selection, "weights_"):
         estimator = selection.estimator
     if estimator is not None:

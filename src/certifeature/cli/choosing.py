@@ -12,6 +12,7 @@ import typer
 from certifeature.cli.features import kept_features
 from certifeature.cli.loading import Loaded
 from certifeature.compare import METHODS, Method
+from certifeature.selectors import BSSSelectorCV
 from certifeature.selectors.order import LABELLED, ORDERS
 
 __all__ = [
@@ -158,7 +159,6 @@ def selector_for(wishes: Wishes, data: Loaded, svm: Any, seed: int) -> Any:
     if method.ours:
         # Random choices need no SVM and no basis, but their certificates do.
         selector.set_params(estimator=svm, basis="auto", n_components=None, **parameters)
-    kept: list[int] = []
     if wishes.keep:
         kept = kept_features(wishes.keep, data.names)
         if isinstance(size, int) and len(kept) > size:
@@ -168,11 +168,7 @@ def selector_for(wishes: Wishes, data: Loaded, svm: Any, seed: int) -> Any:
         selector.set_params(fixed_features=kept)
     if not by_score:
         return selector
-    from certifeature import BSSSelectorCV  # type: ignore[attr-defined]
-
-    search = BSSSelectorCV(selector)
-    # No size can be smaller than what is kept.
-    return search.set_params(min_features_to_select=max(len(kept), search.min_features_to_select))
+    return BSSSelectorCV(selector)
 
 
 def _checked_size(size: str, data: Loaded) -> int | str:

@@ -256,6 +256,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             ("reasons_", selection.sample.reasons),
             ("trusted_scores_", selection.ranking.trusted),
         ):
+            self.__dict__.pop(name, None)
             if value is not None:
                 setattr(self, name, value)
         self.n_features_to_select_, self.n_rounds_ = selection.size, selection.n_rounds

@@ -145,7 +145,8 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
             )
         rows = as_rows(X, y, estimator=self)
         selector = BSSSelector() if self.selector is None else self.selector
-        sizes = self._sizes()
+        method = selector._method().of_features(rows.n_features, rows.feature_names)
+        sizes = self._sizes(len(method.fixed))
         folds = check_cv(self.cv, rows.y, classifier=True).split(rows.X, rows.y)
         scores = Parallel(self.n_jobs)(
             delayed(_scores)(selector, rows, train, test, sizes, self.scoring)
@@ -207,11 +208,12 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
-    def _sizes(self) -> NDArray[np.intp]:
+    def _sizes(self, n_fixed: int) -> NDArray[np.intp]:
         """Return the sizes to compare, in ascending order."""
         n_features = self.n_features_in_
         if self.sizes is None:
-            fewest = self.min_features_to_select
+            # No size can be smaller than what is in anyway.
+            fewest = max(self.min_features_to_select, n_fixed)
             series = _SERIES[(fewest < _SERIES) & (n_features / 2 >= _SERIES)]
             sizes = np.array([fewest, *series, n_features])
         else:

@@ -86,12 +86,10 @@ class BSSMethod(Method):
 
     def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
         """Return the bounds of BSS, which features that are in anyway can only raise."""
-        assert sample.reasons is not None
-        kept = sample.weights[sample.reasons != "cover"]
-        n_picks = size - len(kept)
-        if n_picks <= max(1, basis.n_components):
+        if sample.steps is None or len(sample.steps.features) <= basis.n_components:
             return None
-        promise = bss_promise(basis.n_components, n_picks)
+        promise = bss_promise(basis.n_components, len(sample.steps.features))
+        kept = sample.weights[sample.reasons != "cover"]
         if not len(kept):
             return promise
         # M is that of the picks of BSS, and what the others add to it: at most their largest scale.

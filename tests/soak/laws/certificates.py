@@ -117,12 +117,12 @@ def _draw(rng):
             indices, weights = np.flatnonzero(selection), np.ones(len(indices))
         certificate = certify(case.X, case.y, selection, weights=weights, **options)
     else:
-        size = int(rng.integers(1, n_features + 1)) if rng.random() < 0.7 else "auto"
+        size = int(rng.integers(1, n_features + 1)) if rng.random() < 0.7 else "certified"
         selector = _SELECTORS[rng.integers(len(_SELECTORS))](
             size,
             estimator=clone(svm),
             supervised=which == "support",
-            rescale=bool(rng.random() < 0.7),
+            rescale=["common", "each", False][rng.integers(3)],
             random_state=0,
         ).fit(case.X, case.y)
         indices, weights = selector.indices_, selector.weights_

@@ -13,6 +13,7 @@ from certifeature import (
     RandomSelector,
     RRQRSelector,
 )
+from certifeature.selectors.order import ORDERS
 from soak.verdict import Undecided, Violation
 
 _SAME = 1e-6
@@ -76,15 +77,17 @@ def _draw_selector(rng, X, kinds):
     options = {
         "supervised": bool(rng.random() < 0.7),
         "estimator": svms[rng.integers(3)],
-        "rescale": bool(rng.random() < 0.7),
+        "rescale": ["common", "each", False][rng.integers(3)],
         "random_state": 0,
     }
     if kind is BSSSelector:
-        orders = ["auto", "coef", "rfe", "leverage"] if options["supervised"] else ["leverage"]
+        orders = list(ORDERS) if options["supervised"] else ["cover", "leverage"]
         number = rng.integers(len(orders) + 1)
         own = rng.standard_normal(X.shape[1])
         options["order"] = own if number == len(orders) else orders[number]
-    size = "auto" if rng.random() < 0.3 else int(rng.integers(1, X.shape[1] + 1))
+        if rng.random() < 0.3:
+            options["fixed_features"] = [int(rng.integers(X.shape[1]))]
+    size = "certified" if rng.random() < 0.3 else int(rng.integers(1, X.shape[1] + 1))
     return kind(size, **options)
 
 
@@ -97,9 +100,10 @@ def _chosen(selector, X, y):
     except ConvergenceWarning as doubt:
         raise Undecided("the SVM says that it did not reach its optimum") from doubt
     if isinstance(selector, BSSSelector):
-        scores = np.sort(selector.scores_[np.isfinite(selector.scores_)])
-        if len(scores) > 1 and np.diff(scores).min() <= _TIE * np.abs(scores).max():
-            raise Undecided("features tie")
+        for scores in (selector.scores_, selector.trusted_scores_):
+            finite = np.sort(scores[np.isfinite(scores)])
+            if len(finite) > 1 and np.diff(finite).min() <= _TIE * np.abs(finite).max():
+                raise Undecided("features tie")
     scales = getattr(selector, "weights_", np.ones(len(selector.indices_)))
     return dict(zip(selector.indices_.tolist(), scales.tolist(), strict=True))
 

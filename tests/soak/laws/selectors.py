@@ -10,6 +10,7 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
+from certifeature.selectors.order import ORDERS
 from soak.data import draw_case, draw_selection, draw_svm, in_other_clothes
 from soak.verdict import Violation
 
@@ -69,18 +70,20 @@ def _draw_selector(rng, case, n_features):
         "supervised": supervised,
         "guarantee": "full" if supervised and rng.random() < 0.2 else "support",
         "estimator": draw_svm(rng, case.y, wild=True) if rng.random() < 0.6 else None,
-        "rescale": bool(rng.random() < 0.6),
+        "rescale": ["common", "each", False][rng.integers(3)],
         "epsilon": float(rng.uniform(0.05, 0.95)),
         "random_state": int(rng.integers(1000)),
     }
     if kind is BSSSelector and supervised:
-        options["order"] = ["auto", "coef", "rfe", "leverage"][rng.integers(4)]
+        options["order"] = ORDERS[rng.integers(len(ORDERS))]
+        if options["order"] != "cover" and rng.random() < 0.5:
+            options["trust"] = float(rng.choice([0, 0.5, 1]))
     if kind is LeverageScoreSelector:
         options["replace"] = bool(rng.random() < 0.5)
     if rng.random() < 0.2:
         options["basis"] = ["truncated", "sketch"][rng.integers(2)]
         options["n_components"] = int(rng.integers(1, 10))
-    size = "auto" if rng.random() < 0.3 else int(rng.integers(1, n_features + 3))
+    size = "certified" if rng.random() < 0.3 else int(rng.integers(1, n_features + 3))
     weights = {}
     if rng.random() < 0.3:
         weights["sample_weight"] = rng.exponential(size=len(case.y)) * (
