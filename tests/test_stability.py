@@ -43,12 +43,12 @@ def direct(svm, X, y):
     """Score by score, from fits to the rows themselves."""
     order = _canonical_order(X, y, None)
     X, y = X[order], y[order]
-    fits = [fit_svm(clone(svm), X[rows], y[rows]).coef_ for rows in _subsamples(y, 12, 0.6, 0)]
+    fits = [fit_svm(clone(svm), X[rows], y[rows]).coef_ for rows in _subsamples(y, 36, 0.6, 0)]
     squares = np.zeros(X.shape[1])
     for problem in range(len(fits[0])):
         weights = np.array([fit[problem] for fit in fits])
         deviations = weights.std(axis=0)
-        usual = np.median([deviation for deviation in deviations if deviation > 1e-12])
+        usual = np.mean([deviation**2 for deviation in deviations if deviation > 1e-12]) ** 0.5
         squares += (weights.mean(axis=0) / (deviations + usual)) ** 2
     return np.sqrt(squares)
 

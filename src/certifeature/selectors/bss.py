@@ -16,7 +16,7 @@ from certifeature.selectors.parameters import CONSTRAINTS
 __all__ = ["BSSSelector"]
 
 # What "auto" stands for, where the order needs labels.
-_TRUST = 0.25
+_TRUST = 0.5
 
 
 class BSSSelector(BaseSelector):
@@ -44,7 +44,7 @@ class BSSSelector(BaseSelector):
         Features that are chosen in any case: indices, names or a boolean mask. They count.
     trust : float or "auto", default="auto"
         Share of the picks that is taken straight from the top of the order, without regard to what
-        they cover. 0 is the algorithm of the paper, 1 the plain top of the order. "auto" is ¼, and
+        they cover. 0 is the algorithm of the paper, 1 the plain top of the order. "auto" is ½, and
         0 for orders that look at coverage alone.
     order : str, array-like, callable, or a pair of these, default="auto"
         How features are ranked: those that are trusted, and those among which BSS picks. Of a pair
@@ -58,8 +58,8 @@ class BSSSelector(BaseSelector):
         - "leverage": by leverage score, which is the rule of the paper and needs no labels;
         - "cover": by no ranking; BSS picks what leaves most room between its bounds, which makes
           for the best certificate and needs no labels;
-        - "auto": ("stable", "arom") if supervised, else "leverage"; and "coef" where no support
-          row is of some class;
+        - "auto": "stable" if supervised, else "leverage"; and "coef" where no support row is of
+          some class;
         - array-like of shape (n_features,): the highest first;
         - callable: gets the rows that matter and their labels (None if unsupervised) and returns
           such an array; the score functions of :mod:`sklearn.feature_selection` fit.
@@ -233,7 +233,7 @@ class BSSSelector(BaseSelector):
         """Return the order that is trusted, and the one in which BSS looks at features."""
         order = self.order
         if isinstance(order, str) and order == "auto":
-            return ("stable", "arom") if self.supervised else ("leverage", "leverage")
+            return ("stable", "stable") if self.supervised else ("leverage", "leverage")
         # A tuple of numbers is an array of scores.
         if not isinstance(order, tuple) or all(isinstance(part, Real) for part in order):
             return order, order

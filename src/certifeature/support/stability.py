@@ -22,6 +22,8 @@ __all__ = ["stable_scores"]
 FloatArray = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Fits of many rows are expensive, and vary less.
+_SUBSAMPLES, _SUBSAMPLES_OF_MANY, _MANY_ROWS = 36, 12, 1000
 # Of the Gram matrix, whose eigenvectors cost the cube.
 _MAX_GRAM_ROWS = 2000
 # To which rows and weights that are equal but for rounding are so.
@@ -37,7 +39,7 @@ def stable_scores(
     y: NDArray[Any],
     sample_weight: FloatArray | None = None,
     *,
-    n_subsamples: int = 12,
+    n_subsamples: int | None = None,
     share: float = 0.6,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -45,8 +47,9 @@ def stable_scores(
     """Score all features by how large their weights are against how much they vary.
 
     The SVM is fitted to stratified subsamples of the rows. The score of a feature is |mean w| /
-    (sd w + median sd), with the median over the features whose weights vary. A feature that fits
-    the noise of some rows has a large weight on few subsamples only, or of either sign.
+    (sd w + rms sd), with the root of the mean square over the features whose weights vary. A
+    feature that fits the noise of some rows has a large weight on few subsamples only, or of either
+    sign.
 
     Parameters
     ----------
@@ -58,8 +61,8 @@ def stable_scores(
         Labels.
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the rows. Rows of weight 0 are in no subsample.
-    n_subsamples : int, default=12
-        Number of subsamples.
+    n_subsamples : int, default=None
+        Number of subsamples; None takes 36 of up to 1,000 rows, and 12 of more.
     share : float, default=0.6
         Share of the rows of each class in a subsample; two rows at least, if there are as many.
     seed : int, default=0
@@ -117,6 +120,8 @@ def stable_scores(
         X, back = _coordinates(rows)
         X = scaled_back(X, exponent)
     svm = _seeded(svm, seed)
+    if n_subsamples is None:
+        n_subsamples = _SUBSAMPLES if len(y) <= _MANY_ROWS else _SUBSAMPLES_OF_MANY
     # Processes, for what `fit_svm` does about warnings is not safe in threads.
     fits = Parallel(n_jobs, backend="loky")(
         delayed(_weights)(svm, X, y, sample_weight, chosen)
@@ -205,7 +210,7 @@ def _weights(
 
 
 def _scores(weights: FloatArray) -> FloatArray:
-    """Return |mean|/(sd + median sd) of weights, with a row for each feature."""
+    """Return |mean|/(sd + rms sd) of weights, with a row for each feature."""
     largest = np.abs(weights).max(initial=0.0)
     if largest == 0:
         return np.zeros(len(weights))
@@ -215,4 +220,4 @@ def _scores(weights: FloatArray) -> FloatArray:
     if deviations.max() <= _SOLVER:
         # All subsamples have the same solution: weights are as sure as they are large.
         return means
-    return means / (deviations + np.median(deviations[deviations > 0]))
+    return means / (deviations + np.sqrt(np.mean(deviations[deviations > 0] ** 2)))
