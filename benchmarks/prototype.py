@@ -1,0 +1,221 @@
+"""A selection that keeps the top of a trusted order and lets BSS cover the rest, to be measured.
+
+`choose` is the whole interface. `Prototype` behind it keeps what selections from the same rows
+share, and counts its time for each of them.
+"""
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from decide.svm import FEW_ROWS, GramFit, weights
+from sklearn.svm import LinearSVC
+
+from certifeature.basis import exact_basis, sketched_basis
+from certifeature.basis.vectors import squared_norms
+from certifeature.sparsify import bss
+from certifeature.support import fit_svm
+
+_MARGIN_SLACK = 1e-3
+_AROM_ROUNDS = 4
+_SUBSAMPLES, _SUBSAMPLE_SHARE = 12, 0.6
+_MAX_EXACT_ROWS = 2000
+# Directions which the kept features cover but for this share of their energy need nothing more.
+_COVERED = 1e-6
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What to keep and how to fill.
+
+    Attributes
+    ----------
+    head, fill : {"coef", "arom", "stable", "leverage"}
+        Orders of what is trusted and of what BSS takes.
+    trust : float
+        Share of the picks taken straight from the top of ``head``.
+    aim : {"flat", "ridge", "sigma", "none"}
+        Directions to cover: the least covered; those that weigh most in K + μI and are least
+        covered; those of most uncovered energy; or none, just the top of ``fill``.
+    share : float
+        Directions for each pick that is left.
+    rows : {"support", "all"}
+        Rows to compute the orders on.
+    scale : {"common", "each"}
+        One factor, or those of BSS.
+    """
+
+    head: str
+    fill: str
+    trust: float
+    aim: str = "flat"
+    share: float = 0.6
+    rows: str = "support"
+    scale: str = "common"
+
+
+class Choice(NamedTuple):
+    """Chosen features, their scales, and what the choice took."""
+
+    indices: np.ndarray
+    scales: np.ndarray
+    seconds: float
+
+
+def choose(X, y, r, setting, C=1.0):
+    """Choose r features of the rows of X, whose labels y are −1 and +1."""
+    return Prototype(X, y, C).choose(r, setting)
+
+
+def common_factor(X, indices):
+    """Return f with f²·‖X_chosen‖² = ‖X‖²."""
+    squares = X.multiply(X) if hasattr(X, "multiply") else X * X
+    energies = np.asarray(squares.sum(axis=0)).ravel()
+    return np.sqrt(energies.sum() / energies[indices].sum())
+
+
+class Prototype:
+    """What the selections from the same rows share."""
+
+    def __init__(self, X, y, C=1.0):
+        self.X, self.y, self.C = X, np.asarray(y, dtype=float), C
+        self._parts = {}
+
+    def choose(self, r, setting):
+        """Return the choice of r features."""
+        parts = ["svm", ("order", setting.head, setting.rows), ("order", setting.fill, setting.rows)]
+        if setting.trust < 1 and setting.aim != "none":
+            parts.append(("basis", r if self._is_large() else 0))
+        spent = sum(self._part(part)[1] for part in dict.fromkeys(parts))
+        start = perf_counter()
+        indices, scales = self._choose(r, setting, *(self._part(part)[0] for part in parts[1:]))
+        if setting.scale == "common":
+            scales = np.full(len(indices), common_factor(self.X, indices))
+        return Choice(indices, scales, spent + perf_counter() - start)
+
+    def _choose(self, r, setting, head, fill, basis=None):
+        n_kept = round(setting.trust * r)
+        kept = np.argsort(-head, kind="stable")[:n_kept]
+        n_left = r - n_kept
+        if basis is None or n_left < 2:
+            return _topped_up(kept, np.ones(n_kept), fill, r)
+        E = self._uncovered(basis, kept, setting, max(1, round(setting.share * n_left)))
+        sample = bss(E, n_left, priority=fill)
+        scales = np.concatenate([np.ones(n_kept), sample.weights])
+        return _topped_up(np.concatenate([kept, sample.indices]), scales, fill, r)
+
+    def _uncovered(self, basis, kept, setting, n_directions):
+        """Return orthonormal directions without the kept features, which cover these least.
+
+        With X = UΣVᵀ on the support rows, M = V_PᵀV_P and D as ``aim`` has it, these are the leading
+        eigenvectors Q of D(I − M)D, as V·orth(DQ), less the rows of the kept features and
+        orthonormal again: what BSS covers of I − M so is covered of I.
+        """
+        sigma = basis.singular_values
+        D = {
+            "flat": 1 + 1e-6 * sigma / sigma[0],  # Of equals, the strongest.
+            "ridge": sigma / np.sqrt(sigma**2 + 1 / (2 * self.C)),
+            "sigma": sigma,
+        }[setting.aim]
+        kept_rows = basis.vectors[kept]
+        rest = np.eye(len(D)) - kept_rows.T @ kept_rows
+        Q = np.linalg.eigh(D[:, None] * rest * D)[1][:, ::-1][:, :n_directions]
+        T = np.linalg.qr(D[:, None] * Q)[0]
+        left, axes = np.linalg.eigh(T.T @ rest @ T)
+        good = left > _COVERED
+        E = np.asarray(basis.vectors @ (T @ (axes[:, good] / np.sqrt(left[good]))))
+        E[kept] = 0
+        return E
+
+    def _part(self, part):
+        if part not in self._parts:
+            start = perf_counter()
+            name, *rest = (part,) if isinstance(part, str) else part
+            value = getattr(self, f"_{name}")(*rest)
+            self._parts[part] = value, perf_counter() - start
+        return self._parts[part]
+
+    def _svm(self):
+        """Return the weights and the support rows."""
+        svm = fit_svm(LinearSVC(C=self.C, dual=True, random_state=0), self.X, self.y)
+        margins = self.y * svm.decision_function(self.X)
+        return svm.coef_[0], np.flatnonzero(margins <= 1 + _MARGIN_SLACK)
+
+    def support(self):
+        return self._part("svm")[0][1]
+
+    def _rows(self, which):
+        rows = self.support() if which == "support" else slice(None)
+        return self.X[rows], self.y[rows]
+
+    def _is_large(self):
+        return len(self.support()) > _MAX_EXACT_ROWS
+
+    def _basis(self, r):
+        rows = self._rows("support")[0]
+        return sketched_basis(rows, r // 2) if r else exact_basis(rows)
+
+    def basis(self):
+        """Return the exact basis of the support rows, or None where it is too large."""
+        return None if self._is_large() else self._part(("basis", 0))[0]
+
+    def _order(self, name, rows):
+        coef = self._part("svm")[0][0]
+        if name == "coef":
+            return np.abs(coef)
+        if name == "leverage":
+            return np.round(squared_norms(self.basis().vectors), 12)
+        return {"arom": arom, "stable": stable}[name](*self._rows(rows), self.C)
+
+
+def arom(X, y, C, n_rounds=_AROM_ROUNDS, keep_size=True):
+    """Return z after rounds of z ← z·|w(X·diag z)|, at the same energy of X·diag z in each."""
+    squares = np.asarray((X.multiply(X) if hasattr(X, "multiply") else X * X).sum(axis=0)).ravel()
+    z = np.ones(X.shape[1])
+    for _ in range(n_rounds):
+        used = np.flatnonzero(z > 1e-12 * z.max())
+        scaled = scaled_columns(X[:, used], z[used])
+        new = np.zeros_like(z)
+        new[used] = z[used] * np.abs(weights(scaled, y, C))
+        z = new / new.max()
+        if keep_size:
+            z *= np.sqrt(squares.sum() / (squares @ z**2))
+    return z
+
+
+def stable(X, y, C, n_subsamples=_SUBSAMPLES, seed=0):
+    """Return |mean w| / (sd w + median sd) over stratified subsamples."""
+    rng = np.random.default_rng(seed)
+    gram = GramFit(X) if X.shape[0] <= FEW_ROWS else None
+    total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for _ in range(n_subsamples):
+        rows = np.sort(np.concatenate([_part_of(rng, np.flatnonzero(y == s)) for s in (-1, 1)]))
+        w = gram.weights(rows, y[rows], C) if gram else weights(X[rows], y[rows], C)
+        total += w
+        squares += w**2
+    mean = total / n_subsamples
+    sd = np.sqrt(np.maximum(squares / n_subsamples - mean**2, 0))
+    used = sd > 0
+    if not used.any():
+        return np.abs(mean)
+    return np.abs(mean) / (sd + np.median(sd[used]))
+
+
+def _part_of(rng, rows):
+    return rng.choice(rows, int(np.ceil(_SUBSAMPLE_SHARE * len(rows))), replace=False)
+
+
+def scaled_columns(X, scales):
+    if hasattr(X, "multiply"):
+        return X.multiply(scales[None, :]).tocsr()
+    return X * scales
+
+
+def _topped_up(indices, scales, fill, r):
+    """Return r features: where BSS picked some twice, the best of the others join."""
+    free = np.ones(len(fill), dtype=bool)
+    free[indices] = False
+    best = np.argsort(-fill, kind="stable")
+    more = best[free[best]][: r - len(indices)]
+    return np.concatenate([indices, more]), np.concatenate([scales, np.ones(len(more))])
