@@ -5,7 +5,7 @@ share, and counts its time for each of them.
 """
 
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 from typing import NamedTuple
 
 import numpy as np
@@ -84,15 +84,16 @@ class Prototype:
 
     def choose(self, r, setting):
         """Return the choice of r features."""
-        parts = ["svm", ("order", setting.head, setting.rows), ("order", setting.fill, setting.rows)]
+        orders = [("order", name, setting.rows) for name in (setting.head, setting.fill)]
+        parts = ["svm", *orders]
         if setting.trust < 1 and setting.aim != "none":
             parts.append(("basis", r if self._is_large() else 0))
         spent = sum(self._part(part)[1] for part in dict.fromkeys(parts))
-        start = perf_counter()
+        start = process_time()
         indices, scales = self._choose(r, setting, *(self._part(part)[0] for part in parts[1:]))
         if setting.scale == "common":
             scales = np.full(len(indices), common_factor(self.X, indices))
-        return Choice(indices, scales, spent + perf_counter() - start)
+        return Choice(indices, scales, spent + process_time() - start)
 
     def _choose(self, r, setting, head, fill, basis=None):
         n_kept = round(setting.trust * r)
@@ -108,8 +109,8 @@ class Prototype:
     def _uncovered(self, basis, kept, setting, n_directions):
         """Return orthonormal directions without the kept features, which cover these least.
 
-        With X = UΣVᵀ on the support rows, M = V_PᵀV_P and D as ``aim`` has it, these are the leading
-        eigenvectors Q of D(I − M)D, as V·orth(DQ), less the rows of the kept features and
+        With X = UΣVᵀ on the support rows, M = V_PᵀV_P and D as ``aim`` has it, these are the
+        leading eigenvectors Q of D(I − M)D, as V·orth(DQ), less the rows of the kept features and
         orthonormal again: what BSS covers of I − M so is covered of I.
         """
         sigma = basis.singular_values
@@ -130,10 +131,10 @@ class Prototype:
 
     def _part(self, part):
         if part not in self._parts:
-            start = perf_counter()
+            start = process_time()
             name, *rest = (part,) if isinstance(part, str) else part
             value = getattr(self, f"_{name}")(*rest)
-            self._parts[part] = value, perf_counter() - start
+            self._parts[part] = value, process_time() - start
         return self._parts[part]
 
     def _svm(self):

@@ -1,15 +1,15 @@
 """The methods: everything that chooses features of training rows."""
 
-from time import perf_counter
+from time import process_time
 
 import numpy as np
-from decide.errors import inner_folds
-from decide.svm import weights
 from prototype import Choice, Prototype, Setting
 from sklearn.feature_selection import chi2, f_classif
 from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector
+from decide.errors import inner_folds
+from decide.svm import weights
 
 _RFE_STEP = 0.1
 _L1_GRID = (0.04, 0.2, 1, 5, 25)
@@ -50,22 +50,13 @@ class Contenders:
         self._settings = own_settings(selection)
         self._cache = {}
 
-    _OTHERS = {
-        "full": lambda self, r: self._full(),
-        "RFE": lambda self, r: self._rfe(r),
-        "L1": lambda self, r: self._l1(r),
-        "univariate": lambda self, r: self._univariate(r),
-        "BSS leverage each": lambda self, r: self._bss(r, "leverage"),
-        "BSS coef each": lambda self, r: self._bss(r, "coef"),
-    }
-
-    @classmethod
-    def all_names(cls, selection):
-        return [*cls._OTHERS, *own_settings(selection)]
+    @staticmethod
+    def all_names(selection):
+        return [*_OTHERS, *own_settings(selection)]
 
     def choose(self, name, r):
-        if name in self._OTHERS:
-            return self._OTHERS[name](self, r)
+        if name in _OTHERS:
+            return _OTHERS[name](self, r)
         return self.prototype.choose(r, self._settings[name])
 
     def _full(self):
@@ -73,16 +64,16 @@ class Contenders:
         return Choice(np.arange(d), np.ones(d), 0.0)
 
     def _bss(self, r, order):
-        start = perf_counter()
+        start = process_time()
         svm = LinearSVC(C=self.C, dual=True, random_state=0)
         selector = BSSSelector(r, order=order, estimator=svm, random_state=0).fit(self.X, self.y)
-        return Choice(selector.indices_, selector.weights_, perf_counter() - start)
+        return Choice(selector.indices_, selector.weights_, process_time() - start)
 
     def _univariate(self, r):
-        start = perf_counter()
+        start = process_time()
         scores = (f_classif if isinstance(self.X, np.ndarray) else chi2)(self.X, self.y)[0]
         best = np.argsort(-np.nan_to_num(scores, nan=-1.0), kind="stable")[:r]
-        return Choice(best, np.ones(len(best)), perf_counter() - start)
+        return Choice(best, np.ones(len(best)), process_time() - start)
 
     def _rfe(self, r):
         """One path for all sizes: until its last step RFE does not depend on the size."""
@@ -91,7 +82,7 @@ class Contenders:
         return self._cache["rfe"][r]
 
     def _rfe_path(self):
-        start, found = perf_counter(), {}
+        start, found = process_time(), {}
         columns, ranked = np.arange(self.X.shape[1]), None
         step = max(1, int(_RFE_STEP * len(columns)))
         for r in sorted(self.sizes, reverse=True):
@@ -100,20 +91,20 @@ class Contenders:
                     columns = np.sort(ranked[: len(columns) - step])
                 w = np.abs(weights(self.X[:, columns], self.y, self.C))
                 ranked = columns[np.argsort(-w, kind="stable")]
-            found[r] = Choice(ranked[:r], np.ones(r), perf_counter() - start)
+            found[r] = Choice(ranked[:r], np.ones(r), process_time() - start)
         return found
 
     def _l1(self, r):
         """The largest weights at the C of the least error in inner folds, as far as not zero."""
         if "l1" not in self._cache:
-            start = perf_counter()
+            start = process_time()
             errors = np.zeros(len(_L1_GRID))
             for train, test in inner_folds(self.y):
                 for i, C in enumerate(_L1_GRID):
                     svm = self._l1_svm(C * self.C, self.X[train], self.y[train])
                     errors[i] += np.sum(svm.predict(self.X[test]) != self.y[test])
             w = np.abs(self._l1_svm(_L1_GRID[np.argmin(errors)] * self.C, self.X, self.y).coef_[0])
-            self._cache["l1"] = w, perf_counter() - start
+            self._cache["l1"] = w, process_time() - start
         w, seconds = self._cache["l1"]
         best = np.argsort(-w, kind="stable")[: min(r, np.count_nonzero(w))]
         return Choice(best, np.ones(len(best)), seconds)
@@ -121,3 +112,13 @@ class Contenders:
     @staticmethod
     def _l1_svm(C, X, y):
         return LinearSVC(C=C, penalty="l1", dual=False, random_state=0, max_iter=300).fit(X, y)
+
+
+_OTHERS = {
+    "full": lambda own, r: own._full(),
+    "RFE": Contenders._rfe,
+    "L1": Contenders._l1,
+    "univariate": Contenders._univariate,
+    "BSS leverage each": lambda own, r: own._bss(r, "leverage"),
+    "BSS coef each": lambda own, r: own._bss(r, "coef"),
+}

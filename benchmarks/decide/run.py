@@ -7,12 +7,13 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from decide.contenders import Contenders
-from decide.errors import errors
-from decide.spectrum import spectrum
-from decide.tasks import GROUPS, fold_of, task_names
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
+
+from decide.contenders import Contenders
+from decide.errors import N_INNER, errors, inner_folds
+from decide.spectrum import spectrum
+from decide.tasks import GROUPS, fold_of, task_names
 
 _KEY = ("group", "task", "repeat", "fold", "method", "r")
 
@@ -25,7 +26,7 @@ def read(path):
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
-def run(folder, path, groups, n_tasks, n_repeats, only, selection, n_jobs):
+def run(folder, path, groups, n_tasks, n_repeats, sizes, only, selection, n_jobs):
     """Append what is missing to the results file."""
     done = {tuple(record[k] for k in _KEY) for record in read(path)}
     units = []
@@ -36,7 +37,7 @@ def run(folder, path, groups, n_tasks, n_repeats, only, selection, n_jobs):
         repeats = range(min(group.n_repeats, n_repeats or group.n_repeats))
         units += [(name, t, i, j) for i, j, t in product(repeats, range(group.n_folds), tasks)]
     print(f"{len(units)} folds", file=sys.stderr, flush=True)
-    work = (delayed(_measure)(folder, unit, done, only, selection) for unit in units)
+    work = (delayed(_measure)(folder, unit, done, sizes, only, selection) for unit in units)
     results = Parallel(n_jobs, return_as="generator_unordered")(work)
     for number, records in enumerate(results, 1):
         with open(path, "a", encoding="utf-8") as file:
@@ -44,35 +45,44 @@ def run(folder, path, groups, n_tasks, n_repeats, only, selection, n_jobs):
         print(f"{number} of {len(units)}", file=sys.stderr, flush=True)
 
 
-def _measure(folder, unit, done, only, selection):
+def _measure(folder, unit, done, sizes, only, selection):
     warnings.simplefilter("ignore")  # LIBLINEAR's convergence, the same for every method.
-    name, task, repeat, fold = unit
-    group = GROUPS[name]
-    data = contenders = None
-    records = []
+    sizes = [r for r in GROUPS[unit[0]].sizes if not sizes or r in sizes]
+    methods = [m for m in Contenders.all_names(selection) if not only or m in only]
+    missing = [(m, r) for r in sizes for m in methods if (*unit, m, r) not in done]
+    if not missing:
+        return []
     with threadpool_limits(1):
-        for r in group.sizes:
-            names = Contenders.all_names(selection)
-            for method in (m for m in names if not only or m in only):
-                key = (*unit, method, r)
-                if key in done:
-                    continue
-                if data is None:
-                    data = fold_of(folder, *unit)
-                    contenders = Contenders(*data[:2], group.C, group.sizes, selection)
-                records.append(dict(zip(_KEY, key, strict=True)) | _record(
-                    contenders, method, r, data, name, fold
-                ))
-    return records
+        fold = Fold(folder, unit, sizes, selection)
+        return [
+            dict(zip(_KEY, (*unit, *choice), strict=True)) | fold.record(*choice)
+            for choice in missing
+        ]
 
 
-def _record(contenders, method, r, data, name, fold):
-    choice = contenders.choose(method, r)
-    record = {"n": len(choice.indices), "seconds": choice.seconds}
-    if method != "full":
-        record["indices"] = choice.indices.tolist()
-    if name == "noise":
-        return record | {"noise": float(np.mean(choice.indices >= data[0].shape[1] // 2))}
-    if method != "full" and (name != "texts" or fold == 0):
-        record |= spectrum(contenders.prototype, choice)
-    return record | errors(choice, data, GROUPS[name])
+class Fold:
+    """All that is measured on one fold."""
+
+    def __init__(self, folder, unit, sizes, selection):
+        self._name, *_, self._number = unit
+        self._group = GROUPS[self._name]
+        self._data = X, y, *_ = fold_of(folder, *unit)
+        parts = [slice(None)]
+        if self._group.nested:
+            parts += [train for train, _ in inner_folds(y)]
+        self._outer, *self._inner = (
+            Contenders(X[rows], y[rows], self._group.C, sizes, selection) for rows in parts
+        )
+
+    def record(self, method, r):
+        choice = self._outer.choose(method, r)
+        record = {"n": len(choice.indices), "seconds": choice.seconds}
+        if method != "full":
+            record["indices"] = choice.indices.tolist()
+        if self._name == "noise":
+            n_real = self._data[0].shape[1] // 2
+            return record | {"noise": float(np.mean(choice.indices >= n_real))}
+        if method != "full" and (self._name != "texts" or self._number == 0):
+            record |= spectrum(self._outer.prototype, choice)
+        inner = [part.choose(method, r) for part in self._inner] or [choice] * N_INNER
+        return record | errors(choice, inner, self._data, self._group)

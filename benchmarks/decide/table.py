@@ -69,7 +69,7 @@ def _per_task(found, key):
 
 
 def _duel(found, rival, key):
-    """Return mean difference, wins–losses over tasks (folds, if tasks are few), and Wilcoxon's p."""
+    """Return mean difference, wins–losses over tasks (or folds of few tasks), and Wilcoxon's p."""
     places = found.keys() & rival.keys()
     if not places:
         return "–"

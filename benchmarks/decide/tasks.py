@@ -30,6 +30,8 @@ class Group:
         The fixed cost.
     grid : tuple of float
         What C is tuned over.
+    nested : bool
+        Whether C is tuned for features chosen anew in each inner fold, or once for all.
     n_folds, n_repeats : int
         Cross-validation of each task.
     """
@@ -37,19 +39,21 @@ class Group:
     sizes: tuple
     C: float
     grid: tuple
+    nested: bool
     n_folds: int = 5
     n_repeats: int = 1
 
 
-_WIDE = (1e-4, 1e-3, 0.01, 0.05, 0.2, 1, 5, 20, 100)
-_TEXT = (0.04, 0.2, 1, 5, 25)
+_PAIRS = (0.01, 0.05, 0.2, 1, 5, 20, 100)
+# With the energy of thousands of standardised columns.
+_GENES = (1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10)
 GROUPS = {
-    "web": Group((300, 100), 1, _WIDE),
-    "news": Group((300, 100), 1, _WIDE),
-    "genes": Group((200, 50), 1, _WIDE, n_repeats=10),
-    "noise": Group((100,), 1, (), n_repeats=10),
-    "texts": Group((300, 1000), 1, _TEXT),
-    "ccat": Group((1024, 300), 10, (0.4, 2, 10, 50), n_folds=1),
+    "web": Group((300, 100), 1, _PAIRS, nested=True),
+    "news": Group((300, 100), 1, _PAIRS, nested=True),
+    "genes": Group((200, 100, 50), 1, _GENES, nested=True, n_repeats=10),
+    "noise": Group((100,), 1, (), nested=False, n_repeats=10),
+    "texts": Group((300, 1000), 1, (0.04, 0.2, 1, 5, 25), nested=False),
+    "ccat": Group((1024, 300), 10, (0.4, 2, 10, 50), nested=False, n_folds=1),
 }
 
 
