@@ -19,7 +19,7 @@ from certifeature.support import fit_svm
 
 _MARGIN_SLACK = 1e-3
 _AROM_ROUNDS = 4
-_SUBSAMPLES, _SUBSAMPLE_SHARE = 12, 0.6
+_SUBSAMPLES, _SUBSAMPLE_SHARE = 36, 0.6
 _MAX_EXACT_ROWS = 2000
 # Directions which the kept features cover but for this share of their energy need nothing more.
 _COVERED = 1e-6
@@ -167,7 +167,7 @@ class Prototype:
             return np.abs(coef)
         if name == "leverage":
             return np.round(squared_norms(self.basis().vectors), 12)
-        return {"arom": arom, "stable": stable}[name](*self._rows(rows), self.C)
+        return ORDERS[name](*self._rows(rows), self.C)
 
 
 def arom(X, y, C, n_rounds=_AROM_ROUNDS, keep_size=True):
@@ -186,21 +186,45 @@ def arom(X, y, C, n_rounds=_AROM_ROUNDS, keep_size=True):
 
 
 def stable(X, y, C, n_subsamples=_SUBSAMPLES, seed=0):
-    """Return |mean w| / (sd w + median sd) over stratified subsamples."""
+    """Return |w| / (sd w + rms sd), the sd over stratified subsamples and its rms over features.
+
+    A feature counts by how surely its weight is not zero, unless the weight is small anyway.
+    """
+    w, W = subsampled(X, y, C, n_subsamples, seed)
+    sd = W.std(axis=1)
+    return _ratio(np.abs(w), sd, lambda used: np.sqrt(np.mean(used**2)))
+
+
+def stable_mean(X, y, C):
+    """Return the same with the mean of w over the subsamples."""
+    _, W = subsampled(X, y, C, _SUBSAMPLES, 0)
+    sd = W.std(axis=1)
+    return _ratio(np.abs(W.mean(axis=1)), sd, lambda used: np.sqrt(np.mean(used**2)))
+
+
+def stable12(X, y, C):
+    """Return |mean w| / (sd w + median sd) over twelve subsamples."""
+    _, W = subsampled(X, y, C, 12, 0)
+    return _ratio(np.abs(W.mean(axis=1)), W.std(axis=1), np.median)
+
+
+def _ratio(size, sd, floor):
+    return size / (sd + floor(sd[sd > 0])) if sd.any() else size
+
+
+def subsampled(X, y, C, n_subsamples, seed):
+    """Return the weights on all rows, and a column of them for each subsample."""
     rng = np.random.default_rng(seed)
-    gram = GramFit(X) if X.shape[0] <= FEW_ROWS else None
-    total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    for _ in range(n_subsamples):
-        rows = np.sort(np.concatenate([_part_of(rng, np.flatnonzero(y == s)) for s in (-1, 1)]))
-        w = gram.weights(rows, y[rows], C) if gram else weights(X[rows], y[rows], C)
-        total += w
-        squares += w**2
-    mean = total / n_subsamples
-    sd = np.sqrt(np.maximum(squares / n_subsamples - mean**2, 0))
-    used = sd > 0
-    if not used.any():
-        return np.abs(mean)
-    return np.abs(mean) / (sd + np.median(sd[used]))
+    subsets = [
+        np.sort(np.concatenate([_part_of(rng, np.flatnonzero(y == s)) for s in (-1, 1)]))
+        for _ in range(n_subsamples)
+    ]
+    if X.shape[0] > FEW_ROWS:
+        return weights(X, y, C), np.array([weights(X[s], y[s], C) for s in subsets]).T
+    gram = GramFit(X)
+    w = gram.solution(slice(None), y, C)
+    W = np.array([gram.solution(s, y[s], C, w) for s in subsets]).T
+    return gram.features(w), gram.features(W)
 
 
 def _part_of(rng, rows):
@@ -220,3 +244,6 @@ def _topped_up(indices, scales, fill, r):
     best = np.argsort(-fill, kind="stable")
     more = best[free[best]][: r - len(indices)]
     return np.concatenate([indices, more]), np.concatenate([scales, np.ones(len(more))])
+
+
+ORDERS = {"arom": arom, "stable": stable, "stable mean": stable_mean, "stable12": stable12}

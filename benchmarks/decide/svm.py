@@ -11,9 +11,9 @@ FEW_ROWS = 400
 _NEGLIGIBLE = 1e-13
 
 
-def newton(X, signs, C):
+def newton(X, signs, C, start=None):
     """Return the weights of few dense features, and the intercept."""
-    start = np.zeros(X.shape[1] + 1)
+    start = np.zeros(X.shape[1] + 1) if start is None else start
     return squared_hinge_minimiser(X, 1.0, signs, np.full(len(signs), float(C)), start)[0]
 
 
@@ -31,16 +31,20 @@ class GramFit:
         """Return coordinates of other rows."""
         return _dense(X @ self._X.T) @ self._to_coordinates
 
-    def weights(self, rows, signs, C):
-        """Return the weights of the features in the SVM on some rows."""
-        w = newton(self.rows[rows], signs, C)[:-1]
-        return self._X.T @ (self._to_coordinates @ w)
+    def solution(self, rows, signs, C, start=None):
+        """Return the SVM on some rows, in the coordinates."""
+        return newton(self.rows[rows], signs, C, start)
+
+    def features(self, solutions):
+        """Return the weights of the features, a column for each solution."""
+        return self._X.T @ (self._to_coordinates @ solutions[:-1])
 
 
 def weights(X, signs, C):
     """Return the weights of the features."""
     if X.shape[0] <= FEW_ROWS:
-        return GramFit(X).weights(slice(None), signs, C)
+        gram = GramFit(X)
+        return gram.features(gram.solution(slice(None), signs, C))
     return LinearSVC(C=C, dual=True, random_state=0).fit(X, signs).coef_[0]
 
 
