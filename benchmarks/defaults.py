@@ -21,6 +21,7 @@ def main():
     runs.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS))
     runs.add_argument("--tasks", type=int, help="so many tasks of each group")
     runs.add_argument("--repeats", type=int)
+    runs.add_argument("--folds", type=int)
     runs.add_argument("--sizes", nargs="+", type=int)
     runs.add_argument("--only", nargs="+", metavar="METHOD")
     runs.add_argument("--selection", choices=("main", "aims"), default="main")
@@ -31,7 +32,7 @@ def main():
     prints.add_argument("--rivals", nargs="+", default=["RFE"])
     given = parser.parse_args()
     if given.command == "run":
-        which = given.groups, given.tasks, given.repeats, given.sizes, given.only
+        which = given.groups, given.tasks, given.repeats, given.folds, given.sizes, given.only
         run(given.folder, given.results, *which, given.selection, given.jobs)
     else:
         records = [record for path in given.results for record in read(path)]

@@ -26,7 +26,7 @@ def read(path):
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
-def run(folder, path, groups, n_tasks, n_repeats, sizes, only, selection, n_jobs):
+def run(folder, path, groups, n_tasks, n_repeats, n_folds, sizes, only, selection, n_jobs):
     """Append what is missing to the results file."""
     done = {tuple(record[k] for k in _KEY) for record in read(path)}
     units = []
@@ -35,7 +35,8 @@ def run(folder, path, groups, n_tasks, n_repeats, sizes, only, selection, n_jobs
         tasks = task_names(folder, name)
         tasks = tasks[:: max(1, len(tasks) // n_tasks)][:n_tasks] if n_tasks else tasks
         repeats = range(min(group.n_repeats, n_repeats or group.n_repeats))
-        units += [(name, t, i, j) for i, j, t in product(repeats, range(group.n_folds), tasks)]
+        folds = range(min(group.n_folds, n_folds or group.n_folds))
+        units += [(name, t, i, j) for i, j, t in product(repeats, folds, tasks)]
     print(f"{len(units)} folds", file=sys.stderr, flush=True)
     work = (delayed(_measure)(folder, unit, done, sizes, only, selection) for unit in units)
     results = Parallel(n_jobs, return_as="generator_unordered")(work)
