@@ -18,7 +18,7 @@ from certifeature.sparsify import bss
 from certifeature.support import fit_svm
 
 _MARGIN_SLACK = 1e-3
-_AROM_ROUNDS = 4
+_AROM_ROUNDS, _FADED = 4, 1e-12
 _SUBSAMPLES, _SUBSAMPLE_SHARE = 36, 0.6
 _MAX_EXACT_ROWS = 2000
 # Directions which the kept features cover but for this share of their energy need nothing more.
@@ -170,42 +170,54 @@ class Prototype:
         return ORDERS[name](*self._rows(rows), self.C)
 
 
-def arom(X, y, C, n_rounds=_AROM_ROUNDS, keep_size=True):
-    """Return z after rounds of z ← z·|w(X·diag z)|, at the same energy of X·diag z in each."""
-    squares = np.asarray((X.multiply(X) if hasattr(X, "multiply") else X * X).sum(axis=0)).ravel()
+def arom(X, y, C, n_rounds=_AROM_ROUNDS):
+    """Return z after rounds of z ← z·|w(X·diag z)|, scaled to a largest value of 1 in each."""
     z = np.ones(X.shape[1])
     for _ in range(n_rounds):
-        used = np.flatnonzero(z > 1e-12 * z.max())
-        scaled = scaled_columns(X[:, used], z[used])
-        new = np.zeros_like(z)
-        new[used] = z[used] * np.abs(weights(scaled, y, C))
-        z = new / new.max()
-        if keep_size:
-            z *= np.sqrt(squares.sum() / (squares @ z**2))
+        z = _reweighted(X, y, C, z)
     return z
 
 
-def stable(X, y, C, n_subsamples=_SUBSAMPLES, seed=0):
-    """Return |w| / (sd w + rms sd), the sd over stratified subsamples and its rms over features.
+def arom_energy(X, y, C):
+    """Return the same with the energy of X·diag z kept in each round."""
+    squares = np.asarray((X.multiply(X) if hasattr(X, "multiply") else X * X).sum(axis=0)).ravel()
+    z = np.ones(X.shape[1])
+    for _ in range(_AROM_ROUNDS):
+        z = _reweighted(X, y, C, z)
+        z *= np.sqrt(squares.sum() / (squares @ z**2))
+    return z
+
+
+def _reweighted(X, y, C, z):
+    used = np.flatnonzero(z > _FADED * z.max())
+    new = np.zeros_like(z)
+    new[used] = z[used] * np.abs(weights(scaled_columns(X[:, used], z[used]), y, C))
+    return new / new.max()
+
+
+def stable(X, y, C):
+    """Return |mean w| / (sd w + rms sd) over stratified subsamples, the rms over features.
 
     A feature counts by how surely its weight is not zero, unless the weight is small anyway.
     """
-    w, W = subsampled(X, y, C, n_subsamples, seed)
-    sd = W.std(axis=1)
-    return _ratio(np.abs(w), sd, lambda used: np.sqrt(np.mean(used**2)))
-
-
-def stable_mean(X, y, C):
-    """Return the same with the mean of w over the subsamples."""
     _, W = subsampled(X, y, C, _SUBSAMPLES, 0)
-    sd = W.std(axis=1)
-    return _ratio(np.abs(W.mean(axis=1)), sd, lambda used: np.sqrt(np.mean(used**2)))
+    return _ratio(np.abs(W.mean(axis=1)), W.std(axis=1), _rms)
+
+
+def stable_weights(X, y, C):
+    """Return the same with the weights on all rows."""
+    w, W = subsampled(X, y, C, _SUBSAMPLES, 0)
+    return _ratio(np.abs(w), W.std(axis=1), _rms)
 
 
 def stable12(X, y, C):
     """Return |mean w| / (sd w + median sd) over twelve subsamples."""
     _, W = subsampled(X, y, C, 12, 0)
     return _ratio(np.abs(W.mean(axis=1)), W.std(axis=1), np.median)
+
+
+def _rms(values):
+    return np.sqrt(np.mean(values**2))
 
 
 def _ratio(size, sd, floor):
@@ -246,4 +258,10 @@ def _topped_up(indices, scales, fill, r):
     return np.concatenate([indices, more]), np.concatenate([scales, np.ones(len(more))])
 
 
-ORDERS = {"arom": arom, "stable": stable, "stable mean": stable_mean, "stable12": stable12}
+ORDERS = {
+    "arom": arom,
+    "arome": arom_energy,
+    "stable": stable,
+    "stablew": stable_weights,
+    "stable12": stable12,
+}

@@ -21,13 +21,12 @@ def own_settings(selection):
     for head, fill, trusts in (
         ("coef", "coef", (0, 0.25, 0.5, 0.75, 1)),
         ("arom", "arom", (0, 0.25, 0.5, 0.75, 1)),
-        ("stable", "arom", (0.25, 0.5, 0.75)),
         ("stable", "stable", (0, 0.25, 0.5, 0.75, 1)),
+        ("stable", "arom", (0.25, 0.5, 0.75)),
         ("stable", "coef", (0.25, 0.5)),
-        ("stable mean", "arom", (0.25, 0.5)),
-        ("stable mean", "stable mean", (0.25, 0.5, 1)),
-        ("stable12", "arom", (0.25, 0.5, 0.75)),
-        ("stable12", "stable12", (0.25, 0.5, 1)),
+        ("stablew", "stablew", (0.5, 1)),
+        ("stable12", "stable12", (0.5, 1)),
+        ("arome", "arome", (0.5, 1)),
     ):
         for trust in trusts:
             found[f"{head}>{fill} {trust:g}"] = Setting(head, fill, trust)
