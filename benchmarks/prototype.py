@@ -169,7 +169,10 @@ class Prototype:
             return np.abs(coef)
         if name == "leverage":
             return np.round(squared_norms(self.basis().vectors), 12)
-        return ORDERS[name](*self._rows(rows), self.C)
+        X, y = self._rows(rows)
+        if np.ptp(y) == 0:  # No support row has the other class.
+            X, y = self.X, self.y
+        return ORDERS[name](X, y, self.C)
 
 
 def arom(X, y, C, n_rounds=_AROM_ROUNDS):
