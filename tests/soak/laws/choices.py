@@ -38,6 +38,8 @@ def choices_ignore_columns(rng):
     order = rng.permutation(X.shape[1])
     if not isinstance(getattr(selector, "order", ""), str):
         selector.set_params(order=selector.order[order])
+    if getattr(selector, "fixed_features", None) is not None:
+        selector.set_params(fixed_features=np.flatnonzero(np.isin(order, selector.fixed_features)))
     second = _chosen(selector, X[:, order], y)
     _compare(selector, first, {int(order[place]): scale for place, scale in second.items()})
 

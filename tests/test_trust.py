@@ -1,0 +1,193 @@
+"""What is kept, what is trusted, what covers, and what that promises."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.svm import SVC, LinearSVC
+
+from certifeature import BSSSelector, certify
+from certifeature.basis import exact_basis
+from certifeature.rows import ArrayBlocks
+from certifeature.selectors.order import LABELLED
+from certifeature.sparsify import bss
+from certifeature.support import arom_scores, stable_scores
+
+PAPER = {"order": "leverage", "trust": 0, "rescale": "each"}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(60, 300, n_informative=20, flip_y=0.02, random_state=0)
+
+
+class TestFixed:
+    @pytest.mark.parametrize("rescale", ["common", "each", False])
+    @pytest.mark.parametrize("order", ["stable", "coef", "leverage"])
+    @pytest.mark.parametrize("size", [5, 30, 150])
+    def test_are_in_whatever_the_data_say(self, data, size, order, rescale):
+        fixed = [299, 7, 100]
+        selector = BSSSelector(size, fixed_features=fixed, order=order, rescale=rescale)
+        selector.fit(*data)
+        assert selector.indices_[:3].tolist() == fixed
+        assert selector.reasons_[:3].tolist() == ["fixed"] * 3
+        assert (selector.reasons_[3:] != "fixed").all()
+        assert selector.certificate_.n_fixed == 3
+        assert "3 fixed" in str(selector.certificate_)
+
+    def test_may_be_a_mask_or_names(self, data):
+        X, y = data
+        frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(300)])
+        mask = np.isin(np.arange(300), [4, 80])
+        by_index = BSSSelector(20, fixed_features=[4, 80]).fit(X, y)
+        by_mask = BSSSelector(20, fixed_features=mask).fit(X, y)
+        by_name = BSSSelector(20, fixed_features=["gene 4", "gene 80"]).fit(frame, y)
+        np.testing.assert_array_equal(by_mask.indices_, by_index.indices_)
+        np.testing.assert_array_equal(by_name.indices_, by_index.indices_)
+
+    @pytest.mark.parametrize(
+        ("fixed", "message"),
+        [
+            (range(21), "names 21 features, more than the 20"),
+            ([300], "column 300, but X has columns 0 to 299"),
+            ([3, 3], "a column twice"),
+            (["gene 4"], "X has none"),
+        ],
+    )
+    def test_that_cannot_be(self, data, fixed, message):
+        with pytest.raises(ValueError, match=message):
+            BSSSelector(20, fixed_features=list(fixed)).fit(*data)
+
+    def test_none_at_all_are_none(self, data):
+        none = BSSSelector(20, fixed_features=[]).fit(*data)
+        np.testing.assert_array_equal(none.indices_, BSSSelector(20).fit(*data).indices_)
+
+
+class TestTrust:
+    def test_nothing_trusted_is_the_algorithm_of_the_paper(self, data):
+        X, y = data
+        selector = BSSSelector(150, **PAPER).fit(X, y)
+        vectors = exact_basis(X[selector.support_rows_]).vectors
+        direct = bss(vectors, 150)
+        np.testing.assert_array_equal(selector.indices_, direct.indices)
+        np.testing.assert_allclose(selector.weights_, direct.weights)
+
+    @pytest.mark.parametrize("order", LABELLED)
+    def test_all_trusted_is_the_top_of_the_order(self, data, order):
+        selector = BSSSelector(25, order=order, trust=1).fit(*data)
+        best = np.argsort(-selector.scores_, kind="stable")[:25]
+        np.testing.assert_array_equal(selector.indices_, best)
+        assert set(selector.reasons_) == {"trusted"}
+
+    @pytest.mark.parametrize("trust", [0, 0.25, 0.5, 0.75, 1])
+    @pytest.mark.parametrize("size", [4, 40, 120])
+    def test_is_the_share_that_is_taken_from_the_top(self, data, trust, size):
+        selector = BSSSelector(size, order="coef", trust=trust).fit(*data)
+        assert len(selector.indices_) == size
+        n_trusted = int(np.ceil(trust * size))
+        best = np.argsort(-selector.scores_, kind="stable")[:n_trusted]
+        np.testing.assert_array_equal(selector.indices_[:n_trusted], best)
+
+    def test_orders_are_those_of_the_support_rows(self, data):
+        X, y = data
+        svm = SVC(kernel="linear")
+        selector = BSSSelector(40, order=("stable", "arom"), estimator=svm).fit(X, y)
+        rows = selector.support_rows_
+        seed = selector._seed()
+        expected = stable_scores(svm, X[rows], y[rows], seed=seed)
+        np.testing.assert_allclose(selector.trusted_scores_, expected)
+        np.testing.assert_array_equal(selector.scores_, arom_scores(svm, X[rows], y[rows]))
+
+    def test_what_covers_is_less_well_covered_by_the_top_alone(self, data):
+        """Covering is worth something: the spectrum is tighter than that of the top."""
+        covered, top = (
+            BSSSelector(120, order="coef", trust=trust).fit(*data).certificate_
+            for trust in (0.25, 1)
+        )
+        assert covered.condition < top.condition
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"trust": 1.5}, "'trust'"),
+            ({"trust": "much"}, "'trust'"),
+            ({"order": "cover", "trust": 0.5}, "'cover' ranks no features"),
+            ({"order": ("stable",)}, "order takes a pair"),
+            ({"order": ("stable", "alphabet")}, "order takes a pair"),
+            ({"order": ("auto", "coef")}, "order takes a pair"),
+            ({"order": ("stable", "leverage"), "supervised": False}, "needs supervised=True"),
+            ({"order": (np.ones(7), "coef")}, "each of the 300 features"),
+        ],
+    )
+    def test_bad_parameters(self, data, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            BSSSelector(20, **parameters).fit(*data)
+
+    def test_blocks_get_the_same_choice(self):
+        X, y = make_classification(1500, 80, n_informative=10, random_state=1)
+        X = X * np.where(np.arange(80) < 40, 1.0, 0.3)
+        svm = LinearSVC(C=0.1, dual=True, random_state=0)
+        whole = BSSSelector(20, estimator=svm).fit(X, y)
+        blocks = BSSSelector(20, estimator=svm).fit(ArrayBlocks(X, y, n_rows=400))
+        np.testing.assert_array_equal(blocks.indices_, whole.indices_)
+        np.testing.assert_allclose(blocks.weights_, whole.weights_)
+        np.testing.assert_array_equal(blocks.reasons_, whole.reasons_)
+
+
+class TestScales:
+    def test_one_factor_makes_up_for_what_is_left_out(self, data):
+        X, y = data
+        selector = BSSSelector(40).fit(X, y)
+        rows = X[selector.support_rows_]
+        assert np.ptp(selector.weights_) == 0
+        assert np.linalg.norm(selector.transform(rows)) == pytest.approx(np.linalg.norm(rows))
+
+    @pytest.mark.parametrize("factor", [1e-150, 1e-3, 1e17])
+    def test_the_factor_does_not_depend_on_the_size_of_the_data(self, data, factor):
+        X, _ = data
+        usual = BSSSelector(40, supervised=False, order="leverage").fit(X)
+        scaled = BSSSelector(40, supervised=False, order="leverage").fit(X * factor)
+        np.testing.assert_array_equal(scaled.indices_, usual.indices_)
+        np.testing.assert_allclose(scaled.weights_, usual.weights_)
+
+    @pytest.mark.parametrize("order", ["stable", "leverage", "cover"])
+    @pytest.mark.parametrize("rescale", ["common", "each", False])
+    def test_certificates_are_those_of_certify(self, data, rescale, order):
+        X, y = data
+        selector = BSSSelector(150, rescale=rescale, order=order).fit(X, y)
+        again = certify(X, y, selector, realised=False)
+        assert again.lambda_min == pytest.approx(selector.certificate_.lambda_min)
+        assert again.a_priori == selector.certificate_.a_priori
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_fixed=st.integers(0, 8),
+    trust=st.sampled_from([0, 0.25, 0.5]),
+    rescale=st.sampled_from(["common", "each", False]),
+)
+@settings(max_examples=40, deadline=None)
+def test_what_is_kept_never_breaks_the_promise(seed, n_fixed, trust, rescale):
+    """The lower bound is that of the picks of BSS, whatever else is in, at whatever scale."""
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(2, 12))
+    X = rng.standard_normal((n_rows, 90)) * np.exp(rng.standard_normal(90))
+    selector = BSSSelector(
+        80,
+        supervised=False,
+        fixed_features=rng.choice(90, n_fixed, replace=False),
+        order=rng.random(90),
+        trust=trust,
+        rescale=rescale,
+    ).fit(X)
+    promise = selector.certificate_.a_priori
+    assert promise.n_picks == 80 - n_fixed - int(np.ceil(trust * (80 - n_fixed)))
+    vectors = exact_basis(X).vectors[selector.indices_] * selector.weights_[:, None]
+    eigenvalues = np.linalg.eigvalsh(vectors.T @ vectors)
+    assert 0 < promise.lambda_min <= eigenvalues[0] + 1e-9
+    assert eigenvalues[-1] <= promise.lambda_max + 1e-9
+    if rescale == "each":
+        bound = (1 - np.sqrt(n_rows / promise.n_picks)) ** 2
+        assert promise.lambda_min == pytest.approx(bound)
