@@ -120,8 +120,8 @@ class TestErrors:
         ({"order": lambda X, y: np.full(120, np.nan)}, "order gives no usable scores"),
         ({"order": lambda X, y: np.ones(3)}, "each of the 120 features"),
         ({"rescale": 2}, "'rescale'.*must be"),
-        ({"n_components": 20}, "20"),
-        ({"basis": "sketch", "n_components": 25}, "n_features_to_select=20"),
+        ({"n_components": 20, "trust": 0}, "20"),
+        ({"basis": "sketch", "n_components": 25, "trust": 0}, "n_features_to_select=20"),
     ],
 )
 def test_parameters_of_bss(parameters, message, data):

@@ -241,7 +241,8 @@ class TestTrial:
         (task,) = study.tasks
         for fold in (0, 1):
             train, test = task.split(0, fold, 2, 0)
-            selector = BSSSelector(6, estimator=study.svm, order="leverage")
+            paper = {"order": "leverage", "trust": 0, "rescale": "each"}
+            selector = BSSSelector(6, estimator=study.svm, **paper)
             reduced = selector.fit_transform(task.X[train], task.y[train])
             svm = SVC(kernel="linear").fit(reduced, task.y[train])
             expected = 1 - svm.score(selector.transform(task.X[test]), task.y[test])

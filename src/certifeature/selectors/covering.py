@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.basis import Basis
+from certifeature.basis.basis import squared_norms
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import bss_promise
 from certifeature.certificate.selection import as_sample
@@ -27,8 +28,9 @@ __all__ = ["BSSMethod"]
 
 IntArray = NDArray[np.intp]
 
-# Directions that BSS covers for each of its picks, where it cannot cover all.
-_COVERED_PER_PICK = 0.6
+# Directions that BSS covers for each of its picks, where it cannot cover all: by itself, and beside
+# features that are in anyway.
+_COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,7 @@ class BSSMethod(Method):
         energy: the leading eigenvectors of Σ(I − M)Σ, with M = VᵀV of the features that are in.
         """
         n_components = basis.n_components
-        n_covered = max(1, int(_COVERED_PER_PICK * n_picks))
+        n_covered = max(1, int((_COVERED_BESIDE if len(kept) else _COVERED_ALONE) * n_picks))
         if n_components <= n_covered:
             return basis
         if n_picks > n_components and (self.for_proof or not self.may_cut):
@@ -157,9 +159,13 @@ class BSSMethod(Method):
         if n_picks == 0:
             return Sample(kept, np.ones(size), None, reasons), basis
         covered = self.covered(basis, kept, n_picks)
+        fill = self.fill if isinstance(self.fill, str) else None
         priority: Any = "cover"
-        if not isinstance(self.fill, str) or self.fill != "cover":
-            priority = with_faint_last(ranking.scores, covered, basis)
+        if fill != "cover":
+            # Leverage is that in the directions which are to be covered.
+            norms = np.round(squared_norms(covered.vectors), 12)
+            scores = norms if fill == "leverage" else ranking.scores
+            priority = with_faint_last(scores, covered, basis)
         if n_picks > 1:
             picked = bss(covered.vectors, n_picks, priority=priority, chosen=kept)
         else:
