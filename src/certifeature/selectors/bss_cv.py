@@ -161,7 +161,9 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
             if hasattr(self.selector_, name):
                 setattr(self, name, getattr(self.selector_, name))
         assert rows.y is not None
-        chosen = rows.columns(self.indices_, self.weights_)
+        # In the order of X, as `transform` returns them.
+        order = np.argsort(self.indices_)
+        chosen = rows.columns(self.indices_[order], self.weights_[order])
         self.estimator_ = fit_svm(_svm(selector, rows.n_rows), chosen.X, rows.y)
         return self
 

@@ -1,0 +1,128 @@
+"""The number of features by cross-validation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from certifeature import BSSSelector, BSSSelectorCV, certify
+from certifeature.rows import ArrayBlocks
+
+pytestmark = pytest.mark.filterwarnings("ignore:n_features_to_select means")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(90, 240, n_informative=8, n_redundant=0, random_state=3)
+
+
+@parametrize_with_checks([BSSSelectorCV(min_features_to_select=1, cv=2)])
+@pytest.mark.slow
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+def test_scores_are_those_of_a_plain_loop(data):
+    X, y = data
+    selector, svm = BSSSelector(order="coef"), SVC(kernel="linear", C=0.1)
+    selector.set_params(estimator=svm)
+    folds = StratifiedKFold(3)
+    search = BSSSelectorCV(selector, sizes=[60, 5, 240], cv=folds).fit(X, y)
+    results = search.cv_results_
+    assert results["n_features"].tolist() == [5, 60, 240]
+    for number, (train, test) in enumerate(folds.split(X, y)):
+        for place, size in enumerate([5, 60, 240]):
+            model = make_pipeline(
+                clone(selector).set_params(n_features_to_select=size), clone(svm)
+            ).fit(X[train], y[train])
+            expected = model.score(X[test], y[test])
+            assert results[f"split{number}_test_score"][place] == pytest.approx(expected)
+    splits = np.array([results[f"split{number}_test_score"] for number in range(3)])
+    np.testing.assert_allclose(results["mean_test_score"], splits.mean(axis=0))
+    np.testing.assert_allclose(results["std_test_score"], splits.std(axis=0))
+
+
+def test_the_smallest_size_within_one_standard_error_is_chosen(data):
+    search = BSSSelectorCV(cv=5).fit(*data)
+    results = search.cv_results_
+    best = np.argmax(results["mean_test_score"])
+    error = results["std_test_score"][best] / np.sqrt(4)
+    good = results["mean_test_score"] >= results["mean_test_score"][best] - error
+    assert search.n_features_ == results["n_features"][good].min()
+
+
+def test_the_choice_is_that_of_the_selector(data):
+    X, y = data
+    search = BSSSelectorCV(cv=3).fit(X, y)
+    alone = BSSSelector(search.n_features_).fit(X, y)
+    np.testing.assert_array_equal(search.indices_, alone.indices_)
+    np.testing.assert_array_equal(search.transform(X), alone.transform(X))
+    np.testing.assert_array_equal(search.get_support(), alone.get_support())
+    np.testing.assert_allclose(
+        search.inverse_transform(search.transform(X)), alone.inverse_transform(alone.transform(X))
+    )
+    assert search.certificate_ == alone.certificate_
+    assert certify(search, realised=False) == alone.certificate_
+    assert certify(X, y, search, realised=False).lambda_min == alone.certificate_.lambda_min
+    assert search.estimator_.score(search.transform(X), y) > 0.8
+
+
+def test_labels_without_meaning_have_scores_of_chance():
+    """Features are chosen without the rows that they are scored on."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((120, 400)), np.arange(120) % 2
+    scores = BSSSelectorCV(cv=5).fit(X, y).cv_results_["mean_test_score"]
+    assert 0.3 < scores.min()
+    assert scores.max() < 0.7
+
+
+def test_frames_sparse_rows_and_several_classes(data):
+    X, _ = data
+    y = np.digitize(X[:, 0], [-0.7, 0.7])
+    frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(240)])
+    fixed = BSSSelector(fixed_features=[f"gene {i}" for i in range(12)])
+    search = BSSSelectorCV(fixed, cv=2).fit(frame, y)
+    assert search.cv_results_["n_features"].min() == 12
+    assert {f"gene {i}" for i in range(12)} <= set(search.get_feature_names_out())
+    found = BSSSelectorCV(cv=2, scoring="f1_macro").fit(sparse.csr_array(X), y)
+    np.testing.assert_array_equal(
+        found.indices_, BSSSelectorCV(cv=2, scoring="f1_macro").fit(X, y).indices_
+    )
+
+
+@pytest.mark.slow
+def test_any_number_of_workers_gives_the_same(data):
+    one, two = (BSSSelectorCV(cv=3, n_jobs=n).fit(*data) for n in (1, 2))
+    np.testing.assert_array_equal(one.indices_, two.indices_)
+    np.testing.assert_array_equal(
+        one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"selector": LinearSVC()}, "'selector'"),
+        ({"min_features_to_select": 0}, "'min_features_to_select'"),
+        ({"sizes": [0, 3]}, "sizes must be positive whole numbers"),
+        ({"sizes": [0.5]}, "sizes must be positive whole numbers"),
+        ({"sizes": []}, "sizes must be positive whole numbers"),
+    ],
+)
+def test_bad_parameters(parameters, message, data):
+    with pytest.raises(ValueError, match=message):
+        BSSSelectorCV(**parameters).fit(*data)
+
+
+def test_rows_in_blocks_are_refused(data):
+    X, y = data
+    with pytest.raises(ValueError, match="needs rows in memory"):
+        BSSSelectorCV().fit(ArrayBlocks(X, y), None)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        BSSSelectorCV().fit(X, None)
