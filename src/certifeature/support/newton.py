@@ -197,21 +197,29 @@ class _System:
         first, for as long as a direct solution would take.
         """
         n_rows, n_features = self.X.shape
+        is_small = min(n_rows, n_features) <= _MAX_DIRECT
         used = 1 + min(n_rows, n_features) // _DIRECT_PER_PRODUCT
-        if sparse.issparse(self.X) and min(n_rows, n_features) <= _MAX_DIRECT:
-            step, tried = self._conjugate_gradients(gradient, residual_size, used)
-            if tried < used:
-                return step, tried
-            used += tried
+        if sparse.issparse(self.X) or not is_small:
+            n_products, limit = 0, used if is_small else max_products
+
+            def product(direction: FloatArray) -> FloatArray:
+                nonlocal n_products
+                n_products += 1
+                image = self.costs * (self.X @ direction[:-1] + self.scale * direction[-1])
+                return direction + np.append(self.X.T @ image, self.scale * image.sum())
+
+            hessian = LinearOperator((len(gradient), len(gradient)), matvec=product)
+            step, _ = cg(hessian, -gradient, rtol=0.0, atol=residual_size, maxiter=limit)
+            if not is_small or n_products < limit:
+                return step, n_products
+            used += n_products
         if n_features <= _MAX_DIRECT:
             return solved(self._hessian(), -gradient), used
-        if n_rows <= _MAX_DIRECT:
-            # The minimiser is Aᵀβ with (AAᵀ + C⁻¹)β = s: no difference of large numbers.
-            kernel = self.X @ self.X.T
-            kernel = kernel.toarray() if sparse.issparse(kernel) else kernel
-            beta = solved(kernel + self.scale**2 + np.diag(1 / self.costs), self.signs)
-            return _transposed_times(self.X, self.scale, beta) - weights, used
-        return self._conjugate_gradients(gradient, residual_size, max_products)
+        # The minimiser is Aᵀβ with (AAᵀ + C⁻¹)β = s: no difference of large numbers.
+        kernel = self.X @ self.X.T
+        kernel = kernel.toarray() if sparse.issparse(kernel) else kernel
+        beta = solved(kernel + self.scale**2 + np.diag(1 / self.costs), self.signs)
+        return _transposed_times(self.X, self.scale, beta) - weights, used
 
     def _hessian(self) -> FloatArray:
         scaled = sparse.diags_array(self.costs) @ self.X
@@ -221,21 +229,6 @@ class _System:
         hessian[-1, :-1] = hessian[:-1, -1] = self.scale * (self.X.T @ self.costs)
         hessian[-1, -1] += self.scale**2 * self.costs.sum()
         return hessian
-
-    def _conjugate_gradients(
-        self, gradient: FloatArray, residual_size: float, max_products: int
-    ) -> tuple[FloatArray, int]:
-        n_products = 0
-
-        def product(direction: FloatArray) -> FloatArray:
-            nonlocal n_products
-            n_products += 1
-            image = self.costs * _times(self.X, self.scale, direction)
-            return direction + _transposed_times(self.X, self.scale, image)
-
-        hessian = LinearOperator((len(gradient), len(gradient)), matvec=product)
-        step, _ = cg(hessian, -gradient, rtol=0.0, atol=residual_size, maxiter=max_products)
-        return step, n_products
 
 
 def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:

@@ -171,7 +171,7 @@ def _without_repeats(
     differs = abs(rows[order[1:]] - rows[order[:-1]]).sum(axis=1)
     is_new = np.ones(len(order), dtype=bool)
     is_new[1:] = (np.asarray(differs).ravel() > 0) | (y[order[1:]] != y[order[:-1]])
-    totals = np.bincount(np.cumsum(is_new) - 1, weights[order])
+    totals = np.asarray(np.bincount(np.cumsum(is_new) - 1, weights[order]), dtype=np.float64)
     return order[is_new], None if (totals == 1).all() else totals
 
 
