@@ -361,8 +361,8 @@ def test_ranks_follow_the_scores_and_chosen_features_are_marked(data, ax):
 @pytest.mark.parametrize(
     ("selector", "name"),
     [
-        (BSSSelector(40), "place in reweighting"),
-        (BSSSelector(40, order="coef"), "|weight| in the SVM"),
+        (BSSSelector(40), "|weight| in the SVM"),
+        (BSSSelector(40, order="arom"), "place in reweighting"),
         (BSSSelector(40, order=("arom", "stable")), "|mean| to deviation of weights"),
         (BSSSelector(40, order="rfe"), "place in elimination"),
         (BSSSelector(100, supervised=False), "leverage score"),

@@ -58,8 +58,8 @@ class BSSSelector(BaseSelector):
         - "leverage": by leverage score, which is the rule of the paper and needs no labels;
         - "cover": by no ranking; BSS picks what leaves most room between its bounds, which makes
           for the best certificate and needs no labels;
-        - "auto": "stable" if supervised, else "leverage"; and "coef" where no support row is of
-          some class;
+        - "auto": ("stable", "coef") if supervised, else "leverage"; and "coef" where no support
+          row is of some class;
         - array-like of shape (n_features,): the highest first;
         - callable: gets the rows that matter and their labels (None if unsupervised) and returns
           such an array; the score functions of :mod:`sklearn.feature_selection` fit.
@@ -158,8 +158,8 @@ class BSSSelector(BaseSelector):
     >>> selector = BSSSelector(30).fit(X, y)
     >>> selector.transform(X).shape
     (200, 30)
-    >>> selector.basis_.kind, selector.basis_.exact
-    ('exact', True)
+    >>> [int((selector.reasons_ == why).sum()) for why in ("trusted", "cover")]
+    [15, 15]
     """
 
     _parameter_constraints = CONSTRAINTS | {
@@ -233,7 +233,7 @@ class BSSSelector(BaseSelector):
         """Return the order that is trusted, and the one in which BSS looks at features."""
         order = self.order
         if isinstance(order, str) and order == "auto":
-            return ("stable", "stable") if self.supervised else ("leverage", "leverage")
+            return ("stable", "coef") if self.supervised else ("leverage", "leverage")
         # A tuple of numbers is an array of scores.
         if not isinstance(order, tuple) or all(isinstance(part, Real) for part in order):
             return order, order
