@@ -58,7 +58,7 @@ def large_text(folder):
     sketch = {"basis": "sketch", "n_components": 256, "estimator": svm, "random_state": 0}
     selectors = {
         "BSS": BSSSelector(r, **sketch),
-        "BSS, unscaled": BSSSelector(r, rescale=False, **sketch),
+        "BSS, order='coef'": BSSSelector(r, order="coef", **sketch),
         "leverage sampling": LeverageScoreSelector(r, **sketch),
         "RFE(step=0.1)": RFE(svm, n_features_to_select=r, step=0.1),
         "L1 LinearSVC": l1(r),
@@ -83,7 +83,9 @@ def web_pairs(folder):
     selectors = {
         "RFE(step=0.1)": RFE(svm, n_features_to_select=r, step=0.1),
         "BSS": BSSSelector(r, estimator=svm),
-        "BSS, exact": BSSSelector(r, estimator=svm, basis="exact"),
+        "BSS, paper": BSSSelector(
+            r, estimator=svm, order="leverage", trust=0, rescale="each", basis="exact"
+        ),
         "leverage sampling": LeverageScoreSelector(r, estimator=svm, random_state=0),
         "L1 LinearSVC": l1(r),
         "SelectKBest(chi2)": SelectKBest(chi2, k=r),
@@ -128,7 +130,7 @@ def others(n_features):
 def many_directions():
     """An exact basis of 2,000 directions."""
     X = long_tailed(np.random.default_rng(0), 2_000, 50_000, 100)
-    selector = BSSSelector(4_000, supervised=False, basis="exact")
+    selector = BSSSelector(4_000, supervised=False, basis="exact", rescale="each")
 
     def work():
         selector.fit(X)

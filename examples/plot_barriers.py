@@ -20,13 +20,14 @@ from certifeature.plotting import SpectrumDisplay
 X, y = make_relevant_features(100, 1000, 20, random_state=0)
 
 # %%
-# The more steps for the same number of directions, the closer are the barriers, measured by their
-# ratio. Eigenvalues of directions that no pick has touched yet stay at zero until the lower
-# barrier comes near, when only features that lift them are admissible.
+# Here nothing is trusted, so that every feature is a pick of BSS. The more steps for the same number
+# of directions, the closer are the barriers, measured by their ratio. Eigenvalues of directions
+# that no pick has touched yet stay at zero until the lower barrier comes near, when only features
+# that lift them are admissible.
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, n_steps in zip(axes, [80, 400], strict=True):
-    selector = BSSSelector(n_steps).fit(X, y)
+    selector = BSSSelector(n_steps, order="coef", trust=0, rescale="each").fit(X, y)
     display = SpectrumDisplay.from_estimator(selector, X, ax=ax)
     ratio = display.upper[-1] / display.lower[-1]
     ax.set_xlabel(f"step (barriers at the end: ratio {ratio:.1f})")

@@ -2,8 +2,9 @@
 Which features, and again?
 ==========================
 
-BSS follows a ranking, here the weights of the SVM, but passes over features that would stretch the
-directions of the data too unevenly. The marks show which of the best-ranked words it took.
+Half of the words are those whose weights are the surest over subsamples of the rows. BSS picks the
+others in the order of their weights, but passes over words that would stretch the directions of the
+data too unevenly. The marks show which words were taken.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +22,8 @@ RankDisplay.from_estimator(BSSSelector(160).fit(X, y))
 plt.show()
 
 # %%
-# How much does the choice depend on the rows? On each four fifths of them, BSS takes many of the
-# same words; draws in proportion to leverage scores agree little more than random words would.
+# How much does the choice depend on the rows? On each four fifths of them, many of the words are
+# the same; draws in proportion to leverage scores agree little more than random words would.
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharex=True, layout="constrained")
 selectors = [BSSSelector(160), LeverageScoreSelector(160)]

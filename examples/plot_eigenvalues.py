@@ -28,7 +28,7 @@ X, y = docs.data[rows], docs.target[rows]
 
 n_words = 240
 selectors = [
-    BSSSelector(n_words, supervised=False),
+    BSSSelector(n_words, supervised=False, rescale="each"),
     LeverageScoreSelector(n_words, supervised=False, random_state=0),
     RandomSelector(n_words, supervised=False, random_state=0),
 ]

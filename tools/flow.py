@@ -1,8 +1,8 @@
 """How many files of the package one fit goes through, and how deep its calls are nested.
 
-``python tools/flow.py`` fits ``BSSSelector(300, order="coef")`` on the embedded docstrings and prints both, with
-the files in the order in which the fit enters them. With ``--max-files`` or ``--max-depth`` it
-fails beyond them.
+``python tools/flow.py`` fits ``BSSSelector(300, order="coef")`` on the embedded docstrings and
+prints both, with the files in the order in which the fit enters them. With ``--max-files`` or
+``--max-depth`` it fails beyond them.
 """
 
 from __future__ import annotations

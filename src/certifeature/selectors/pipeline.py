@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature._threads import one_thread
 from certifeature._warnings import warn
 from certifeature.basis import Basis
 from certifeature.basis.digest import Digest
@@ -225,7 +226,7 @@ def select(
     """Choose features for rows that matter, and measure what the choice can cost."""
     known = prepare(rows, support, request, method, progress)
     n_features = len(known.ranking.scores)
-    with progress("choose features"):
+    with progress("choose features"), one_thread():
         size = request.size or _fewest_that_keep(known, request, method)
         if size < n_features:
             scaled, covered = method.choose(known.basis, size, known.ranking, request.seed)
@@ -261,7 +262,8 @@ def samples_of_sizes(
     )
     for size in sizes:
         if size < rows.n_features:
-            sample, _ = method.choose(known.basis, int(size), known.ranking, request.seed)
+            with one_thread():
+                sample, _ = method.choose(known.basis, int(size), known.ranking, request.seed)
             yield rescaled(sample, known.whole, request.rescale)
         else:
             yield Sample(np.arange(rows.n_features), np.ones(rows.n_features))
@@ -283,7 +285,7 @@ def prepare(
     if facts.kind == "truncated" and request.n_components is not None:
         basis = whole.truncated(request.n_components)
     known = rows if isinstance(rows, Rows) and not rows.in_blocks else None
-    with progress("rank features"):
+    with progress("rank features"), one_thread():
         ranking = method.rank(known, support, basis, request.seed)
     return Prepared(known, support, whole, basis, facts, ranking)
 

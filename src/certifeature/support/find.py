@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from certifeature._threads import one_thread
 from certifeature.rows.rows import Rows
 from certifeature.support.cascade import cascade
 from certifeature.support.fitted import support_rows
@@ -65,7 +66,8 @@ def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
     if candidates.y is None:
         raise ValueError("y is None: support vectors need labels.")
     svm = _svm(estimator, candidates.n_rows, seed)
-    fit_svm(svm, candidates.X, candidates.y, candidates.sample_weight)
+    with one_thread():
+        fit_svm(svm, candidates.X, candidates.y, candidates.sample_weight)
     return _taken(candidates, svm, support_rows(svm, candidates.X, candidates.y))
 
 
