@@ -20,7 +20,7 @@ from certifeature.plotting import SpectrumDisplay
 X, y = make_relevant_features(100, 1000, 20, random_state=0)
 
 # %%
-# Here nothing is trusted, so that every feature is a pick of BSS. The more steps for the same number
+# Here nothing is trusted, so every feature is a pick of BSS. The more steps for the same number
 # of directions, the closer are the barriers, measured by their ratio. Eigenvalues of directions
 # that no pick has touched yet stay at zero until the lower barrier comes near, when only features
 # that lift them are admissible.
