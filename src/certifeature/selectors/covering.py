@@ -117,7 +117,8 @@ class BSSMethod(Method):
                 f"fixed_features names {len(self.fixed)} features, more than the {size} that are "
                 "to be chosen; fix fewer, or raise n_features_to_select."
             )
-        n_trusted = int(np.ceil(self.trust * (size - len(self.fixed))))
+        # Rounded, since 0.1 · 30 is a little more than 3 in floating point.
+        n_trusted = int(np.ceil(round(self.trust * (size - len(self.fixed)), 9)))
         assert ranking.trusted is not None
         best = np.argsort(-ranking.trusted, kind="stable")
         trusted = best[~np.isin(best, self.fixed)][:n_trusted]
