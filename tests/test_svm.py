@@ -288,3 +288,11 @@ def test_libsvm_that_cannot_settle_says_so(rng):
         warnings.simplefilter("always")
         fit_svm(SVC(kernel="linear", max_iter=100_000), X, y)
     assert any("support rows are uncertain" in str(warning.message) for warning in caught)
+
+
+def test_tall_rows_take_the_quicker_way_to_the_same_optimum(rng):
+    X = rng.standard_normal((3000, 10))
+    y = (X[:, 0] + rng.standard_normal(3000) > 0).astype(int)
+    fitted = [fit_svm(LinearSVC(dual=dual, random_state=0), X, y) for dual in (True, False)]
+    np.testing.assert_allclose(fitted[0].coef_, fitted[1].coef_, rtol=1e-9)
+    assert [svm.dual for svm in fitted] == [True, False]

@@ -210,10 +210,15 @@ def fit_svm(
         return svm
     if not has_smooth_loss(svm):
         return svm.fit(X, y, **weights)
+    given = svm.dual
     with warnings.catch_warnings():
-        # Where LIBLINEAR stopped does not matter if the optimum is reached in the end.
+        # Where LIBLINEAR stopped, and how it got there, does not matter if the optimum is reached
+        # in the end; the primal problem is much quicker of many rows and few columns.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        svm.fit(X, y, **weights)
+        try:
+            svm.set_params(dual="auto").fit(X, y, **weights)
+        finally:
+            svm.set_params(dual=given)
     costs = row_costs(svm, y, sample_weight)
     assert costs is not None
     return move_to_optimum(svm, X, y, costs)
