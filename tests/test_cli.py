@@ -330,11 +330,11 @@ class TestSteering:
         text, page = capsys.readouterr().out, report.read_text(encoding="utf-8")
         lines = [line.split("│") for line in text.splitlines() if "│ gene" in line]
         why = [cells[-2].strip() for cells in lines]
-        assert why == 1 * ["fixed"] + 5 * ["trusted"] + 14 * ["cover"]
-        subject = "Certificate for 20 of 60 features (1 fixed, 5 trusted), on"
+        assert why == 1 * ["fixed"] + 10 * ["trusted"] + 9 * ["cover"]
+        subject = "Certificate for 20 of 60 features (1 fixed, 10 trusted), on"
         for shown in (text, page):
             assert subject in shown
-        assert page.count('<td class="why"><bdi>cover</bdi></td>') == 14
+        assert page.count('<td class="why"><bdi>cover</bdi></td>') == 9
         assert "Features in any case" in page
         assert chosen.read_text().splitlines()[0].split("\t")[0] == "gene 50"
         assert all(len(line.split("\t")) == 2 for line in chosen.read_text().splitlines())

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.pipeline import samples_of_sizes
-from certifeature.support.svm import default_svm, fit_svm
+from certifeature.support.svm import default_svm
 
 __all__ = ["BSSSelectorCV"]
 
@@ -164,7 +164,7 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.weights_[order])
-        self.estimator_ = fit_svm(_svm(selector, rows.n_rows), chosen.X, rows.y)
+        self.estimator_ = _svm(selector, rows.n_rows).fit(chosen.X, rows.y)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -248,7 +248,7 @@ def _scores(
     scores = []
     for sample in samples_of_sizes(known, selector._request(), method, sizes):
         reduced = known.columns(sample.indices, sample.weights)
-        svm = fit_svm(_svm(selector, known.n_rows), reduced.X, known.y)
+        svm = _svm(selector, known.n_rows).fit(reduced.X, known.y)
         seen = unseen.columns(sample.indices, sample.weights)
         scores.append(float(check_scoring(svm, scoring)(svm, seen.X, unseen.y)))
     return scores

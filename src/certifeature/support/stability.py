@@ -25,6 +25,7 @@ Indices = NDArray[np.intp]
 
 # Fits of many rows are expensive, and vary less.
 _SUBSAMPLES, _SUBSAMPLES_OF_MANY, _MANY_ROWS = 36, 12, 1000
+_MAX_ITERATIONS = 50_000
 # Of the Gram matrix, whose eigenvectors cost the cube.
 _MAX_GRAM_ROWS = 2000
 # To which rows and weights that are equal but for rounding are so.
@@ -214,6 +215,9 @@ def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
 
 def _seeded(svm: Any, seed: int) -> Any:
     svm = clone(svm)
+    if isinstance(svm, SVC) and not 0 <= svm.max_iter <= _MAX_ITERATIONS:
+        # Classes that overlap can keep LIBSVM busy long after the ranking is clear.
+        svm.set_params(max_iter=_MAX_ITERATIONS)
     if svm.get_params().get("random_state", seed) is None:
         svm.set_params(random_state=seed)
     return svm
