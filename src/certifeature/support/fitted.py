@@ -193,8 +193,8 @@ def share_outside(svm: Any, vectors: Any) -> float:
 
 def dense_coef(svm: Any) -> NDArray[np.float64]:
     """Return the weights of a fitted linear model, a line for each binary problem."""
-    coef = svm.coef_.toarray() if sparse.issparse(svm.coef_) else np.asarray(svm.coef_)
-    return np.atleast_2d(coef)
+    coef = svm.coef_  # LIBSVM's are computed at every look.
+    return np.atleast_2d(coef.toarray() if sparse.issparse(coef) else np.asarray(coef))
 
 
 def ranks(*keys: NDArray[np.float64]) -> NDArray[np.float64]:
