@@ -54,7 +54,13 @@ class BasisFacts:
     exact: bool
 
     def cut_to(self, basis: Basis) -> BasisFacts:
-        """Return the facts of what features were chosen for in the end."""
+        """Return the facts of what features were chosen for in the end.
+
+        Parameters
+        ----------
+        basis : Basis
+            Directions that were covered.
+        """
         kind = self.kind
         if kind == "exact" and basis.n_components < self.n_components:
             kind = "truncated"

@@ -28,7 +28,7 @@ def arom_scores(
 ) -> FloatArray:
     """Rank all features by four rounds of repeated reweighting (Weston et al.).
 
-    In each round an SVM is fitted to X·diag(z), and z becomes z·|w|, from z = 1. Features that
+    In each round an SVM is fitted to X·diag(z), and z becomes z·abs(w), from z = 1. Features that
     count become ever larger, and the others fade, together with what they repeat.
 
     Parameters
@@ -54,7 +54,7 @@ def arom_scores(
 
     Notes
     -----
-    With several classes, |w| is the norm over the binary problems, as in `feature_weights`.
+    With several classes, abs(w) is the norm over the binary problems, as in `feature_weights`.
 
     With α the multipliers of the rows, w = z·Xᵀα. So z² times the sizes of Xᵀα is the next z, whose
     logarithm neither underflows nor hides small features behind the rounding of large ones.

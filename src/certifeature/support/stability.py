@@ -48,7 +48,7 @@ def stable_scores(
 ) -> FloatArray:
     """Score all features by how large their weights are against how much they vary.
 
-    The SVM is fitted to stratified subsamples of the rows. The score of a feature is |mean w| /
+    The SVM is fitted to stratified subsamples of the rows. The score of a feature is abs(mean w) /
     (sd w + rms sd), with the root of the mean square over the features whose weights vary. A
     feature that fits the noise of some rows has a large weight on few subsamples only, or of either
     sign.
@@ -81,7 +81,7 @@ def stable_scores(
 
     See Also
     --------
-    feature_weights : |w| of one fit to all rows.
+    feature_weights : The sizes of the weights of one fit to all rows.
 
     Notes
     -----
