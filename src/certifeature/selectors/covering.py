@@ -27,8 +27,9 @@ __all__ = ["BSSMethod"]
 
 IntArray = NDArray[np.intp]
 
-# Directions that BSS covers for each of its picks, where it cannot cover all.
-_COVERED_PER_PICK = 0.6
+# Directions that BSS covers for each of its picks, where it cannot cover all: by itself, and beside
+# features that are in anyway.
+_COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +130,7 @@ class BSSMethod(Method):
         energy: the leading eigenvectors of Σ(I − M)Σ, with M = VᵀV of the features that are in.
         """
         n_components = basis.n_components
-        n_covered = max(1, int(_COVERED_PER_PICK * n_picks))
+        n_covered = max(1, int((_COVERED_BESIDE if len(kept) else _COVERED_ALONE) * n_picks))
         if n_components <= n_covered:
             return basis
         if n_picks > n_components and (self.for_proof or not self.may_cut):
