@@ -29,7 +29,7 @@ def main():
     prints = commands.add_parser("table")
     prints.add_argument("results", nargs="+")
     prints.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS))
-    prints.add_argument("--rivals", nargs="+", default=["RFE"])
+    prints.add_argument("--rivals", nargs="+", default=["RFE", "L1"])
     given = parser.parse_args()
     if given.command == "run":
         which = given.groups, given.tasks, given.repeats, given.folds, given.sizes, given.only

@@ -6,43 +6,50 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import wilcoxon
 
-_RIVAL = "RFE"
+from decide.tasks import GROUPS
+
+# Mean errors over all of these, at the first size of each.
+_TOGETHER = ("web", "news", "genes", "texts")
 
 
-def tables(records, rivals=(_RIVAL,)):
-    """Yield a Markdown table for each group and size."""
-    groups = defaultdict(list)
+def tables(records, rivals):
+    """Yield a Markdown table for each group and size, and one of mean errors over groups."""
+    groups = defaultdict(lambda: defaultdict(dict))
     for record in records:
-        groups[record["group"], record["r"]].append(record)
-    for (group, r), found in groups.items():
-        by_method = defaultdict(dict)
-        for record in found:
-            place = record["task"], record["repeat"], record["fold"]
-            by_method[record["method"]][place] = record
-        yield f"### {group}, r = {r}\n\n" + _table(by_method, group, rivals)
+        place = record["task"], record["repeat"], record["fold"]
+        groups[record["group"], record["r"]][record["method"]][place] = record
+    for (group, r), by_method in groups.items():
+        rows = _noise_rows(by_method) if group == "noise" else _error_rows(by_method, rivals)
+        yield f"### {group}, r = {r}\n\n" + _markdown(rows)
+    together = [(group, GROUPS[group].sizes[0]) for group in _TOGETHER]
+    together = {key[0]: groups[key] for key in together if key in groups}
+    if len(together) > 1:
+        yield "### over groups\n\n" + _markdown(_rows_over_groups(together, rivals))
 
 
-def _table(by_method, group, rivals):
-    if group == "noise":
-        header = ["method", "folds", "noise", "Jaccard", "s"]
-        rows = [
-            [name, str(len(f)), _mean(f, "noise", 1), _number(_jaccard(f)), _mean(f, "seconds", 1)]
-            for name, f in by_method.items()
-            if name != "full"
-        ]
-    else:
-        against = [f"tuned against {rival}" for rival in rivals]
-        header = ["method", "folds", "plain", "C fixed", "C tuned", "± tasks"]
-        header += ["fixed against RFE", *against, "Jaccard", "κ", "growth", "n", "s"]
-        rows = [_row(name, found, by_method, rivals) for name, found in by_method.items()]
-    lines = [header, ["---"] * len(header), *rows]
+def _markdown(rows):
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def _noise_rows(by_method):
+    return [["method", "folds", "noise", "Jaccard", "s"]] + [
+        [name, str(len(f)), _mean(f, "noise", 1), _number(_jaccard(f)), _mean(f, "seconds", 1)]
+        for name, f in by_method.items()
+        if name != "full"
+    ]
+
+
+def _error_rows(by_method, rivals):
+    header = ["method", "folds", "plain", "C fixed", "C tuned", "± tasks"]
+    header += [f"{key} against {rival}" for key in ("fixed", "tuned") for rival in rivals]
+    header += ["Jaccard", "κ", "growth", "n", "s"]
+    return [header, *(_row(name, found, by_method, rivals) for name, found in by_method.items())]
 
 
 def _row(name, found, by_method, rivals):
     tuned = _per_task(found, "tuned")
     spread = np.std(list(tuned.values()), ddof=1) / np.sqrt(len(tuned)) if len(tuned) > 1 else 0
-    duels = [_duel(found, by_method.get(rival, {}), "tuned") for rival in rivals]
     return [
         name,
         str(len(found)),
@@ -50,13 +57,45 @@ def _row(name, found, by_method, rivals):
         _mean(found, "fixed", 100),
         _mean(found, "tuned", 100),
         f"{100 * spread:.1f}",
-        _duel(found, by_method.get(_RIVAL, {}), "fixed"),
-        *duels,
+        *_duels(name, found, by_method, rivals),
         _number(_jaccard(found)),
         _median(found, "kappa"),
         _median(found, "growth"),
         _mean(found, "n", 1, 0),
         _mean(found, "seconds", 1),
+    ]
+
+
+def _rows_over_groups(groups, rivals):
+    """Return means over the groups' means, and comparisons over all tasks."""
+    header = ["method"]
+    header += [f"C {key}" for key in ("fixed", "tuned")]
+    header += [f"{key} against {rival}" for key in ("fixed", "tuned") for rival in rivals]
+    names = [n for n in next(iter(groups.values())) if all(n in g for g in groups.values())]
+    pooled = {
+        name: {
+            (f"{group} {task}", *rest): record
+            for group, by_method in groups.items()
+            for (task, *rest), record in by_method[name].items()
+        }
+        for name in names
+    }
+    rows = []
+    for name in names:
+        means = [
+            100 * np.mean([np.mean(_values(g[name], key)) for g in groups.values()])
+            for key in ("fixed", "tuned")
+        ]
+        duels = _duels(name, pooled[name], pooled, rivals)
+        rows.append([name, *(f"{mean:.2f}" for mean in means), *duels])
+    return [header, *rows]
+
+
+def _duels(name, found, by_method, rivals):
+    return [
+        "–" if name == rival else _duel(found, by_method.get(rival, {}), key)
+        for key in ("fixed", "tuned")
+        for rival in rivals
     ]
 
 
