@@ -1,4 +1,4 @@
-"""Tables of what was measured."""
+"""Tables of what was measured: a line for each method, a column for each group and size."""
 
 from collections import defaultdict
 from itertools import combinations
@@ -6,114 +6,108 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import wilcoxon
 
+from decide.contenders import METHODS
 from decide.tasks import GROUPS
 
-# Mean errors over all of these, at the first size of each.
+# Groups that are counted together, each at its first size.
 _TOGETHER = ("web", "news", "genes", "texts")
+_MIN_TASKS = 6
 
 
 def tables(records, rivals):
-    """Yield a Markdown table for each group and size, and one of mean errors over groups."""
-    groups = defaultdict(lambda: defaultdict(dict))
+    """Yield Markdown tables."""
+    columns = _columns(records)
+    noise = {key: found for key, found in columns.items() if key[0] == "noise"}
+    errors = {key: found for key, found in columns.items() if key[0] != "noise"}
+    if errors:
+        yield from _error_tables(errors, rivals)
+    if noise:
+        yield _table("Share of noise features / Jaccard / seconds", noise, _noise)
+
+
+def _error_tables(columns, rivals):
+    together = columns | _together(columns)
+    title = "Test errors in percent: plain / C fixed / C tuned ± standard error"
+    yield _table(title, together, _error)
+    for rival in rivals:
+        for key in ("fixed", "tuned"):
+            title = f"C {key}, against {rival}: mean difference (wins–losses, p)"
+            yield _table(title, together, _duel, rival, key)
+    yield _table("Jaccard / κ / growth / number of features / seconds", columns, _properties)
+
+
+def _columns(records):
+    """Return by group and size, then by method, what was measured in each fold."""
+    found = defaultdict(lambda: defaultdict(dict))
     for record in records:
-        place = record["task"], record["repeat"], record["fold"]
-        groups[record["group"], record["r"]][record["method"]][place] = record
-    for (group, r), by_method in groups.items():
-        rows = _noise_rows(by_method) if group == "noise" else _error_rows(by_method, rivals)
-        yield f"### {group}, r = {r}\n\n" + _markdown(rows)
-    together = [(group, GROUPS[group].sizes[0]) for group in _TOGETHER]
-    together = {key[0]: groups[key] for key in together if key in groups}
-    if len(together) > 1:
-        yield "### over groups\n\n" + _markdown(_rows_over_groups(together, rivals))
+        place = record["group"], record["task"], record["repeat"], record["fold"]
+        found[record["group"], record["r"]][record["method"]][place] = record
+    return {(g, r): found[g, r] for g in GROUPS for r in GROUPS[g].sizes if (g, r) in found}
 
 
-def _markdown(rows):
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
-def _noise_rows(by_method):
-    return [["method", "folds", "noise", "Jaccard", "s"]] + [
-        [name, str(len(f)), _mean(f, "noise", 1), _number(_jaccard(f)), _mean(f, "seconds", 1)]
-        for name, f in by_method.items()
-        if name != "full"
-    ]
-
-
-def _error_rows(by_method, rivals):
-    header = ["method", "folds", "plain", "C fixed", "C tuned", "± tasks"]
-    header += [f"{key} against {rival}" for key in ("fixed", "tuned") for rival in rivals]
-    header += ["Jaccard", "κ", "growth", "n", "s"]
-    return [header, *(_row(name, found, by_method, rivals) for name, found in by_method.items())]
-
-
-def _row(name, found, by_method, rivals):
-    tuned = _per_task(found, "tuned")
-    spread = np.std(list(tuned.values()), ddof=1) / np.sqrt(len(tuned)) if len(tuned) > 1 else 0
-    return [
-        name,
-        str(len(found)),
-        _mean(found, "plain", 100),
-        _mean(found, "fixed", 100),
-        _mean(found, "tuned", 100),
-        f"{100 * spread:.1f}",
-        *_duels(name, found, by_method, rivals),
-        _number(_jaccard(found)),
-        _median(found, "kappa"),
-        _median(found, "growth"),
-        _mean(found, "n", 1, 0),
-        _mean(found, "seconds", 1),
-    ]
-
-
-def _rows_over_groups(groups, rivals):
-    """Return means over the groups' means, and comparisons over all tasks."""
-    header = ["method"]
-    header += [f"C {key}" for key in ("fixed", "tuned")]
-    header += [f"{key} against {rival}" for key in ("fixed", "tuned") for rival in rivals]
-    names = [n for n in next(iter(groups.values())) if all(n in g for g in groups.values())]
-    pooled = {
-        name: {
-            (f"{group} {task}", *rest): record
-            for group, by_method in groups.items()
-            for (task, *rest), record in by_method[name].items()
+def _together(columns):
+    """Return a column for several groups, with the methods that all of them have."""
+    keys = [(name, GROUPS[name].sizes[0]) for name in _TOGETHER]
+    parts = [columns[key] for key in keys if key in columns]
+    if len(parts) < 2:
+        return {}
+    shared = [name for name in METHODS if all(name in part for part in parts)]
+    return {
+        ("all", None): {
+            name: {place: record for part in parts for place, record in part[name].items()}
+            for name in shared
         }
-        for name in names
     }
-    rows = []
-    for name in names:
-        means = [
-            100 * np.mean([np.mean(_values(g[name], key)) for g in groups.values()])
-            for key in ("fixed", "tuned")
-        ]
-        duels = _duels(name, pooled[name], pooled, rivals)
-        rows.append([name, *(f"{mean:.2f}" for mean in means), *duels])
-    return [header, *rows]
 
 
-def _duels(name, found, by_method, rivals):
-    return [
-        "–" if name == rival else _duel(found, by_method.get(rival, {}), key)
-        for key in ("fixed", "tuned")
-        for rival in rivals
+def _table(title, columns, cell, *arguments):
+    names = [name for name in METHODS if any(name in found for found in columns.values())]
+    header = ["method"]
+    for (group, r), found in columns.items():
+        n_folds = max(len(folds) for folds in found.values())
+        header.append(group if r is None else f"{group}, r = {r} ({n_folds} folds)")
+    rows = [
+        [name]
+        + [cell(found, name, *arguments) if name in found else "–" for found in columns.values()]
+        for name in names
     ]
+    lines = [header, ["---"] * len(header), *rows]
+    return f"{title}:\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
-def _per_task(found, key):
+def _error(found, name):
+    means = [
+        f"{100 * _mean_of_groups(found[name], key):.1f}" for key in ("plain", "fixed", "tuned")
+    ]
+    tuned = _per_task(found[name], "tuned")
+    if len(tuned) < 2 or len({group for group, _ in tuned}) > 1:
+        return " / ".join(means)
+    spread = np.std(list(tuned.values()), ddof=1) / np.sqrt(len(tuned))
+    return " / ".join(means) + f" ± {100 * spread:.1f}"
+
+
+def _mean_of_groups(folds, key):
+    values = defaultdict(list)
+    for (group, *_), record in folds.items():
+        values[group].append(record[key])
+    return np.mean([np.mean(v) for v in values.values()])
+
+
+def _per_task(folds, key):
     """Return the mean of each task, which its folds are no independent samples of."""
     values = defaultdict(list)
-    for (task, *_), record in found.items():
-        values[task].append(record[key])
+    for (*task, _, _), record in folds.items():
+        values[tuple(task)].append(record[key])
     return {task: float(np.mean(v)) for task, v in values.items()}
 
 
-def _duel(found, rival, key):
+def _duel(found, name, rival, key):
     """Return mean difference, wins–losses over tasks (or folds of few tasks), and Wilcoxon's p."""
-    places = found.keys() & rival.keys()
-    if not places:
+    places = found[name].keys() & found.get(rival, {}).keys()
+    if name == rival or not places:
         return "–"
-    ours, theirs = ({p: side[p] for p in places} for side in (found, rival))
-    if len({task for task, *_ in places}) >= 6:
+    ours, theirs = ({p: found[side][p] for p in places} for side in (name, rival))
+    if len({tuple(task) for *task, _, _ in places}) >= _MIN_TASKS:
         ours, theirs = _per_task(ours, key), _per_task(theirs, key)
     else:
         ours, theirs = ({p: side[p][key] for p in places} for side in (ours, theirs))
@@ -123,30 +117,39 @@ def _duel(found, rival, key):
     return f"{100 * np.mean(gaps):+.1f} ({wins}–{losses}, p {p:.2g})"
 
 
-def _jaccard(found):
+def _properties(found, name):
+    folds = found[name]
+    spectrum = [
+        _number(np.median(v)) if (v := _values(folds, k)) else "–" for k in ("kappa", "growth")
+    ]
+    numbers = [f"{np.mean(_values(folds, 'n')):.0f}", _seconds(folds)]
+    return " / ".join([_jaccard(folds), *spectrum, *numbers])
+
+
+def _noise(found, name):
+    folds = found[name]
+    return f"{np.mean(_values(folds, 'noise')):.2f} / {_jaccard(folds)} / {_seconds(folds)}"
+
+
+def _jaccard(folds):
     """Return the mean overlap of the choices of two folds of the same repeat."""
     sets = defaultdict(list)
-    for (task, repeat, _), record in found.items():
+    for (*repeat, _), record in folds.items():
         if "indices" in record:
-            sets[task, repeat].append(set(record["indices"]))
+            sets[tuple(repeat)].append(set(record["indices"]))
     overlaps = [
         len(a & b) / len(a | b) for chosen in sets.values() for a, b in combinations(chosen, 2)
     ]
-    return float(np.mean(overlaps)) if overlaps else None
+    return f"{np.mean(overlaps):.2f}" if overlaps else "–"
 
 
-def _values(found, key):
-    return [record[key] for record in found.values() if record.get(key) is not None]
+def _seconds(folds):
+    return f"{np.mean(_values(folds, 'seconds')):.2f}"
 
 
-def _mean(found, key, unit, digits=2):
-    values = _values(found, key)
-    return f"{unit * np.mean(values):.{digits}f}" if values else "–"
-
-
-def _median(found, key):
-    return _number(float(np.median(_values(found, key))) if _values(found, key) else None)
+def _values(folds, key):
+    return [record[key] for record in folds.values() if key in record]
 
 
 def _number(value):
-    return "–" if value is None else f"{value:.3g}"
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}" if value < 1e4 else f"{value:.0e}"

@@ -224,7 +224,7 @@ class BSSSelector(BaseSelector):
             float(trust),
             self.fixed_features,
             for_proof=self.rescale == "each" or self.n_features_to_select == "certified",
-            may_cut=self.basis != "exact" and self.n_components is None,
+            may_cut=self.basis != "exact" and (self.n_components is None or trust > 0),
             automatic=isinstance(self.order, str) and self.order == "auto",
             n_jobs=self.n_jobs,
         )

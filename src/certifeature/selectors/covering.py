@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.basis import Basis
+from certifeature.basis.basis import squared_norms
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import bss_promise
 from certifeature.certificate.selection import as_sample
@@ -158,9 +159,13 @@ class BSSMethod(Method):
         if n_picks == 0:
             return Sample(kept, np.ones(size), None, reasons), basis
         covered = self.covered(basis, kept, n_picks)
+        fill = self.fill if isinstance(self.fill, str) else None
         priority: Any = "cover"
-        if not isinstance(self.fill, str) or self.fill != "cover":
-            priority = with_faint_last(ranking.scores, covered, basis)
+        if fill != "cover":
+            # Leverage is that in the directions which are to be covered.
+            norms = np.round(squared_norms(covered.vectors), 12)
+            scores = norms if fill == "leverage" else ranking.scores
+            priority = with_faint_last(scores, covered, basis)
         if n_picks > 1:
             picked = bss(covered.vectors, n_picks, priority=priority, chosen=kept)
         else:

@@ -12,6 +12,7 @@ from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.utils.validation import has_fit_parameter
 
 from certifeature.rows.matrix import normalised, scaled_back
 from certifeature.support.fitted import dense_coef
@@ -113,8 +114,11 @@ def stable_scores(
         X, y, sample_weight = X[positive], y[positive], sample_weight[positive]
     rows, exponent = normalised(X)
     order = _canonical_order(rows, y, sample_weight)
+    if has_fit_parameter(svm, "sample_weight"):
+        order, sample_weight = _without_repeats(rows, y, sample_weight, order)
+    elif sample_weight is not None:
+        sample_weight = sample_weight[order]
     X, rows, y = X[order], rows[order], y[order]
-    sample_weight = None if sample_weight is None else sample_weight[order]
     back = None
     if _gram_pays(svm, rows):
         X, back = _coordinates(rows)
@@ -152,7 +156,23 @@ def _canonical_order(rows: Any, y: NDArray[Any], sample_weight: FloatArray | Non
     places = rows @ np.random.default_rng(0).standard_normal((n_features, 1)) / units
     keys = np.hstack([places, images, products, np.log(units), lengths[:, None] > 0])
     weights = [] if sample_weight is None else [sample_weight]
-    return np.lexsort((*np.round(keys, _ROW_DIGITS).T, *weights, labels))
+    # Weights come last: repeated rows stand together, whatever their weights.
+    return np.lexsort((*weights, *np.round(keys, _ROW_DIGITS).T, labels))
+
+
+def _without_repeats(
+    rows: Any, y: NDArray[Any], sample_weight: FloatArray | None, order: Indices
+) -> tuple[Indices, FloatArray | None]:
+    """Return the order without rows that are there already, whose weights add up.
+
+    A row of weight 2 counts like two equal rows, so these are in a subsample together.
+    """
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
+    differs = abs(rows[order[1:]] - rows[order[:-1]]).sum(axis=1)
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (np.asarray(differs).ravel() > 0) | (y[order[1:]] != y[order[:-1]])
+    totals = np.bincount(np.cumsum(is_new) - 1, weights[order])
+    return order[is_new], None if (totals == 1).all() else totals
 
 
 def _subsamples(y: NDArray[Any], n_subsamples: int, share: float, seed: int) -> list[Indices]:
