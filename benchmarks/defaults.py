@@ -7,6 +7,7 @@ table RESULTS`` prints it as Markdown tables. The README says what FOLDER holds.
 
 import argparse
 
+from decide.contenders import METHODS
 from decide.run import read, run
 from decide.table import tables
 from decide.tasks import GROUPS
@@ -23,17 +24,16 @@ def main():
     runs.add_argument("--repeats", type=int)
     runs.add_argument("--folds", type=int)
     runs.add_argument("--sizes", nargs="+", type=int)
-    runs.add_argument("--only", nargs="+", metavar="METHOD")
-    runs.add_argument("--selection", choices=("main", "aims"), default="main")
+    runs.add_argument("--only", nargs="+", choices=METHODS, metavar="METHOD")
     runs.add_argument("--jobs", type=int, default=1)
     prints = commands.add_parser("table")
     prints.add_argument("results", nargs="+")
     prints.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS))
-    prints.add_argument("--rivals", nargs="+", default=["RFE"])
+    prints.add_argument("--rivals", nargs="+", default=["RFE", "L1"])
     given = parser.parse_args()
     if given.command == "run":
         which = given.groups, given.tasks, given.repeats, given.folds, given.sizes, given.only
-        run(given.folder, given.results, *which, given.selection, given.jobs)
+        run(given.folder, given.results, *which, given.jobs)
     else:
         records = [record for path in given.results for record in read(path)]
         records = [record for record in records if record["group"] in given.groups]

@@ -1,7 +1,6 @@
 """Test errors of an SVM on chosen columns, at a fixed C and at one tuned by inner folds."""
 
 import numpy as np
-from prototype import common_factor, scaled_columns
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
@@ -26,27 +25,21 @@ def errors(choice, inner_choices, fold, group):
     X, y, _, y_test = fold
     wrong = np.zeros(len(group.grid))
     for (train, held), inner in zip(inner_folds(y), inner_choices, strict=True):
-        part = _Errors(inner, _scales(inner, X[train]), X[train], y[train], X[held], y[held])
+        part = _Errors(inner, inner.scales_for(X[train]), X[train], y[train], X[held], y[held])
         wrong += [part.count(C) for C in group.grid]
     best = group.grid[int(np.argmin(wrong))]
     plain = _Errors(choice, np.ones(len(choice.indices)), *fold)
-    scaled = _Errors(choice, _scales(choice, X), *fold)
+    scaled = _Errors(choice, choice.scales_for(X), *fold)
     at_fixed = {"plain": plain.count(group.C), "fixed": scaled.count(group.C)}
     counts = at_fixed | {"tuned": scaled.count(best)}
     return {key: count / len(y_test) for key, count in counts.items()} | {"C": best}
-
-
-def _scales(choice, X):
-    if np.ptp(choice.scales):
-        return choice.scales
-    return np.full(len(choice.scales), common_factor(X, choice.indices))
 
 
 class _Errors:
     """Errors of SVMs on the same columns; few rows are replaced by their coordinates."""
 
     def __init__(self, choice, scales, X, y, X_test, y_test):
-        X, X_test = (scaled_columns(rows[:, choice.indices], scales) for rows in (X, X_test))
+        X, X_test = (choice.columns(rows, scales) for rows in (X, X_test))
         self._few = len(y) <= FEW_ROWS
         if self._few:
             gram = GramFit(X)

@@ -10,7 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from decide.contenders import Contenders
+from decide.contenders import METHODS, Contenders
 from decide.errors import N_INNER, errors, inner_folds
 from decide.spectrum import spectrum
 from decide.tasks import GROUPS, fold_of, task_names
@@ -26,7 +26,7 @@ def read(path):
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
-def run(folder, path, groups, n_tasks, n_repeats, n_folds, sizes, only, selection, n_jobs):
+def run(folder, path, groups, n_tasks, n_repeats, n_folds, sizes, only, n_jobs):
     """Append what is missing to the results file."""
     done = {tuple(record[k] for k in _KEY) for record in read(path)}
     units = []
@@ -38,7 +38,7 @@ def run(folder, path, groups, n_tasks, n_repeats, n_folds, sizes, only, selectio
         folds = range(min(group.n_folds, n_folds or group.n_folds))
         units += [(name, t, i, j) for i, j, t in product(repeats, folds, tasks)]
     print(f"{len(units)} folds", file=sys.stderr, flush=True)
-    work = (delayed(_measure)(folder, unit, done, sizes, only, selection) for unit in units)
+    work = (delayed(_measure)(folder, unit, done, sizes, only) for unit in units)
     results = Parallel(n_jobs, return_as="generator_unordered")(work)
     for number, records in enumerate(results, 1):
         with open(path, "a", encoding="utf-8") as file:
@@ -46,15 +46,15 @@ def run(folder, path, groups, n_tasks, n_repeats, n_folds, sizes, only, selectio
         print(f"{number} of {len(units)}", file=sys.stderr, flush=True)
 
 
-def _measure(folder, unit, done, sizes, only, selection):
+def _measure(folder, unit, done, sizes, only):
     warnings.simplefilter("ignore")  # LIBLINEAR's convergence, the same for every method.
     sizes = [r for r in GROUPS[unit[0]].sizes if not sizes or r in sizes]
-    methods = [m for m in Contenders.all_names(selection) if not only or m in only]
+    methods = [m for m in METHODS if not only or m in only]
     missing = [(m, r) for r in sizes for m in methods if (*unit, m, r) not in done]
     if not missing:
         return []
     with threadpool_limits(1):
-        fold = Fold(folder, unit, sizes, selection)
+        fold = Fold(folder, unit, sizes)
         return [
             dict(zip(_KEY, (*unit, *choice), strict=True)) | fold.record(*choice)
             for choice in missing
@@ -64,7 +64,7 @@ def _measure(folder, unit, done, sizes, only, selection):
 class Fold:
     """All that is measured on one fold."""
 
-    def __init__(self, folder, unit, sizes, selection):
+    def __init__(self, folder, unit, sizes):
         self._name, *_, self._number = unit
         self._group = GROUPS[self._name]
         self._data = X, y, *_ = fold_of(folder, *unit)
@@ -72,7 +72,7 @@ class Fold:
         if self._group.nested:
             parts += [train for train, _ in inner_folds(y)]
         self._outer, *self._inner = (
-            Contenders(X[rows], y[rows], self._group.C, sizes, selection) for rows in parts
+            Contenders(X[rows], y[rows], self._group.C, sizes) for rows in parts
         )
 
     def record(self, method, r):
@@ -84,6 +84,6 @@ class Fold:
             n_real = self._data[0].shape[1] // 2
             return record | {"noise": float(np.mean(choice.indices >= n_real))}
         if method != "full" and (self._name != "texts" or self._number == 0):
-            record |= spectrum(self._outer.prototype, choice)
+            record |= spectrum(self._outer.fits, choice, self._data[0])
         inner = [part.choose(method, r) for part in self._inner] or [choice] * N_INNER
         return record | errors(choice, inner, self._data, self._group)

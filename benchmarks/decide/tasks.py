@@ -46,7 +46,7 @@ class Group:
 
 _PAIRS = (0.01, 0.05, 0.2, 1, 5, 20, 100)
 # With the energy of thousands of standardised columns.
-_GENES = (1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10)
+_GENES = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10)
 GROUPS = {
     "web": Group((300, 100), 1, _PAIRS, nested=True),
     "news": Group((300, 100), 1, _PAIRS, nested=True),
