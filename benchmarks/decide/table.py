@@ -65,7 +65,8 @@ def _table(title, columns, cell, *arguments):
     header = ["method"]
     for (group, r), found in columns.items():
         n_folds = max(len(folds) for folds in found.values())
-        header.append(group if r is None else f"{group}, r = {r} ({n_folds} folds)")
+        folds = f"{n_folds} fold" + "s" * (n_folds > 1)
+        header.append(group if r is None else f"{group}, r = {r} ({folds})")
     rows = [
         [name]
         + [cell(found, name, *arguments) if name in found else "–" for found in columns.values()]
