@@ -100,6 +100,23 @@ def test_frames_sparse_rows_and_several_classes(data):
     )
 
 
+def test_nothing_is_left_of_an_earlier_fit(data):
+    search = BSSSelectorCV(sizes=[3], cv=2).fit(*data)
+    assert len(search.reasons_) == 3
+    search.set_params(sizes=[240]).fit(*data)
+    assert len(search.reasons_) == len(search.indices_) == 240
+
+
+def test_the_size_of_the_selector_is_ignored(data):
+    scores = [
+        BSSSelectorCV(BSSSelector(size, trust=0, order="coef"), sizes=[60], cv=3)
+        .fit(*data)
+        .cv_results_["mean_test_score"]
+        for size in (100, "certified")
+    ]
+    np.testing.assert_array_equal(*scores)
+
+
 @pytest.mark.slow
 def test_any_number_of_workers_gives_the_same(data):
     one, two = (BSSSelectorCV(cv=3, n_jobs=n).fit(*data) for n in (1, 2))
@@ -117,6 +134,7 @@ def test_any_number_of_workers_gives_the_same(data):
         ({"sizes": [0, 3]}, "sizes must be positive whole numbers"),
         ({"sizes": [0.5]}, "sizes must be positive whole numbers"),
         ({"sizes": []}, "sizes must be positive whole numbers"),
+        ({"selector": BSSSelector(fixed_features=[1, 2]), "sizes": [1, 9]}, "2 features are fixed"),
     ],
 )
 def test_bad_parameters(parameters, message, data):

@@ -196,8 +196,8 @@ def test_asking_for_all_keeps_all_with_one_warning(selector, n_features_to_selec
 
 def test_certified_size_beyond_the_data_says_so(wide):
     X, y = wide
-    with pytest.warns(UserWarning, match=r"epsilon=0.1 takes \d+ features and X has 300"):
-        BSSSelector("certified", epsilon=0.1, rescale="each").fit(X, y)
+    with pytest.warns(UserWarning, match=r"epsilon=0.001 takes \d+ features and X has 300"):
+        BSSSelector("certified", epsilon=0.001, rescale="each").fit(X, y)
 
 
 def test_few_features_cut_the_basis_and_the_facts_say_so(wide):

@@ -53,16 +53,24 @@ class TestFixed:
             (range(21), "names 21 features, more than the 20"),
             ([300], "column 300, but X has columns 0 to 299"),
             ([3, 3], "a column twice"),
-            (["gene 4"], "X has none"),
+            (["gene 4"], "fixed_features gives names, but X has none"),
+            ([-1], "fixed_features names column -1"),
         ],
     )
     def test_that_cannot_be(self, data, fixed, message):
         with pytest.raises(ValueError, match=message):
             BSSSelector(20, fixed_features=list(fixed)).fit(*data)
 
-    def test_none_at_all_are_none(self, data):
-        none = BSSSelector(20, fixed_features=[]).fit(*data)
+    @pytest.mark.parametrize("nothing", [[], np.zeros(300, dtype=bool)])
+    def test_none_at_all_are_none(self, data, nothing):
+        none = BSSSelector(20, fixed_features=nothing).fit(*data)
         np.testing.assert_array_equal(none.indices_, BSSSelector(20).fit(*data).indices_)
+
+    def test_are_counted_where_all_features_are_kept(self, data):
+        with pytest.warns(UserWarning, match="all are kept"):
+            selector = BSSSelector(300, fixed_features=[3, 5]).fit(*data)
+        assert np.flatnonzero(selector.reasons_ == "fixed").tolist() == [3, 5]
+        assert selector.certificate_.n_fixed == 2
 
 
 class TestTrust:
@@ -107,6 +115,19 @@ class TestTrust:
             for trust in (0.25, 1)
         )
         assert covered.condition < top.condition
+
+    def test_a_pair_may_be_a_list(self, data):
+        pairs = [BSSSelector(20, order=order) for order in (["rfe", "coef"], ("rfe", "coef"))]
+        one, other = (selector.fit(*data).indices_ for selector in pairs)
+        np.testing.assert_array_equal(one, other)
+
+    def test_what_is_added_where_bss_comes_back_is_called_next(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((3, 30)) * np.where(np.arange(30) < 4, 100, 1e-3)
+        selector = BSSSelector(20, trust=0, order="leverage", supervised=False).fit(X)
+        assert len(selector.indices_) == 20
+        assert set(selector.reasons_) == {"cover", "next"}
+        assert selector.certificate_.n_trusted == 0
 
     @pytest.mark.parametrize(
         ("parameters", "message"),
@@ -191,3 +212,30 @@ def test_what_is_kept_never_breaks_the_promise(seed, n_fixed, trust, rescale):
     if rescale == "each":
         bound = (1 - np.sqrt(n_rows / promise.n_picks)) ** 2
         assert promise.lambda_min == pytest.approx(bound)
+
+
+@pytest.mark.parametrize("basis", ["auto", "exact"])
+@pytest.mark.parametrize("fixed", [None, [1, 2, 3]])
+@pytest.mark.parametrize("trust", [0, 0.25, 0.5])
+def test_certified_keeps_epsilon_whatever_is_kept(trust, fixed, basis, rng):
+    X = rng.standard_normal((6, 2000))
+    selector = BSSSelector(
+        "certified",
+        supervised=False,
+        order=np.arange(2000.0),
+        trust=trust,
+        fixed_features=fixed,
+        rescale="each",
+        basis=basis,
+    ).fit(X)
+    assert selector.n_features_to_select_ < 2000
+    assert selector.certificate_.lambda_min >= 0.5
+
+
+def test_certified_measures_all_directions_of_a_truncated_basis(rng):
+    X = rng.standard_normal((12, 150))
+    selector = BSSSelector(
+        "certified", supervised=False, basis="truncated", n_components=5, trust=0, rescale="each"
+    )
+    assert selector.fit(X).certificate_.lambda_min >= 0.5
+    assert selector.n_features_to_select_ > 5 / (1 - np.sqrt(0.5)) ** 2

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from certifeature.sparsify import Sample
 from certifeature.support import feature_weights
 
-__all__ = ["as_sample"]
+__all__ = ["as_indices", "as_sample"]
 
 
 def as_sample(
@@ -49,7 +49,7 @@ def as_sample(
     if hasattr(selection, "get_support"):
         indices = _chosen_by(selection, n_features, best_first=weights is None)
     else:
-        indices = _as_indices(selection, n_features, feature_names)
+        indices = as_indices(selection, n_features, feature_names, "selection")
     if not len(indices):
         raise ValueError("the selection is empty; select at least one feature.")
     if weights is not None:
@@ -86,14 +86,26 @@ def _scores(selector: Any, chosen: NDArray[np.intp], n_features: int) -> NDArray
     return scores if scores.shape == chosen.shape else np.zeros(len(chosen))
 
 
-def _as_indices(
-    selection: Any, n_features: int, feature_names: NDArray[Any] | None
+def as_indices(
+    features: Any, n_features: int, feature_names: NDArray[Any] | None, called: str
 ) -> NDArray[np.intp]:
-    chosen = np.asarray(selection)
+    """Return the columns of a mask, of indices or of names.
+
+    Parameters
+    ----------
+    features : array-like
+        A boolean mask, indices or names; they may be none.
+    n_features : int
+        Number of columns to select from.
+    feature_names : ndarray of shape (n_features,) or None
+        Names of the columns.
+    called : str
+        What they are called in errors.
+    """
+    chosen = np.asarray(features)
     if chosen.ndim != 1:
         raise ValueError(
-            "selection must be a fitted selector, or a list of indices, names or booleans; "
-            f"got shape {chosen.shape}."
+            f"{called} must be a list of indices, names or booleans; got shape {chosen.shape}."
         )
     if chosen.dtype == bool:
         _check_width(len(chosen), n_features)
@@ -101,23 +113,25 @@ def _as_indices(
     if not chosen.size:
         return np.empty(0, dtype=np.intp)
     if chosen.dtype.kind in "UOT":
-        return _by_name(chosen, feature_names)
+        return _by_name(chosen, feature_names, called)
     if chosen.dtype.kind not in "iu":
-        raise ValueError(f"selection has values of type {chosen.dtype}; give indices or names.")
+        raise ValueError(f"{called} has values of type {chosen.dtype}; give indices or names.")
     if chosen.min() < 0 or chosen.max() >= n_features:
         raise ValueError(
-            f"selection names column {chosen.min() if chosen.min() < 0 else chosen.max()}, but X "
+            f"{called} names column {chosen.min() if chosen.min() < 0 else chosen.max()}, but X "
             f"has columns 0 to {n_features - 1}."
         )
     if len(np.unique(chosen)) < len(chosen):
-        raise ValueError("selection names a column twice; name each once, with its scale.")
+        raise ValueError(f"{called} names a column twice; name each once.")
     return chosen.astype(np.intp)
 
 
-def _by_name(chosen: NDArray[Any], feature_names: NDArray[Any] | None) -> NDArray[np.intp]:
+def _by_name(
+    chosen: NDArray[Any], feature_names: NDArray[Any] | None, called: str
+) -> NDArray[np.intp]:
     if feature_names is None:
         raise ValueError(
-            "selection gives names, but X has none; pass a data frame, or indices instead."
+            f"{called} gives names, but X has none; pass a data frame, or indices instead."
         )
     places = {name: place for place, name in enumerate(feature_names)}
     unknown = [str(name) for name in chosen if name not in places]
@@ -131,7 +145,7 @@ def _by_name(chosen: NDArray[Any], feature_names: NDArray[Any] | None) -> NDArra
         )
     indices = np.array([places[name] for name in chosen], dtype=np.intp)
     if len(np.unique(indices)) < len(indices):
-        raise ValueError("selection names a column twice; name each once, with its scale.")
+        raise ValueError(f"{called} names a column twice; name each once.")
     return indices
 
 

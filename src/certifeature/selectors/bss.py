@@ -84,11 +84,12 @@ class BSSSelector(BaseSelector):
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
-        and 2**28 values of V (cut to fit where there are no fewer directions than picks), and a
-        sketch beyond.
+        and 2**28 values of V, and a sketch beyond. Exact or not, unless "exact" is asked for by
+        name, it is cut where picks are too few: to six directions for ten picks beside features
+        that are in anyway, to five for ten picks otherwise. With ``rescale="each"`` and for
+        "certified" it is left whole as long as there are more picks than directions.
     n_components : int, default=None
-        Number of directions of a truncated or sketched basis; None takes 256 for a sketch, and
-        six for ten picks where there would be no fewer directions than picks.
+        Number of directions of a truncated or sketched basis; None takes 256 for a sketch.
     n_jobs : int, default=None
         Number of processes for the fits of "stable". It does not change what is chosen.
     random_state : int, RandomState instance or None, default=0
@@ -100,7 +101,8 @@ class BSSSelector(BaseSelector):
     indices_ : ndarray of shape (n_chosen,)
         Chosen features in the order of their choice.
     reasons_ : ndarray of shape (n_chosen,)
-        Why each of ``indices_`` is in: "fixed", "trusted" or "cover".
+        Why each of ``indices_`` is in: "fixed"; "trusted", at the top of the order; to "cover" what
+        these leave; or "next" in the order, where BSS came back to features that it had.
     weights_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
     scores_ : ndarray of shape (n_features,)
@@ -137,10 +139,11 @@ class BSSSelector(BaseSelector):
 
     Notes
     -----
-    The bounds above hold for the rows ``support_rows_`` if ``basis_.exact`` and
-    ``rescale="each"``, with r the number of picks that are left to BSS; a truncated or sketched
-    basis promises nothing about the directions that it leaves out. ``certificate_`` is measured for
-    what was chosen, in either case.
+    The lower bound above holds for the rows ``support_rows_`` if ``basis_.exact`` and
+    ``rescale="each"``, with r the number of picks that are left to BSS; so does the upper one, if
+    nothing is fixed or trusted. A basis that is truncated, sketched or cut to fit promises nothing
+    about the directions that it leaves out. ``certificate_`` is measured for what was chosen, in
+    either case.
 
     The paper's algorithm is ``order="leverage", trust=0, rescale="each"``.
 
@@ -234,8 +237,11 @@ class BSSSelector(BaseSelector):
         order = self.order
         if isinstance(order, str) and order == "auto":
             return ("stable", "coef") if self.supervised else ("leverage", "leverage")
-        # A tuple of numbers is an array of scores.
-        if not isinstance(order, tuple) or all(isinstance(part, Real) for part in order):
+        # Numbers are an array of scores.
+        is_pair = isinstance(order, tuple) and not all(isinstance(part, Real) for part in order)
+        if isinstance(order, list):
+            is_pair = any(isinstance(part, str) for part in order)
+        if not is_pair:
             return order, order
         names = {part for part in order if isinstance(part, str)}
         if len(order) != 2 or not names <= set(ORDERS) - {"auto"}:
@@ -244,4 +250,4 @@ class BSSSelector(BaseSelector):
                 "order takes a pair: what is trusted, and what BSS looks at, each an array, a "
                 f"callable or one of {known}; got {order!r}."
             )
-        return order
+        return order[0], order[1]

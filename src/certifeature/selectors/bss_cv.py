@@ -158,8 +158,7 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
         self.selector_.fit(X, y)
         self.support_ = self.selector_.get_support()
         for name in ("indices_", "weights_", "reasons_", "certificate_"):
-            if hasattr(self.selector_, name):
-                setattr(self, name, getattr(self.selector_, name))
+            setattr(self, name, getattr(self.selector_, name))
         assert rows.y is not None
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
@@ -222,6 +221,10 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
             sizes = np.asarray(self.sizes)
             if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or not sizes.size or sizes.min() < 1:
                 raise ValueError(f"sizes must be positive whole numbers; got {self.sizes!r}.")
+        if sizes.min() < n_fixed:
+            raise ValueError(
+                f"sizes has {sizes.min()}, and {n_fixed} features are fixed; raise it or fix fewer."
+            )
         return np.unique(np.minimum(sizes, n_features)).astype(np.intp)
 
 
@@ -239,7 +242,7 @@ def _scores(
     scoring: Any,
 ) -> list[float]:
     """Return the score on the test rows for each number of features chosen from the others."""
-    selector = clone(selector)
+    selector = clone(selector).set_params(n_features_to_select=int(sizes[-1]))
     known, unseen = rows.take(train), rows.take(test)
     # The number and the names of the features are those of all rows.
     selector.n_features_in_ = rows.n_features

@@ -12,7 +12,7 @@ from certifeature.basis import Basis
 from certifeature.basis.basis import squared_norms
 from certifeature.certificate import APriori
 from certifeature.certificate.measure import bss_promise
-from certifeature.certificate.selection import as_sample
+from certifeature.certificate.selection import as_indices
 from certifeature.rows.rows import Rows
 from certifeature.selectors.order import (
     checked_scores,
@@ -72,8 +72,8 @@ class BSSMethod(Method):
             if not isinstance(order, str) and not callable(order):
                 checked_scores(order, n_features)
         fixed = np.empty(0, dtype=np.intp)
-        if self.fixed is not None and np.size(self.fixed):
-            fixed = as_sample(self.fixed, n_features, feature_names=names).indices
+        if self.fixed is not None:
+            fixed = as_indices(self.fixed, n_features, names, "fixed_features")
         return replace(self, fixed=fixed)
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
@@ -107,8 +107,13 @@ class BSSMethod(Method):
         return int(min(np.ceil(n_picks / (1 - self.trust)) + len(self.fixed), len(basis.vectors)))
 
     def fewest(self, basis: Basis) -> int:
-        """Return one more than there are directions."""
-        return max(basis.n_components, len(self.fixed)) + 1
+        """Return the number of features with which BSS has more picks than directions."""
+        if self.trust == 1:
+            return len(basis.vectors)
+        size = len(self.fixed) + int((basis.n_components + 1) / (1 - self.trust))
+        while size - self._n_kept(size) <= basis.n_components:
+            size += 1
+        return size
 
     def kept(self, ranking: Ranking, size: int) -> tuple[IntArray, NDArray[np.str_]]:
         """Return the features that are in whatever BSS does, and why each of them is."""
@@ -117,13 +122,22 @@ class BSSMethod(Method):
                 f"fixed_features names {len(self.fixed)} features, more than the {size} that are "
                 "to be chosen; fix fewer, or raise n_features_to_select."
             )
-        # Rounded, since 0.1 · 30 is a little more than 3 in floating point.
-        n_trusted = int(np.ceil(round(self.trust * (size - len(self.fixed)), 9)))
         assert ranking.trusted is not None
         best = np.argsort(-ranking.trusted, kind="stable")
-        trusted = best[~np.isin(best, self.fixed)][:n_trusted]
+        trusted = best[~np.isin(best, self.fixed)][: self._n_kept(size) - len(self.fixed)]
         reasons = np.repeat(["fixed", "trusted"], [len(self.fixed), len(trusted)])
         return np.concatenate([self.fixed, trusted]), reasons
+
+    def _n_kept(self, size: int) -> int:
+        # Rounded, since 0.1 · 30 is a little more than 3 in floating point.
+        n_fixed = len(self.fixed)
+        return n_fixed + int(np.ceil(round(self.trust * (size - n_fixed), 9)))
+
+    def everything(self, n_features: int) -> Sample:
+        """Return all features; those that are not fixed cover what the others leave."""
+        indices = np.arange(n_features)
+        reasons = np.where(np.isin(indices, self.fixed), "fixed", "cover")
+        return replace(super().everything(n_features), reasons=reasons)
 
     def covered(self, basis: Basis, kept: IntArray, n_picks: int) -> Basis:
         """Return the directions that so many picks can cover beside the features that are in.
@@ -185,7 +199,7 @@ class BSSMethod(Method):
             sample,
             indices=np.concatenate([sample.indices, more]),
             weights=np.concatenate([sample.weights, np.ones(len(more))]),
-            reasons=np.concatenate([sample.reasons, np.repeat("trusted", len(more))]),
+            reasons=np.concatenate([sample.reasons, np.repeat("next", len(more))]),
         )
 
 

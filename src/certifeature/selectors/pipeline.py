@@ -122,6 +122,10 @@ class Method(ABC):
         """Return the method for these features, or raise if a parameter does not suit them."""
         return self
 
+    def everything(self, n_features: int) -> Sample:
+        """Return all features as they are."""
+        return Sample(np.arange(n_features), np.ones(n_features))
+
     def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
         """Return what is known of a sample of this size, with its own scales, unmeasured."""
         return None
@@ -235,7 +239,7 @@ def select(
         else:
             _warn_of_all(size, n_features, request)
             size, covered, promise = n_features, known.basis, None
-            sample = scaled = Sample(np.arange(size), np.ones(size))
+            sample = scaled = method.everything(size)
     kind, n_rows = "all" if support is None else "support", known.facts.n_rows
     certificate = measured_certificate(known.whole, sample, kind, n_rows, _cost(support))
     if promise is not None:
@@ -266,7 +270,7 @@ def samples_of_sizes(
                 sample, _ = method.choose(known.basis, int(size), known.ranking, request.seed)
             yield rescaled(sample, known.whole, request.rescale)
         else:
-            yield Sample(np.arange(rows.n_features), np.ones(rows.n_features))
+            yield method.everything(rows.n_features)
 
 
 def prepare(
@@ -372,10 +376,12 @@ def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
         except EmptySampleError:
             return 0.0
         sample = rescaled(sample, known.whole, request.rescale)
-        return extreme_eigenvalues(known.basis, sample)[0]
+        return extreme_eigenvalues(measurable, sample)[0]
 
+    # What features are chosen for may be less than what they are measured by.
+    measurable = known.whole if known.whole.exact else known.basis
     enough, kept = len(known.ranking.scores), 1.0
-    if request.rescale == "each":
+    if request.rescale == "each" and measurable.n_components == n_components:
         enough = min(enough, method.enough(known.basis, request.epsilon))
     too_few, lost = min(method.fewest(known.basis), enough) - 1, 0.0
     size = 2 * too_few

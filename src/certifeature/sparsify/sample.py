@@ -43,7 +43,7 @@ class Sample:
     steps : Steps or None
         How it came about, step by step; of BSS only.
     reasons : ndarray of shape (n_chosen,) or None
-        Why each is in: "fixed", "trusted" or "cover"; of `certifeature.BSSSelector` only.
+        Why each is in: "fixed", "trusted", "cover" or "next"; of `certifeature.BSSSelector` only.
     """
 
     indices: NDArray[np.intp]
