@@ -24,8 +24,9 @@ from certifeature.rows.blocks import Block, RowBlocks, checked_rows
 from certifeature.rows.dask import chosen_columns, column_names
 from certifeature.rows.matrix import original_columns, scaled_columns
 from certifeature.rows.rows import as_rows, come_in_blocks
+from certifeature.selectors.method import Method, Request
 from certifeature.selectors.parameters import CONSTRAINTS, check_together, requested_size
-from certifeature.selectors.pipeline import Method, Request, Selection, run, select
+from certifeature.selectors.pipeline import Selection, run, select
 
 __all__ = ["BaseSelector"]
 

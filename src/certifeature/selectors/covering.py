@@ -14,13 +14,13 @@ from certifeature.certificate import APriori
 from certifeature.certificate.measure import bss_promise
 from certifeature.certificate.selection import as_indices
 from certifeature.rows.rows import Rows
+from certifeature.selectors.method import Method, Ranking
 from certifeature.selectors.order import (
     checked_scores,
     feature_scores,
     missing_classes,
     with_faint_last,
 )
-from certifeature.selectors.pipeline import Method, Ranking
 from certifeature.sparsify import Sample, bss
 from certifeature.support.find import Support
 

@@ -10,8 +10,8 @@ from certifeature.certificate import APriori
 from certifeature.certificate.measure import sampling_promise
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
+from certifeature.selectors.method import Method, Ranking
 from certifeature.selectors.parameters import CONSTRAINTS
-from certifeature.selectors.pipeline import Method, Ranking
 from certifeature.sparsify import Sample, leverage_sample, leverage_scores
 from certifeature.support.find import Support
 

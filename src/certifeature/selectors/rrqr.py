@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from certifeature.basis import Basis
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.pipeline import Method, Ranking
+from certifeature.selectors.method import Method, Ranking
 from certifeature.sparsify import Sample, rrqr
 from certifeature.support.find import Support
 

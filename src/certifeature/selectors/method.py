@@ -1,0 +1,107 @@
+"""What a selector is asked for, and how features are chosen."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certifeature.basis import Basis
+from certifeature.certificate import APriori
+from certifeature.rows.rows import Rows
+from certifeature.sparsify import Sample
+from certifeature.support.find import Support
+
+__all__ = ["Method", "Ranking", "Request"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a selector is asked for.
+
+    Attributes
+    ----------
+    size : int or None
+        Number of features; None for the fewest that keep ``epsilon``.
+    epsilon : float
+        Share of the squared margin that may be lost.
+    supervised : bool
+        Whether only support rows matter.
+    cover_all : bool
+        Whether the support is to grow until the certificate holds for all rows.
+    estimator : estimator or None
+        The SVM whose support matters.
+    basis, n_components : str, int or None
+        Kind of basis, and its number of directions.
+    rescale : {"common", "each", False}
+        Whether columns get one factor, the scales of the method, or none.
+    seed : int
+        Of everything that is drawn.
+    """
+
+    size: int | None
+    epsilon: float
+    supervised: bool
+    cover_all: bool
+    estimator: Any
+    basis: str
+    n_components: int | None
+    rescale: Any
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """In which order features are considered.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_features,)
+        The higher, the sooner a feature is considered.
+    trusted : ndarray of shape (n_features,) or None
+        Scores of which the highest are taken without further question.
+    """
+
+    scores: FloatArray
+    trusted: FloatArray | None = None
+
+
+class Method(ABC):
+    """How features are chosen for a basis."""
+
+    @abstractmethod
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
+        """Return a score for each feature.
+
+        There are no rows where they came in blocks and are gone, and no support where all rows
+        matter.
+        """
+
+    @abstractmethod
+    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
+        """Choose features, fewer than there are, and tell for which directions."""
+
+    def of_features(self, n_features: int, names: NDArray[Any] | None) -> Method:
+        """Return the method for these features, or raise if a parameter does not suit them."""
+        return self
+
+    def everything(self, n_features: int) -> Sample:
+        """Return all features as they are."""
+        return Sample(np.arange(n_features), np.ones(n_features))
+
+    def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
+        """Return what is known of a sample of this size, with its own scales, unmeasured."""
+        return None
+
+    def enough(self, basis: Basis, epsilon: float) -> int:
+        """Return a number of scaled features that keeps epsilon for certain."""
+        return len(basis.vectors)
+
+    def fewest(self, basis: Basis) -> int:
+        """Return the number of features below which nothing can be kept."""
+        return basis.n_components
