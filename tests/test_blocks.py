@@ -281,6 +281,7 @@ class TestCascade:
 class TestSupervised:
     """With labels, too, it does not matter how the rows come."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("shape", [(90, 200), (1000, 60), (1001, 60), (3000, 400)])
     @pytest.mark.parametrize("n_rows", [40, 350, 5000])
     def test_any_block_size(self, shape, n_rows):
@@ -351,6 +352,7 @@ class TestSupervised:
         assert selector.optimality_gap_ == 0
         assert not hasattr(selector.fit(X, y), "n_passes_")
 
+    @pytest.mark.slow
     def test_few_rows_may_have_any_svm_and_guarantee(self):
         X, y = noisy(300, 60)
         selector = BSSSelector(40, estimator=SVC(kernel="linear"), guarantee="full")

@@ -31,6 +31,7 @@ def fold_of_all(svm, X, y):
 
 
 class TestRows:
+    @pytest.mark.slow
     def test_choices_are_certified_for_the_rows_that_they_were_made_for(self):
         rng = np.random.default_rng(0)
         X = rng.standard_normal((2000, 300))

@@ -91,6 +91,7 @@ def test_subsamples_have_their_share_of_each_class_and_two_rows_where_there_are(
             assert abs(taken - share * count) <= 0.5 or taken == min(2, count)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32 - 1),
