@@ -206,12 +206,12 @@ class BSSMethod(Method):
 def _together(kept: IntArray, reasons: NDArray[np.str_], picked: Sample) -> Sample:
     """Return features that are in anyway, and those picked by BSS.
 
-    Any scale of the former keeps the lower bound of the latter; they get that of a typical pick.
+    The former are as they are in the data, so that they make no direction longer than it was.
     """
     squares = picked.weights**2
     new = ~np.isin(picked.indices, kept)
     again = np.isin(kept, picked.indices)
-    totals = np.full(len(kept), squares.mean())
+    totals = np.ones(len(kept))
     totals[again] += squares[[np.flatnonzero(picked.indices == f)[0] for f in kept[again]]]
     return Sample(
         np.concatenate([kept, picked.indices[new]]),
