@@ -165,6 +165,14 @@ class TestScales:
         assert np.ptp(selector.weights_) == 0
         assert np.linalg.norm(selector.transform(rows)) == pytest.approx(np.linalg.norm(rows))
 
+    def test_what_is_in_anyway_keeps_its_own_scale(self, data):
+        """Otherwise a certificate would grow by scales that nobody asked for."""
+        selector = BSSSelector(150, fixed_features=[3], order="coef", rescale="each").fit(*data)
+        anyway = selector.reasons_ != "cover"
+        again = np.isin(selector.indices_, selector.selection_.sample.steps.features)
+        np.testing.assert_array_equal(selector.weights_[anyway & ~again], 1)
+        assert (selector.weights_[anyway & again] > 1).all()
+
     @pytest.mark.parametrize("factor", [1e-150, 1e-3, 1e17])
     def test_the_factor_does_not_depend_on_the_size_of_the_data(self, data, factor):
         X, _ = data

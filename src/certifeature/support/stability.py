@@ -124,7 +124,7 @@ def stable_scores(
     if _gram_pays(svm, rows):
         X, back = _coordinates(rows)
         X = scaled_back(X, exponent)
-    svm = _seeded(svm, seed)
+    svm = _own_copy(svm, seed)
     if n_subsamples is None:
         n_subsamples = _SUBSAMPLES if len(y) <= _MANY_ROWS else _SUBSAMPLES_OF_MANY
     # Processes, for what `fit_svm` does about warnings is not safe in threads.
@@ -213,7 +213,8 @@ def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
     return vectors * roots, vectors / roots
 
 
-def _seeded(svm: Any, seed: int) -> Any:
+def _own_copy(svm: Any, seed: int) -> Any:
+    """Return an unfitted SVM that gives the same weights at every call, and gives up in time."""
     svm = clone(svm)
     if isinstance(svm, SVC) and not 0 <= svm.max_iter <= _MAX_ITERATIONS:
         # Classes that overlap can keep LIBSVM busy long after the ranking is clear.
