@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature.support import fit_svm
+from certifeature.support import fit_model
 from certifeature.support.arom import arom_scores
 
 LIBSVM = SVC(kernel="linear")
@@ -31,7 +31,7 @@ def textbook(svm, X, y):
     """z after four rounds, as the paper has it."""
     z = np.ones(X.shape[1])
     for _ in range(4):
-        z = z * np.linalg.norm(fit_svm(clone(svm), X * z, y).coef_, axis=0)
+        z = z * np.linalg.norm(fit_model(clone(svm), X * z, y).coef_, axis=0)
         z = z / z.max()
     return z
 

@@ -28,7 +28,7 @@ from certifeature.basis import exact_basis
 from certifeature.basis.span import empty_digest
 from certifeature.datasets import FileBlocks
 from certifeature.rows.blocks import ArrayBlocks, RowBlocks
-from certifeature.support import cascade, fit_svm, support_rows
+from certifeature.support import cascade, fit_model, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 
@@ -205,7 +205,7 @@ class TestCascade:
     def test_the_support_is_that_of_all_rows(self):
         X, y = noisy(1500, 60)
         result = cascade(ArrayBlocks(X, y, n_rows=300), LinearSVC(dual=True, random_state=0))
-        expected = fit_svm(LinearSVC(dual=True, random_state=0), X, y)
+        expected = fit_model(LinearSVC(dual=True, random_state=0), X, y)
         np.testing.assert_array_equal(result.indices, support_rows(expected, X, y))
         np.testing.assert_allclose(result.svm.coef_, expected.coef_, rtol=1e-9)
 

@@ -30,7 +30,7 @@ from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import leverage_sample
 from certifeature.support import row_costs
-from certifeature.support.svm import cost_of
+from certifeature.support.model import cost_of
 
 SELECTIONS = {
     "bss": BSSSelector(60),
@@ -462,7 +462,7 @@ def test_a_fitted_selector_is_certified_without_training_again(binary, monkeypat
     X, y = binary
     selector = BSSSelector(120).fit(X, y)
     expected = certify(X, y, selector)
-    monkeypatch.setattr("certifeature.support.find.fit_svm", None)
+    monkeypatch.setattr("certifeature.support.find.fit_model", None)
     certificate = certify(selector)
     assert certificate == replace(expected, covers_all_rows=None)
     assert certify(selector, realised=False) == selector.certificate_

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LPSVMSelector, RRQRSelector
-from certifeature.support import fit_svm, support_rows
+from certifeature.support import fit_model, support_rows
 
 SELECTORS = [
     BSSSelector(supervised=False),
@@ -77,8 +77,8 @@ def test_support_rows_do_not_depend_on_the_order_of_rows(svm, n_classes):
         y = np.arange(80) % n_classes
         y[40:44] = y[:4]
         rows = rng.permutation(80)
-        expected = support_rows(fit_svm(clone(svm), X, y), X, y)
-        found = support_rows(fit_svm(clone(svm), X[rows], y[rows]), X[rows], y[rows])
+        expected = support_rows(fit_model(clone(svm), X, y), X, y)
+        found = support_rows(fit_model(clone(svm), X[rows], y[rows]), X[rows], y[rows])
         assert set(rows[found]) == set(expected)
 
 
@@ -86,7 +86,7 @@ def test_support_rows_do_not_depend_on_the_order_of_rows(svm, n_classes):
 def test_every_support_vector_of_libsvm_is_a_support_row(n_classes):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((90, 6)), np.arange(90) % n_classes
-    svm = fit_svm(SVC(kernel="linear"), X, y)
+    svm = fit_model(SVC(kernel="linear"), X, y)
     rows = support_rows(svm, X, y)
     assert set(svm.support_) <= set(rows)
     assert svm.tol == 1e-3

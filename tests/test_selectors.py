@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector, _memory
 from certifeature.basis import exact_basis
 from certifeature.selectors import BasisFacts
-from certifeature.support import elimination_order, feature_weights, fit_svm, support_rows
+from certifeature.support import elimination_order, feature_weights, fit_model, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 
@@ -451,7 +451,7 @@ def test_sample_weight_reaches_every_svm(order, rng):
     weights = rng.exponential(size=100)
     svm = SVC(kernel="linear", C=0.01)
     selector = BSSSelector(110, order=order, estimator=svm).fit(X, y, sample_weight=weights)
-    direct = fit_svm(clone(svm), X, y, weights)
+    direct = fit_model(clone(svm), X, y, weights)
     np.testing.assert_allclose(selector.estimator_.coef_, direct.coef_)
     rows = selector.support_rows_
     expected = (

@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
-from certifeature.support import feature_weights, fit_svm
+from certifeature.support import feature_weights, fit_model
 from certifeature.support.stability import _canonical_order, _subsamples, stable_scores
 
 LIBSVM = SVC(kernel="linear")
@@ -43,7 +43,7 @@ def direct(svm, X, y):
     """Score by score, from fits to the rows themselves."""
     order = _canonical_order(X, y, None)
     X, y = X[order], y[order]
-    fits = [fit_svm(clone(svm), X[rows], y[rows]).coef_ for rows in _subsamples(y, 36, 0.6, 0)]
+    fits = [fit_model(clone(svm), X[rows], y[rows]).coef_ for rows in _subsamples(y, 36, 0.6, 0)]
     squares = np.zeros(X.shape[1])
     for problem in range(len(fits[0])):
         weights = np.array([fit[problem] for fit in fits])
@@ -201,7 +201,7 @@ def test_where_every_row_is_needed_scores_are_weights(n_classes, per_class, rng)
     X = rng.standard_normal((n_classes * per_class, 9))
     y = np.array(list("abc"))[np.arange(len(X)) % n_classes]
     scores = stable_scores(LIBLINEAR, X, y)
-    coef = np.abs(fit_svm(clone(LIBLINEAR), X, y).coef_)
+    coef = np.abs(fit_model(clone(LIBLINEAR), X, y).coef_)
     coef /= coef.max(axis=1, keepdims=True)
     assert_close(scores, np.linalg.norm(coef, axis=0))
 
@@ -217,7 +217,7 @@ def test_it_takes_fewer_permuted_columns_than_weights_do(svm):
         X = together + rng.standard_normal((50, 300))
         X[:, :60] += np.where(y, 0.6, -0.6)[:, None]
         X = scale(np.hstack([X, rng.permuted(X, axis=0)]))
-        weights = feature_weights(fit_svm(clone(svm), X, y))
+        weights = feature_weights(fit_model(clone(svm), X, y))
         for name, scores in (("coef", weights), ("stable", stable_scores(svm, X, y))):
             n_shuffled[name] += int((np.argsort(-scores)[:50] >= 300).sum())
     assert n_shuffled["coef"] > 50

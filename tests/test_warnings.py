@@ -16,7 +16,7 @@ from certifeature._warnings import warn
 from certifeature.baselines import lpsvm
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
-from certifeature.support import cascade, fit_svm
+from certifeature.support import cascade, fit_model
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ SOLVERS = {
     ),
     "did not reach its optimum": (
         ("certifeature.support.newton", "_MAX_PRODUCTS", 1),
-        lambda X, y: fit_svm(LinearSVC(max_iter=1, random_state=0), X, y),
+        lambda X, y: fit_model(LinearSVC(max_iter=1, random_state=0), X, y),
     ),
     "the cascade did not settle": (
         ("certifeature.support.cascade", "_MAX_ROUNDS", 2),

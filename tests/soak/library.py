@@ -2,7 +2,7 @@
 
 from certifeature.certificate import hard_margin, hinge_objective, squared_hinge_objective
 from certifeature.certificate.ball import minimum_enclosing_ball
-from certifeature.support import fit_svm
+from certifeature.support import fit_model
 from certifeature.support import support_rows as rows_of_support
 
 
@@ -25,4 +25,4 @@ def radius(X):
 
 def support(svm, X, y):
     """Return the rows that a certificate for support vectors is about."""
-    return rows_of_support(fit_svm(svm, X, y), X, y)
+    return rows_of_support(fit_model(svm, X, y), X, y)

@@ -22,9 +22,9 @@ from certifeature.rows.blocks import ArrayBlocks
 from certifeature.rows.matrix import same_values
 from certifeature.rows.rows import Rows, as_rows
 from certifeature.sparsify import Sample
-from certifeature.support import default_svm, row_costs
+from certifeature.support import default_model, row_costs
 from certifeature.support.find import Support, find_support, missing_rows
-from certifeature.support.svm import check_svm, cost_of
+from certifeature.support.model import check_model, cost_of
 
 __all__ = ["certify", "measured", "with_realised"]
 
@@ -100,7 +100,7 @@ def certify(
     if estimator is None and hasattr(selection, "weights_"):
         estimator = selection.estimator
     if estimator is not None:
-        check_svm(estimator)
+        check_model(estimator)
     all_rows = as_rows(X, y)
     sample = as_sample(
         selection,
@@ -140,7 +140,7 @@ def _of_selector(selector: Any, realised: bool) -> Certificate:
 
 def _all(rows: Rows, estimator: Any) -> Support:
     """Return all rows in the place of support rows, with an SVM that is not trained."""
-    svm = default_svm(rows.n_rows, 0) if estimator is None else clone(estimator)
+    svm = default_model(rows.n_rows, 0) if estimator is None else clone(estimator)
     labels = rows.y
     if rows.in_blocks and getattr(svm, "class_weight", None) is not None:
         parts = rows.X.collect(attrgetter("y"))

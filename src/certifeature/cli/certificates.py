@@ -12,7 +12,7 @@ from certifeature.cli.loading import Loaded
 from certifeature.rows.rows import as_rows
 from certifeature.selectors import Selection
 from certifeature.sparsify import Sample
-from certifeature.support import fit_svm
+from certifeature.support import fit_model
 from certifeature.support.find import find_support
 
 __all__ = ["certified"]
@@ -56,7 +56,7 @@ def certified(
             rows="all",
             realised=realised,
         )
-        return certificate, None if data.y is None else fit_svm(clone(svm), data.X, data.y)
+        return certificate, None if data.y is None else fit_model(clone(svm), data.X, data.y)
     rows = as_rows(data.X, data.y)
     support = known.support if known is not None else None
     if support is None:

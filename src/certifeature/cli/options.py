@@ -9,7 +9,7 @@ import typer
 
 from certifeature.cli.loading import Scaling
 from certifeature.compare import METHODS
-from certifeature.support import default_svm
+from certifeature.support import default_model
 
 __all__ = [
     "CostOption",
@@ -81,4 +81,4 @@ ReportOption = Annotated[
 
 def linear_svm(n_rows: int, cost: float, seed: int) -> Any:
     """Return the SVM that features are chosen for."""
-    return default_svm(n_rows, seed).set_params(C=cost)
+    return default_model(n_rows, seed).set_params(C=cost)

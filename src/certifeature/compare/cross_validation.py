@@ -20,7 +20,7 @@ from certifeature.compare.fold import SCALINGS, TrainedFold, draw_seed, stratifi
 from certifeature.compare.methods import KEEP_ALL, METHODS, Method, method_named
 from certifeature.compare.result import Comparison, Contender
 from certifeature.rows.matrix import canonical_csr
-from certifeature.support import default_svm
+from certifeature.support import default_model
 
 __all__ = ["compare"]
 
@@ -100,7 +100,7 @@ def compare(
     """
     cells = _cells(METHODS if methods is None else methods, sizes)
     X, y = _checked(X, y, sizes, scaling, n_folds)
-    svm = default_svm(len(y), seed) if estimator is None else estimator
+    svm = default_model(len(y), seed) if estimator is None else estimator
     folds = [(repeat, fold) for repeat in range(n_repeats) for fold in range(n_folds)]
     outcomes = Parallel(n_jobs)(
         delayed(_measured)(X, y, svm, cells, scaling, (repeat, fold), n_folds, seed)

@@ -22,7 +22,7 @@ from certifeature.compare.methods import Method, WhichRows
 from certifeature.rows.matrix import scaled_columns
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import Sample
-from certifeature.support import fit_svm, support_rows
+from certifeature.support import fit_model, support_rows
 
 __all__ = ["SCALINGS", "TrainedFold", "column_scaler", "draw_seed", "stratified_split"]
 
@@ -87,7 +87,7 @@ class TrainedFold:
             self._X, self._X_test = map(scaler.transform, (self._X, self._X_test))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            trained = fit_svm(clone(svm), self._X, self._y)
+            trained = fit_model(clone(svm), self._X, self._y)
         self.support = support_rows(trained, self._X, self._y)
         self._bases: dict[str, Basis] = {}
 
@@ -128,7 +128,7 @@ class TrainedFold:
         train, test = (
             scaled_columns(part[:, sample.indices], sample.weights) for part in (X, self._X_test)
         )
-        predicted = fit_svm(clone(self._svm), train, y).predict(test)
+        predicted = fit_model(clone(self._svm), train, y).predict(test)
         return float(np.mean(predicted != self._y_test))
 
     def eigenvalues(self, sample: Sample, rows: WhichRows) -> tuple[float, float]:

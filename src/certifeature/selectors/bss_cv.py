@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.pipeline import samples_of_sizes
-from certifeature.support.svm import default_svm
+from certifeature.support.model import default_model
 
 __all__ = ["BSSSelectorCV"]
 
@@ -230,7 +230,7 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
 
 def _svm(selector: BSSSelector, n_rows: int) -> Any:
     """Return the unfitted SVM that features are chosen for."""
-    return default_svm(n_rows, 0) if selector.estimator is None else clone(selector.estimator)
+    return default_model(n_rows, 0) if selector.estimator is None else clone(selector.estimator)
 
 
 def _scores(

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import HasMethods, Interval, Options, RealNotInt, StrOptions
 
-from certifeature.support.svm import check_svm
+from certifeature.support.model import check_model
 
 __all__ = ["CONSTRAINTS", "check_together", "requested_size"]
 
@@ -41,7 +41,7 @@ def check_together(selector: Any) -> None:
             "supervised=False covers all rows as it is; guarantee='full' needs supervised=True."
         )
     if selector.supervised and selector.estimator is not None:
-        check_svm(selector.estimator)
+        check_model(selector.estimator)
     if selector.basis == "exact" and selector.n_components is not None:
         raise ValueError(
             f"basis='exact' has as many directions as the rows have rank, so "

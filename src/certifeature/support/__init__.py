@@ -5,16 +5,16 @@ from certifeature.support.cascade import Cascade, cascade
 from certifeature.support.elimination import elimination_order
 from certifeature.support.fitted import feature_weights, share_outside, support_rows
 from certifeature.support.stability import stable_scores
-from certifeature.support.svm import default_svm, fit_svm, row_costs
+from certifeature.support.model import default_model, fit_model, row_costs
 
 __all__ = [
     "Cascade",
     "arom_scores",
     "cascade",
-    "default_svm",
+    "default_model",
     "elimination_order",
     "feature_weights",
-    "fit_svm",
+    "fit_model",
     "row_costs",
     "share_outside",
     "stable_scores",

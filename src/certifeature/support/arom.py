@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from certifeature.rows.matrix import scaled_columns
 from certifeature.support.fitted import dense_coef, ranks
-from certifeature.support.svm import fit_svm
+from certifeature.support.model import fit_model
 
 __all__ = ["arom_scores"]
 
@@ -81,7 +81,7 @@ def arom_scores(
     for _ in range(_ROUNDS):
         z = np.exp(log_z[columns])
         part = scaled_columns(X if len(columns) == n_features else X[:, columns], z)
-        fitted = fit_svm(clone(svm), part, y, sample_weight)
+        fitted = fit_model(clone(svm), part, y, sample_weight)
         sizes = _sizes(dense_coef(fitted), z)
         used = sizes > 0
         if not used.any():

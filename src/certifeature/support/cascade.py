@@ -18,7 +18,7 @@ from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import stored_bytes
 from certifeature.support.fitted import margins, near_margin, support_rows
 from certifeature.support.newton import has_smooth_loss, move_to_optimum
-from certifeature.support.svm import check_svm, fit_svm, row_costs
+from certifeature.support.model import check_model, fit_model, row_costs
 
 __all__ = ["Cascade", "cascade"]
 
@@ -113,7 +113,7 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
         raise ValueError(
             f"class_weight names {sorted(unknown, key=str)}, but the classes are {classes}."
         )
-    fitted, n_rounds = fit_svm(_adapted(svm, classes), gathered.X, gathered.y), 1
+    fitted, n_rounds = fit_model(_adapted(svm, classes), gathered.X, gathered.y), 1
     while True:
         seen = blocks.collect(partial(_outside, fitted, gathered.indices))
         inside = _penalty(fitted) + _loss(fitted, gathered.X, gathered.y)
@@ -131,7 +131,7 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
             assert costs is not None
             move_to_optimum(fitted, gathered.X, gathered.y, costs)
         else:
-            fit_svm(fitted, gathered.X, gathered.y)
+            fit_model(fitted, gathered.X, gathered.y)
     if not settled:
         warn(
             f"the cascade did not settle in {n_rounds} passes: rows left out make up {gap:.1e} of "
@@ -145,7 +145,7 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
 def _check(svm: Any) -> None:
     if not isinstance(svm, LinearSVC):
         raise ValueError(f"rows in blocks are for sklearn.svm.LinearSVC; got {type(svm).__name__}.")
-    check_svm(svm)
+    check_model(svm)
     if svm.penalty != "l2":
         raise ValueError(f"rows in blocks need penalty='l2'; got {svm.penalty!r}.")
     if svm.multi_class != "ovr":

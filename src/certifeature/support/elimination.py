@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from certifeature.support.fitted import feature_weights
-from certifeature.support.svm import fit_svm
+from certifeature.support.model import fit_model
 
 __all__ = ["elimination_order"]
 
@@ -59,7 +59,7 @@ def elimination_order(
         dropped.append(best_first[n_kept:])
         columns = np.sort(best_first[:n_kept])
         if n_kept > 1:
-            svm = fit_svm(clone(svm), X[:, columns], y, sample_weight)
+            svm = fit_model(clone(svm), X[:, columns], y, sample_weight)
     ranking = np.concatenate([columns, *reversed(dropped)])
     order = np.empty(len(ranking))
     order[ranking] = np.arange(len(ranking), 0, -1)

@@ -13,7 +13,7 @@ from certifeature._threads import one_thread
 from certifeature.rows.rows import Rows
 from certifeature.support.cascade import cascade
 from certifeature.support.fitted import support_rows
-from certifeature.support.svm import FEW_ROWS, default_svm, fit_svm, row_costs
+from certifeature.support.model import FEW_ROWS, default_model, fit_model, row_costs
 
 __all__ = ["Support", "find_support", "grown", "missing_rows"]
 
@@ -67,7 +67,7 @@ def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
         raise ValueError("y is None: support vectors need labels.")
     svm = _svm(estimator, candidates.n_rows, seed)
     with one_thread():
-        fit_svm(svm, candidates.X, candidates.y, candidates.sample_weight)
+        fit_model(svm, candidates.X, candidates.y, candidates.sample_weight)
     return _taken(candidates, svm, support_rows(svm, candidates.X, candidates.y))
 
 
@@ -111,7 +111,7 @@ def missing_rows(support: Support, reduced: Rows) -> NDArray[np.intp]:
         candidates = reduced.together(FEW_ROWS)
         assert candidates is not None
         assert candidates.y is not None
-        svm = fit_svm(clone(support.svm), candidates.X, candidates.y, candidates.sample_weight)
+        svm = fit_model(clone(support.svm), candidates.X, candidates.y, candidates.sample_weight)
         needed = candidates.places[support_rows(svm, candidates.X, candidates.y)]
     return np.setdiff1d(needed, known)
 
@@ -125,4 +125,4 @@ def _in_blocks(rows: Rows, estimator: Any, seed: int) -> Support:
 
 
 def _svm(estimator: Any, n_rows: int, seed: int) -> Any:
-    return default_svm(n_rows, seed) if estimator is None else clone(estimator)
+    return default_model(n_rows, seed) if estimator is None else clone(estimator)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.svm import SVC, NuSVC
 
-from certifeature.support.svm import REMEDY, check_svm
+from certifeature.support.model import REMEDY, check_model
 
 __all__ = [
     "dense_coef",
@@ -53,7 +53,7 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     >>> support_rows(SVC(kernel="linear", C=10).fit(X, y), X, y)
     array([1, 2])
     """
-    check_svm(svm)
+    check_model(svm)
     name = type(svm).__name__
     support = getattr(svm, "support_", None)
     if support is not None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from certifeature.rows.matrix import normalised, scaled_back
 from certifeature.support.fitted import dense_coef
-from certifeature.support.svm import fit_svm
+from certifeature.support.model import fit_model
 
 __all__ = ["stable_scores"]
 
@@ -127,7 +127,7 @@ def stable_scores(
     svm = _own_copy(svm, seed)
     if n_subsamples is None:
         n_subsamples = _SUBSAMPLES if len(y) <= _MANY_ROWS else _SUBSAMPLES_OF_MANY
-    # Processes, for what `fit_svm` does about warnings is not safe in threads.
+    # Processes, for what `fit_model` does about warnings is not safe in threads.
     fits = Parallel(n_jobs, backend="loky")(
         delayed(_weights)(svm, X, y, sample_weight, chosen)
         for chosen in _subsamples(y, n_subsamples, share, seed)
@@ -231,7 +231,7 @@ def _weights(
     part = None if sample_weight is None else sample_weight[rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return dense_coef(fit_svm(clone(svm), X[rows], y[rows], part))
+        return dense_coef(fit_model(clone(svm), X[rows], y[rows], part))
 
 
 def _scores(weights: FloatArray) -> FloatArray:

@@ -13,10 +13,10 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, OneClassSVM
 
 from certifeature.support import (
-    default_svm,
+    default_model,
     elimination_order,
     feature_weights,
-    fit_svm,
+    fit_model,
     newton,
     support_rows,
 )
@@ -35,8 +35,8 @@ def four_classes():
 
 
 def test_default_svm_is_libsvm_for_few_rows_and_liblinear_for_many():
-    assert isinstance(default_svm(100, 0), SVC)
-    assert isinstance(default_svm(100_000, 0), LinearSVC)
+    assert isinstance(default_model(100, 0), SVC)
+    assert isinstance(default_model(100_000, 0), LinearSVC)
 
 
 @pytest.mark.parametrize("data", ["two_classes", "four_classes"])
@@ -194,7 +194,7 @@ def gradient_size(svm, X, signs, costs, scale):
 
 
 class TestOptimum:
-    """`fit_svm` takes squared-hinge SVMs to their optimum, whatever LIBLINEAR left undone."""
+    """`fit_model` takes squared-hinge SVMs to their optimum, whatever LIBLINEAR left undone."""
 
     @pytest.mark.parametrize("scale", [0.0, 1.0, 7.0])
     @pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
@@ -211,14 +211,14 @@ class TestOptimum:
             max_iter=2,
             random_state=0,
         )
-        fit_svm(svm, X, y, row_weights)
+        fit_model(svm, X, y, row_weights)
         costs = C * row_weights * np.where(y == 1, 3.0, 1.0)
         assert gradient_size(svm, X, y, costs, scale) < 1e-9
 
     def test_many_rows_and_features(self, rng):
         X = random_rows((2500, 2200), 0.02, rng)
         y = np.where(X @ rng.standard_normal(2200) > 0, 1, -1)
-        svm = fit_svm(LinearSVC(max_iter=2, random_state=0), X, y)
+        svm = fit_model(LinearSVC(max_iter=2, random_state=0), X, y)
         assert gradient_size(svm, X.toarray(), y, np.ones(2500), 1.0) < 1e-9
 
     @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0, 2: 0.5}])
@@ -228,20 +228,20 @@ class TestOptimum:
             dual=False, tol=1e-12, max_iter=100_000, class_weight=class_weight, random_state=0
         )
         expected = svm.fit(X, y).coef_
-        found = fit_svm(LinearSVC(class_weight=class_weight, random_state=0, tol=0.5), X, y)
+        found = fit_model(LinearSVC(class_weight=class_weight, random_state=0, tol=0.5), X, y)
         np.testing.assert_allclose(found.coef_, expected, atol=1e-5)
 
     def test_seeds_and_solvers_agree(self, two_classes):
         X, y = two_classes
-        first = fit_svm(LinearSVC(dual=True, random_state=0), X, y).coef_
+        first = fit_model(LinearSVC(dual=True, random_state=0), X, y).coef_
         for dual, seed in [(True, 1), (False, 0)]:
-            found = fit_svm(LinearSVC(dual=dual, random_state=seed), X, y)
+            found = fit_model(LinearSVC(dual=dual, random_state=seed), X, y)
             np.testing.assert_allclose(found.coef_, first, rtol=1e-9, atol=1e-11)
 
     def test_out_of_reach(self, monkeypatch, two_classes):
         monkeypatch.setattr(newton, "_MAX_PRODUCTS", 1)
         with pytest.warns(ConvergenceWarning, match="did not reach its optimum"):
-            fit_svm(LinearSVC(max_iter=1, random_state=0), *two_classes)
+            fit_model(LinearSVC(max_iter=1, random_state=0), *two_classes)
 
     @pytest.mark.parametrize("shape", [(100, 5000), (100, 1001), (600, 120)])
     @pytest.mark.parametrize("C", [1e3, 1e5])
@@ -249,9 +249,9 @@ class TestOptimum:
         # The gradient is all rounding here; but the optimum is one, whatever the start.
         X = np.round(100 * rng.standard_normal(shape))
         y = np.where(X @ rng.standard_normal(shape[1]) > 0, 1, -1)
-        expected = fit_svm(LinearSVC(C=C, random_state=0), X, y).coef_
+        expected = fit_model(LinearSVC(C=C, random_state=0), X, y).coef_
         for options in ({"max_iter": 2}, {"dual": False}, {"random_state": 1}):
-            found = fit_svm(LinearSVC(C=C, **{"random_state": 0, **options}), X, y).coef_
+            found = fit_model(LinearSVC(C=C, **{"random_state": 0, **options}), X, y).coef_
             assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
 
     @pytest.mark.parametrize("shape", [(300, 5), (100, 1500)])
@@ -261,14 +261,14 @@ class TestOptimum:
         y = np.where(X[:, 0] > 0, 1, -1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            assert np.isfinite(fit_svm(LinearSVC(random_state=0, max_iter=50), X, y).coef_).all()
+            assert np.isfinite(fit_model(LinearSVC(random_state=0, max_iter=50), X, y).coef_).all()
 
     def test_small_integers(self, rng):
         X = rng.integers(0, 255, (100, 1500)).astype(np.uint8)
         y = np.where(X[:, 0] > 128, 1, -1)
-        expected = fit_svm(LinearSVC(random_state=0), X.astype(float), y)
+        expected = fit_model(LinearSVC(random_state=0), X.astype(float), y)
         np.testing.assert_allclose(
-            fit_svm(LinearSVC(random_state=0), X, y).coef_, expected.coef_, rtol=1e-6, atol=1e-12
+            fit_model(LinearSVC(random_state=0), X, y).coef_, expected.coef_, rtol=1e-6, atol=1e-12
         )
 
     @pytest.mark.parametrize("n_features", [20, 1500])
@@ -276,8 +276,8 @@ class TestOptimum:
         X = rng.standard_normal((100, n_features))
         y = np.where(X[:, 0] > 0, 1, -1)
         weights = np.where(np.arange(100) < 60, 1.0, 0.0)
-        found = fit_svm(LinearSVC(random_state=0), X, y, weights)
-        expected = fit_svm(LinearSVC(random_state=0), X[:60], y[:60])
+        found = fit_model(LinearSVC(random_state=0), X, y, weights)
+        expected = fit_model(LinearSVC(random_state=0), X[:60], y[:60])
         np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8, atol=1e-11)
 
 
@@ -286,13 +286,13 @@ def test_libsvm_that_cannot_settle_says_so(rng):
     y = (X[:, 2] > 0).astype(int)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fit_svm(SVC(kernel="linear", max_iter=100_000), X, y)
+        fit_model(SVC(kernel="linear", max_iter=100_000), X, y)
     assert any("support rows are uncertain" in str(warning.message) for warning in caught)
 
 
 def test_tall_rows_take_the_quicker_way_to_the_same_optimum(rng):
     X = rng.standard_normal((3000, 10))
     y = (X[:, 0] + rng.standard_normal(3000) > 0).astype(int)
-    fitted = [fit_svm(LinearSVC(dual=dual, random_state=0), X, y) for dual in (True, False)]
+    fitted = [fit_model(LinearSVC(dual=dual, random_state=0), X, y) for dual in (True, False)]
     np.testing.assert_allclose(fitted[0].coef_, fitted[1].coef_, rtol=1e-9)
     assert [svm.dual for svm in fitted] == [True, False]

@@ -20,7 +20,7 @@ from certifeature._parameters import as_positive
 from certifeature._warnings import warn
 from certifeature.support.newton import UNCERTAIN, has_smooth_loss, move_to_optimum
 
-__all__ = ["FEW_ROWS", "REMEDY", "check_svm", "cost_of", "default_svm", "fit_svm", "row_costs"]
+__all__ = ["FEW_ROWS", "REMEDY", "check_model", "cost_of", "default_model", "fit_model", "row_costs"]
 
 FloatArray = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ _LARGEST_ROW_NORM = 1e18
 _TOLERANCES = (1e-8, 1e-5)
 
 
-def check_svm(svm: Any) -> None:
+def check_model(svm: Any) -> None:
     """Raise unless an estimator can be a linear SVM for which every class counts."""
     name = type(svm).__name__
     if isinstance(svm, BaseEstimator) and not is_classifier(svm):
@@ -128,7 +128,7 @@ def _class_weights(
     return np.array([(given or {}).get(label, 1.0) for label in classes.tolist()], dtype=float)
 
 
-def default_svm(n_rows: int, random_state: int) -> Any:
+def default_model(n_rows: int, random_state: int) -> Any:
     """Return an unfitted linear SVM: LIBSVM for few rows, LIBLINEAR for many.
 
     Parameters
@@ -140,8 +140,8 @@ def default_svm(n_rows: int, random_state: int) -> Any:
 
     Examples
     --------
-    >>> from certifeature.support import default_svm
-    >>> default_svm(20_000, 0)
+    >>> from certifeature.support import default_model
+    >>> default_model(20_000, 0)
     LinearSVC(dual=True, random_state=0)
     """
     if n_rows <= FEW_ROWS:
@@ -151,7 +151,7 @@ def default_svm(n_rows: int, random_state: int) -> Any:
     return LinearSVC(dual=True, random_state=random_state)
 
 
-def fit_svm(
+def fit_model(
     svm: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[np.float64] | None = None
 ) -> Any:
     """Fit an SVM, or say why it cannot be.
@@ -179,9 +179,9 @@ def fit_svm(
     Examples
     --------
     >>> import numpy as np
-    >>> from certifeature.support import default_svm, fit_svm
+    >>> from certifeature.support import default_model, fit_model
     >>> X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
-    >>> fit_svm(default_svm(2, 0), X, y).coef_
+    >>> fit_model(default_model(2, 0), X, y).coef_
     array([[1.]])
     """
     classes = np.unique(y)

@@ -1,0 +1,81 @@
+"""Which loss a linear model has, and how curved the dual of it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.svm import LinearSVC, LinearSVR
+
+__all__ = ["ALL_ROWS_MATTER", "loss_of", "ridge_of"]
+
+# The conjugate of a loss times c is so strongly convex, times 1/c.
+_CONVEXITY = {
+    "squared_hinge": 0.5,
+    "squared": 0.5,
+    "squared_epsilon_insensitive": 0.5,
+    "logistic": 4.0,
+    "multinomial": 2.0,
+}
+# Losses that no row escapes, however well it fits.
+ALL_ROWS_MATTER = ("squared", "logistic", "multinomial")
+
+
+def loss_of(model: Any, n_classes: int = 2) -> str:
+    """Return the name of a model's loss; "hinge" stands for all that only a hard bound covers.
+
+    Parameters
+    ----------
+    model : estimator
+        Linear model.
+    n_classes : int, default=2
+        Number of classes that it is to tell apart.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> from certifeature.support.loss import loss_of
+    >>> loss_of(LinearSVC())
+    'squared_hinge'
+    """
+    if isinstance(model, Ridge | RidgeClassifier):
+        return "squared"
+    if isinstance(model, LogisticRegression):
+        return "logistic" if n_classes <= 2 or model.solver == "liblinear" else "multinomial"
+    if isinstance(model, LinearSVR):
+        return str(model.loss)
+    if isinstance(model, LinearSVC) and model.multi_class == "ovr" and model.penalty == "l2":
+        return str(model.loss)
+    return "hinge"
+
+
+def ridge_of(loss: str, costs: NDArray[np.float64] | None) -> float | None:
+    """Return μ, for which the conjugate of a model's loss is μ-strongly convex.
+
+    That of ½‖w‖² + Σ cᵢ·loss is μ/max(c)-strongly convex, with μ that of the loss. Rows times the
+    roots of their weights have the same μ as rows without.
+
+    Parameters
+    ----------
+    loss : str
+        As `loss_of` returns it.
+    costs : ndarray or None
+        The constants c, without weights of single rows.
+
+    Returns
+    -------
+    float or None
+        None if the conjugate is not strongly convex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certifeature.support.loss import ridge_of
+    >>> ridge_of("squared_hinge", np.full((3, 1), 10.0))
+    0.05
+    """
+    if loss not in _CONVEXITY or costs is None:
+        return None
+    return _CONVEXITY[loss] / float(costs.max())
