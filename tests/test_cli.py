@@ -442,7 +442,9 @@ class TestCrossValidation:
         X, y, _ = data
         path, _ = write("npz", data, tmp_path)
         result = run_json(capsys, "select", path, "-k", "cv")
-        search = certifeature.BSSSelectorCV(BSSSelector(estimator=default_model(len(y), 0))).fit(X, y)
+        search = certifeature.BSSSelectorCV(BSSSelector(estimator=default_model(len(y), 0))).fit(
+            X, y
+        )
         assert [f["index"] for f in result["features"]] == search.selector_.indices_.tolist()
         scores = result["cross_validation"]
         assert scores["n_features"] == list(search.cv_results_["n_features"])

@@ -4,8 +4,8 @@ from certifeature.support.arom import arom_scores
 from certifeature.support.cascade import Cascade, cascade
 from certifeature.support.elimination import elimination_order
 from certifeature.support.fitted import feature_weights, share_outside, support_rows
-from certifeature.support.stability import stable_scores
 from certifeature.support.model import default_model, fit_model, row_costs
+from certifeature.support.stability import stable_scores
 
 __all__ = [
     "Cascade",

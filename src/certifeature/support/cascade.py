@@ -17,8 +17,8 @@ from certifeature._warnings import warn
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import stored_bytes
 from certifeature.support.fitted import margins, near_margin, support_rows
-from certifeature.support.newton import has_smooth_loss, move_to_optimum
 from certifeature.support.model import check_model, fit_model, row_costs
+from certifeature.support.newton import has_smooth_loss, move_to_optimum
 
 __all__ = ["Cascade", "cascade"]
 

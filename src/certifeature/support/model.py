@@ -20,7 +20,15 @@ from certifeature._parameters import as_positive
 from certifeature._warnings import warn
 from certifeature.support.newton import UNCERTAIN, has_smooth_loss, move_to_optimum
 
-__all__ = ["FEW_ROWS", "REMEDY", "check_model", "cost_of", "default_model", "fit_model", "row_costs"]
+__all__ = [
+    "FEW_ROWS",
+    "REMEDY",
+    "check_model",
+    "cost_of",
+    "default_model",
+    "fit_model",
+    "row_costs",
+]
 
 FloatArray = NDArray[np.float64]
 
