@@ -3,32 +3,37 @@
 import numpy as np
 
 
-def direct_bss(vectors, n_select, priority=None):
-    """Return indices and weights; every step decomposes A and looks at all the features."""
+def direct_bss(vectors, n_select, priority=None, coverage=None, chosen=()):
+    """Return indices and weights; every step inverts matrices and looks at all the features."""
     norms = np.linalg.norm(vectors, axis=1)
     scores = np.round(norms, 12) if priority is None else priority
     ranking = np.argsort(-scores, kind="stable")
     ranking = ranking[norms[ranking] > 1e-6 * norms.max()]
-    n_components = vectors.shape[1]
-    reach, ratio = np.sqrt(n_select * n_components), np.sqrt(n_components / n_select)
+    walls = np.ones(vectors.shape[1]) if coverage is None else 1 / np.maximum(coverage, 1e-6)
+    dimension = np.sum(1 / walls)
+    reach, ratio = np.sqrt(n_select * dimension), np.sqrt(dimension / n_select)
     stretch = (1 + ratio) / (1 - ratio)
-    A = np.zeros((n_components, n_components))
+    eye, A = np.eye(len(walls)), np.zeros((len(walls), len(walls)))
+    lower, upper = reach * np.diag(walls), stretch * reach * np.diag(walls)
+    taken = np.isin(np.arange(len(vectors)), chosen)
+    if coverage is not None:
+        lower += vectors[taken].T @ vectors[taken] * n_select / (1 - ratio)
     energies = np.zeros(len(vectors))
     picks = []
     for step in range(n_select):
-        lower, upper = step - reach, stretch * (step + reach)
-        values, axes = np.linalg.eigh(A)
-        above, below = values - lower - 1, upper + stretch - values
-        rise = np.sum(1 / above) - np.sum(1 / (values - lower))
-        fall = np.sum(1 / (upper - values)) - np.sum(1 / below)
-        low, high = above**-2 / rise - 1 / above, below**-2 / fall + 1 / below
-        both = (vectors @ axes) ** 2 @ np.column_stack([low, high])
+        above, below = (np.linalg.inv(lower + A - (step + s) * eye) for s in (1, 0))
+        rise = np.trace(above) - np.trace(below)
+        after, before = (np.linalg.inv(upper - A + stretch * (step + s) * eye) for s in (1, 0))
+        fall = np.trace(before) - np.trace(after)
+        low, high = above @ above / rise - above, after @ after / fall + after
+        both = np.column_stack([np.sum(vectors @ form * vectors, axis=1) for form in (low, high)])
         admissible = ranking[both[ranking, 0] >= both[ranking, 1]]
-        fresh = admissible[energies[admissible] == 0]
+        fresh = admissible[~taken[admissible]]
         pick = fresh[0] if fresh.size else admissible[0]
         energy = 2 / both[pick].sum()
         if not energies[pick]:
             picks.append(pick)
+        taken[pick] = True
         energies[pick] += energy
         A += energy * np.outer(vectors[pick], vectors[pick])
     weights = np.sqrt(energies[picks] * (1 - ratio) / n_select)

@@ -4,6 +4,11 @@ Between eigendecompositions A = Q(D + ZSZᵀ)Qᵀ with D diagonal, S = diag(±1)
 coordinates of Q, moving a barrier changes a diagonal only, and Z enters by the formula of Woodbury.
 Every array over barriers has two rows: the lower one with sign +1, the upper one with sign −1. With
 B = sign·(A − position·I), which is positive definite for both, they obey the same formulas.
+
+Directions that need no full coverage have walls: the lower barrier is further down there, and the
+upper one further up, B = sign·(A − position·I) + wall. What is in from the start counts for the
+lower barrier only. Then A is seen by each barrier in an eigenbasis of its own; the coordinates of
+both stand side by side, and a barrier is infinitely far from those of the other.
 """
 
 from __future__ import annotations
@@ -43,13 +48,13 @@ class Spectrum:
 
     def __init__(self, matrix: FloatArray, max_picks: int, barriers: Barriers) -> None:
         self._matrix = matrix
-        # NumPy's, not SciPy's: wheels of the two bring a BLAS each, whose threads fight for cores.
-        self.values, self.axes = np.linalg.eigh(matrix)
-        self.lifted = barriers.lifted(self.values, max_picks)
-        low = np.flatnonzero(self.lifted > self.values)
+        self.values, self.axes = barriers.eigenvalues(matrix)
+        lifts = barriers.lifts(self.values, max_picks)
+        self.lifted = self.values + lifts
+        low = np.flatnonzero(lifts)
         self._n_lifts = len(low)
-        self._updates = np.zeros((len(low) + max_picks, len(matrix)))
-        self._updates[np.arange(len(low)), low] = np.sqrt((self.lifted - self.values)[low])
+        self._updates = np.zeros((len(low) + max_picks, len(lifts)))
+        self._updates[np.arange(len(low)), low] = np.sqrt(lifts[low])
         self._signs = np.ones(len(self._updates))
         self._signs[: len(low)] = -1
         self.n_picks = 0
@@ -72,8 +77,15 @@ class Spectrum:
 
     def matrix(self) -> FloatArray:
         """Return A."""
-        picked: FloatArray = self.updates[self._n_lifts :] @ self.axes.T
-        return self._matrix + picked.T @ picked
+        n_components = len(self._matrix)
+        picked = self.updates[self._n_lifts :, :n_components]
+        if self.axes is not None:
+            picked = picked @ self.axes[:, :n_components].T
+        return np.asarray(self._matrix + picked.T @ picked)
+
+    def turned(self, vectors: FloatArray) -> FloatArray:
+        """Return the coordinates of vectors along the axes."""
+        return vectors if self.axes is None else vectors @ self.axes
 
     def is_stale(self, barriers: Barriers) -> bool:
         """Tell whether the picks are too many, or D too near to a barrier."""
@@ -84,21 +96,64 @@ class Spectrum:
 
 
 class Barriers:
-    """Where the barriers are, and the potentials tr B⁻¹ there."""
+    """Where the barriers are, and the potentials tr B⁻¹ there.
 
-    def __init__(self, positions: FloatArray, steps: FloatArray) -> None:
+    Parameters
+    ----------
+    positions, steps : ndarray of shape (2,)
+        Where they are at first, and by how much each step moves them.
+    walls : ndarray of shape (n_components,), default=None
+        Wall of the lower barrier in each direction, for steps of 1; None for none.
+    kept : ndarray of shape (n_components, n_components), default=None
+        What counts for the lower barrier beside A.
+    """
+
+    def __init__(
+        self,
+        positions: FloatArray,
+        steps: FloatArray,
+        walls: FloatArray | None = None,
+        kept: FloatArray | None = None,
+    ) -> None:
         self._positions = positions
         self._steps = steps
+        self._walls = walls
+        self._kept = kept
+
+    def eigenvalues(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """Return what each barrier has to keep clear of, and along which axes.
+
+        No axes stand for the coordinates that there are.
+        """
+        if self._walls is None and self._kept is None:
+            # NumPy's, not SciPy's: wheels of the two bring a BLAS each, whose threads fight for
+            # cores.
+            values, axes = np.linalg.eigh(matrix)
+            return np.array([values, values]), axes
+        walls = np.zeros(len(matrix)) if self._walls is None else self._walls
+        walls = np.outer(_SIGNS * self._steps, walls)
+        if self._kept is None and not matrix.any():
+            return walls, None
+        lower = matrix if self._kept is None else matrix + self._kept
+        below, axes_below = np.linalg.eigh(lower + np.diag(walls[0]))
+        above, axes_above = (
+            np.linalg.eigh(matrix + np.diag(walls[1]))
+            if matrix.any()
+            else (walls[1], np.eye(len(matrix)))
+        )
+        far = np.full(len(matrix), np.inf)
+        values = np.array([np.concatenate([below, far]), np.concatenate([-far, above])])
+        return values, np.hstack([axes_below, axes_above])
 
     def distance_after_step(self, values: FloatArray) -> float:
         """Return how far below the spectrum the lower barrier will be."""
-        return float(values.min() - self._positions[0] - self._steps[0])
+        return float(values[0].min() - self._positions[0] - self._steps[0])
 
-    def lifted(self, values: FloatArray, n_steps: int) -> FloatArray:
-        """Return eigenvalues of which the lower barrier meets none in so many steps."""
-        lower, upper = self._positions + self._steps
-        lift = min(_LIFT * n_steps, (upper - lower) / 2)
-        return np.where(values - lower < _NEAR * lift, lower + lift, values)
+    def lifts(self, values: FloatArray, n_steps: int) -> FloatArray:
+        """Return by how much to lift eigenvalues so that the lower barrier meets none of them."""
+        below, above = self._distances(values, 1)
+        room = np.minimum(_LIFT * n_steps, (below + above) / 2)
+        return np.where(below < _NEAR * room, room - below, 0.0)
 
     def spectrum(self, matrix: FloatArray, max_picks: int) -> Spectrum:
         """Return the spectrum of A, and compute the potentials from it."""
@@ -136,9 +191,8 @@ class Barriers:
 
     def _distances(self, values: FloatArray, n_steps: int) -> FloatArray:
         """Return how far eigenvalues are from the barriers some steps ahead."""
-        distances = np.subtract.outer(-(self._positions + n_steps * self._steps), -values)
-        distances[1] *= -1
-        return distances
+        ahead = self._positions + n_steps * self._steps
+        return _SIGNS[:, None] * (values - ahead[:, None])
 
 
 class Step:

@@ -12,7 +12,7 @@ from certifeature.sparsify.bss.scan import Scan
 from certifeature.sparsify.bss.widest import WidestScan
 from certifeature.sparsify.sample import Sample, Steps
 
-__all__ = ["bss"]
+__all__ = ["LEAST_COVERAGE", "bss"]
 
 # A column of negligible norm would need an enormous scale, which wrecks rows not seen here.
 _NEGLIGIBLE_NORM = 1e-6
@@ -20,6 +20,11 @@ _NEGLIGIBLE_NORM = 1e-6
 # from the spectrum at the start, in steps.
 _SHORTEST_WINDOW = 32
 _WINDOW_PER_REACH = 0.045
+# With two eigendecompositions for each refresh, and so many picks for the power 2/3 of the
+# directions, the picks between them cost about as much.
+_WINDOW_PER_DIRECTION = 2.0
+# A wall is the reciprocal of a share, and must not drown the others in rounding.
+LEAST_COVERAGE = 1e-6
 # Room under the ceiling that rules features out: at first, the part that is left of it after a
 # whole window, how it grows when it did not last for half of one, what rounding needs, and where it
 # rules out nothing any more.
@@ -34,6 +39,7 @@ def bss(
     vectors: ArrayLike,
     n_select: int,
     *,
+    coverage: ArrayLike | None = None,
     priority: ArrayLike | str | None = None,
     chosen: ArrayLike | None = None,
 ) -> Sample:
@@ -48,19 +54,34 @@ def bss(
     the features that keep both barriers of the spectrum apart, the one of highest priority that was
     not picked before; where only picked ones are left, the best of those is picked again.
 
+    A soft model does not need all directions alike. With a share w of each that it needs, W =
+    diag(w) and D = Σw in the place of ℓ,
+
+    .. math::
+
+        \left(1-\sqrt{D/r}\right)^2 I \preceq W^{1/2} V^T R R^T V W^{1/2} + I - W
+        \preceq \left(1+\sqrt{D/r}\right)^2 I.
+
     Parameters
     ----------
     vectors : array-like or ImplicitVectors of shape (n_features, n_components)
         Orthonormal columns; row i belongs to feature i.
     n_select : int
-        Number of steps r, more than ``n_components``. At most so many features are chosen.
+        Number of steps r, more than ``n_components``, or than the sum of ``coverage``. At most so
+        many features are chosen.
+    coverage : array-like of shape (n_components,), default=None
+        Share w of each direction that has to be covered, above 0 and up to 1, such as σ²/(σ² + μ)
+        for a singular value σ of the rows and a model of strong convexity μ. Shares below
+        1e-6 count as that. None covers all directions alike.
     priority : array-like of shape (n_features,) or "cover", default=None
         Ranking among the admissible features, highest first, ties to the lower index; None ranks
         by the norms of the rows of V. "cover" takes the one that leaves most room between the
         barriers: eigenvalues come out closest to each other, at the price of looking at all
         features in every step. The bounds hold for every ranking.
     chosen : array-like of int, default=None
-        Features that are in already. They are picked only where no other one is admissible.
+        Features that are in already. They are picked only where no other one is admissible. With
+        ``coverage``, what they cover counts from the start: the lower bound is for them, with scale
+        1, and the picks together; the upper one for the picks.
 
     Returns
     -------
@@ -70,7 +91,8 @@ def bss(
     Raises
     ------
     ValueError
-        If the columns are not orthonormal or n_select is not larger than their number.
+        If the columns are not orthonormal or n_select is not larger than their number, or than
+        the sum of the coverage.
 
     References
     ----------
@@ -93,11 +115,13 @@ def bss(
     check_orthonormal(vectors)
     n_select = as_count("n_select", n_select)
     n_components = vectors.shape[1]
-    if n_select <= n_components:
+    shares = None if coverage is None else _shares(coverage, n_components)
+    dimension = n_components if shares is None else float(shares.sum())
+    if n_select <= dimension:
         raise ValueError(
             f"BSS needs more picks than directions: got n_select={n_select} for "
-            f"{n_components} directions. Ask for at least {n_components + 1}, or give a basis "
-            f"truncated to fewer than {n_select} directions."
+            f"{dimension:g} directions. Ask for at least {int(dimension) + 1}, or give a basis "
+            f"truncated to fewer than {n_select} directions, or a smaller coverage."
         )
     chosen = np.asarray(() if chosen is None else chosen, dtype=np.intp)
     if isinstance(priority, str):
@@ -105,11 +129,17 @@ def bss(
         scan: Scan = WidestScan(vectors, _ranking(vectors, None), chosen)
     else:
         scan = Scan(vectors, _ranking(vectors, priority), chosen)
-    ratio = np.sqrt(n_components / n_select)
-    reach = np.sqrt(n_select * n_components)
+    ratio = np.sqrt(dimension / n_select)
+    reach = np.sqrt(n_select * dimension)
     stretch = (1 + ratio) / (1 - ratio)
-    barriers = Barriers(np.array([-reach, stretch * reach]), np.array([1.0, stretch]))
+    walls = kept = None
+    if shares is not None:
+        walls = reach * (1 / shares - 1)
+        kept = _energy(vectors, chosen) * (n_select / (1 - ratio)) if len(chosen) else None
+    barriers = Barriers(np.array([-reach, stretch * reach]), np.array([1.0, stretch]), walls, kept)
     window = max(_SHORTEST_WINDOW, int(_WINDOW_PER_REACH * reach))
+    if shares is not None:
+        window = max(window, int(_WINDOW_PER_DIRECTION * n_components ** (2 / 3)))
     spectrum = barriers.spectrum(np.zeros((n_components, n_components)), window)
     room = _FIRST_ROOM
     features, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
@@ -119,7 +149,7 @@ def bss(
             room = max(_LESS_ROOM * room, _LEAST_ROOM)
         step = barriers.step(spectrum)
         if spectrum.n_picks == 0:
-            scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window, room))
+            scan.turn(spectrum, barriers.ceiling(spectrum, step, window, room))
         pick = scan.near_top(step)
         if pick is None:
             ceiling = step.surplus.lowered(scan.ceiling)
@@ -129,13 +159,31 @@ def bss(
                     room = min(_MORE_ROOM * room, _MAX_ROOM)
                 spectrum = barriers.spectrum(spectrum.matrix(), window)
                 step = barriers.step(spectrum)
-                scan.turn(spectrum.axes, barriers.ceiling(spectrum, step, window, room))
+                scan.turn(spectrum, barriers.ceiling(spectrum, step, window, room))
                 ceiling = Ceiling.flat(barriers.ceiling(spectrum, step, 0, _LEAST_ROOM))
             pick = scan.anywhere(step.surplus, ceiling)
         features[number], vector = pick
         energies[number] = barriers.accept(step, vector)
         spectrum.add(vector * np.sqrt(energies[number]))
     return _scaled(Steps(features, energies), (1 - ratio) / n_select)
+
+
+def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
+    """Return the shares of directions that have to be covered, none of them next to nothing."""
+    shares = np.asarray(coverage, dtype=np.float64)
+    if shares.shape != (n_components,) or not ((shares > 0) & (shares <= 1)).all():
+        raise ValueError(
+            f"coverage must have a share above 0 and up to 1 for each of the {n_components} "
+            f"directions; got shape {shares.shape} with values from {shares.min(initial=np.inf):g} "
+            f"to {shares.max(initial=-np.inf):g}."
+        )
+    return np.maximum(shares, LEAST_COVERAGE)
+
+
+def _energy(vectors: Vectors, features: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return what features cover."""
+    part = vectors[features]
+    return np.asarray(part.T @ part)
 
 
 def _scaled(steps: Steps, scale: float) -> Sample:

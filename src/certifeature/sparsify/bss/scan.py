@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from certifeature import _memory
 from certifeature.basis.basis import Vectors
-from certifeature.sparsify.bss.barriers import Ceiling, QuadraticForm, Step
+from certifeature.sparsify.bss.barriers import Ceiling, QuadraticForm, Spectrum, Step
 
 __all__ = ["Pick", "Scan"]
 
@@ -52,14 +52,14 @@ class Scan:
         self._rough = RoughVectors(vectors, ranking)
         self._went_deep = False
 
-    def turn(self, axes: FloatArray, ceiling: FloatArray) -> None:
+    def turn(self, spectrum: Spectrum, ceiling: FloatArray) -> None:
         """Go over to the coordinates of a new eigenbasis, and a diagonal above coming forms."""
-        self._axes = axes
+        self._turned = spectrum.turned
         self._head = np.flatnonzero(self._free)[:_HEAD]
-        self._head_vectors = np.empty((0, len(axes)))
-        self._head_squares = np.empty((0, len(axes)))
+        self._head_vectors = np.empty((0, len(ceiling)))
+        self._head_squares = np.empty((0, len(ceiling)))
         self.ceiling = ceiling
-        self._shortlist = Shortlist(self._rough, axes, ceiling)
+        self._shortlist = Shortlist(self._rough, spectrum, ceiling)
 
     def near_top(self, step: Step) -> Pick | None:
         """Return the first admissible feature among the best unpicked ones, if there is one."""
@@ -86,7 +86,7 @@ class Scan:
         n_made = len(self._head_vectors)
         if n_needed > n_made:
             n_needed = max(n_needed, 2 * n_made, _SMALL_HEAD)
-            vectors = self._vectors[self._ranking[self._head[n_made:n_needed]]] @ self._axes
+            vectors = self._turned(self._vectors[self._ranking[self._head[n_made:n_needed]]])
             self._head_vectors = np.vstack([self._head_vectors, vectors])
             self._head_squares = np.vstack([self._head_squares, vectors**2])
 
@@ -141,9 +141,9 @@ class Shortlist:
     grows as deep into the ranking as scans go.
     """
 
-    def __init__(self, rough: RoughVectors, axes: FloatArray, ceiling: FloatArray) -> None:
+    def __init__(self, rough: RoughVectors, spectrum: Spectrum, ceiling: FloatArray) -> None:
         self._rough = rough
-        self._axes = axes
+        self._spectrum = spectrum
         self._ceiling = ceiling
         self._n_kept = 0
         self._n_values = 0
@@ -156,7 +156,7 @@ class Shortlist:
             self._blocks = _joined(self._blocks)
         yield from self._blocks
         for number in range(self._n_kept, len(self._rough)):
-            block = self._rough.screened(number, self._axes, self._ceiling)
+            block = self._rough.screened(number, self._spectrum, self._ceiling)
             if self._n_kept == number and self._n_values + block.vectors.size <= self._max_values:
                 self._blocks.append(block)
                 self._n_kept += 1
@@ -186,7 +186,7 @@ class RoughVectors:
         """Return the number of blocks."""
         return len(self._bounds) - 1
 
-    def screened(self, number: int, axes: FloatArray, ceiling: FloatArray) -> Block:
+    def screened(self, number: int, spectrum: Spectrum, ceiling: FloatArray) -> Block:
         """Return the features of a block that a form below the ceiling may admit."""
         if number < len(self._kept):
             rough, squared_norms = self._kept[number]
@@ -197,12 +197,16 @@ class RoughVectors:
             n_values = self._bounds[number + 1] * rough.shape[1]
             if number == len(self._kept) and n_values <= _memory.MAX_ARRAY:
                 self._kept.append((rough, squared_norms))
-        values = (rough @ axes.astype(np.float32)) ** 2 @ ceiling.astype(np.float32)
-        # A coordinate is wrong by (ℓ + 2)·eps·‖v‖/2 at most, a form by twice the norm of that.
-        n_components = len(axes)
-        error = 1.5 * (n_components + 2) * np.sqrt(n_components) * _EPS * np.abs(ceiling).max()
+        axes = spectrum.axes
+        turned = rough if axes is None else rough @ axes.astype(np.float32)
+        values = turned**2 @ ceiling.astype(np.float32)
+        # A coordinate is wrong by (ℓ + 2)·eps·‖v‖/2 at most, a form by twice the norm of that; and
+        # there may be two eigenbases.
+        n_components = rough.shape[1]
+        error = 1.5 * (n_components + 2) * len(ceiling) / np.sqrt(n_components) * _EPS
+        error *= np.abs(ceiling).max()
         places = self._bounds[number] + np.flatnonzero(values + error * squared_norms >= 0)
-        vectors = self._vectors[self._ranking[places]] @ axes
+        vectors = spectrum.turned(self._vectors[self._ranking[places]])
         return Block(places, vectors, vectors**2)
 
 
