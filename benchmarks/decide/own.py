@@ -15,6 +15,7 @@ from certifeature.rows.rows import as_rows
 from certifeature.selectors.pipeline import rescaled
 from certifeature.sparsify import Sample
 from certifeature.support.find import find_support
+from certifeature.support.loss import model_name
 from decide.choice import Choice
 
 
@@ -60,10 +61,11 @@ class Fits:
 
     def choose(self, r, setting):
         method = self.selector(r, setting)._method().of_features(self._rows.n_features, None)
-        (_, support_seconds), (basis, basis_seconds) = self._support, self._basis
+        (support, support_seconds), (basis, basis_seconds) = self._support, self._basis
         ranking, ranking_seconds = self._ranking(setting, method)
         start = process_time()
-        sample = rescaled(method.choose(basis, r, ranking, _SEED)[0], basis, setting.rescale)
+        choice = method.choose(basis, support.mu, r, ranking, _SEED)
+        sample = rescaled(choice.sample, basis, setting.rescale)
         seconds = support_seconds + basis_seconds + ranking_seconds + process_time() - start
         return Choice(sample.indices, seconds, sample.weights)
 
@@ -72,7 +74,8 @@ class Fits:
         (support, _), (basis, _) = self._support, self._basis
         sample = Sample(choice.indices, scales)
         if basis.exact:
-            return measured_certificate(basis, sample, "support", support.rows.n_rows, self._C)
+            n_rows, model = support.rows.n_rows, model_name(support.svm)
+            return measured_certificate(basis, sample, "support", n_rows, support.mu, model)
         return measured(support, sample, "support")
 
     def _svm(self):

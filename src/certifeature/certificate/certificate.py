@@ -19,37 +19,43 @@ class APriori:
     ----------
     method : str
         Name of the method.
-    n_picks, n_components : int
-        Picks r and directions ℓ, from which the bounds follow.
+    n_picks : int
+        Picks r, from which and the dimension the bounds follow.
+    dimension : float
+        Number of directions ℓ, or the effective dimension D of a soft model.
     lambda_min, lambda_max : float
         Bounds of the eigenvalues.
     probability : float
         With which they hold; 1 for a deterministic method.
+    regularised_min : float or None
+        Lower bound of the eigenvalues with the ridge of a soft model, where that is covered.
     """
 
     method: str
     n_picks: int
-    n_components: int
+    dimension: float
     lambda_min: float
     lambda_max: float
     probability: float
+    regularised_min: float | None = None
 
 
 @dataclass(frozen=True)
 class Regularised:
-    """The measured bound for squared-hinge SVMs and ridge, which needs no full rank.
+    """The measured bound for a soft model, which needs no full rank.
 
     Attributes
     ----------
-    C : float
-        Regularisation constant that it holds for.
+    mu : float
+        How strongly convex the dual of the model is: 1/(2C) for a squared hinge loss, 4/C for a
+        logistic one, alpha for ridge.
     lambda_min, lambda_max : float
-        Extreme generalised eigenvalues of (K̃ + μI, K + μI), with μ = 1/(2C), or bounds of them.
+        Extreme generalised eigenvalues of (K̃ + μI, K + μI), or bounds of them.
     probability : float
         With which the bounds hold; below 1 where a random start was needed to find them.
     """
 
-    C: float
+    mu: float
     lambda_min: float
     lambda_max: float
     probability: float = 1.0
@@ -134,11 +140,16 @@ class Realised:
 
 @dataclass(frozen=True)
 class Certificate:
-    """A proof of what a selection of features can cost a linear model.
+    """A proof of what a selection of features can cost a linear model on its training rows.
 
-    With λ = ``lambda_min`` and Λ = ``lambda_max``: the squared hard margin keeps at least the share
-    λ; the objective of every ℓ2-regularised linear model with a non-negative loss grows by no more
-    than the factor 1/min(1, λ); the squared radius of the enclosing ball grows by no more than Λ.
+    Its three layers say by how many times the objective of the model can grow (for a hard margin
+    that is 1/margin²): ``promised_growth``, before anything was measured; ``measured_growth``;
+    and ``realised_growth``, what it came to. None is above the one before it.
+
+    Behind them are λ = ``lambda_min`` and Λ = ``lambda_max``: the squared hard margin keeps at
+    least the share λ; the objective of every ℓ2-regularised linear model with a non-negative loss
+    grows by no more than the factor 1/min(1, λ); the squared radius of the enclosing ball grows by
+    no more than Λ. ``regularised`` has the same for a soft model, sharper.
 
     Attributes
     ----------
@@ -154,7 +165,8 @@ class Certificate:
     lambda_min, lambda_max : float
         Measured extreme eigenvalues, rounded to be safe.
     regularised : Regularised or None
-        The sharper bound for squared-hinge SVMs and ridge.
+        The sharper bound for the model, if it is a soft one: with a squared hinge, logistic or
+        squared loss.
     a_priori : APriori or None
         What the method promised beforehand.
     realised : Realised or None
@@ -165,6 +177,8 @@ class Certificate:
     n_fixed, n_trusted : int
         How many of the chosen features were fixed beforehand, and how many were taken straight
         from the top of an order, where the selector tells.
+    model : str or None
+        The model whose objective counts; None stands for any ℓ2-regularised linear model.
 
     Examples
     --------
@@ -172,7 +186,7 @@ class Certificate:
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(100, 500, 20, random_state=0)
     >>> certificate = certify(X, y, BSSSelector(100).fit(X, y))
-    >>> certificate.a_priori.lambda_min <= certificate.lambda_min
+    >>> certificate.promised_growth >= certificate.measured_growth >= certificate.realised_growth
     True
     >>> certificate.lambda_min <= certificate.realised.margin_ratio
     True
@@ -194,6 +208,31 @@ class Certificate:
     covers_all_rows: bool | None = None
     n_fixed: int = 0
     n_trusted: int = 0
+    model: str | None = None
+
+    @property
+    def promised_growth(self) -> float:
+        """The most by which the method promised that the objective grows; inf without a promise.
+
+        Where rounding leaves less to be measured than was promised, that is all that is promised.
+        """
+        if self.a_priori is None:
+            return math.inf
+        kept = max(min(1.0, self.a_priori.lambda_min), self.a_priori.regularised_min or 0.0)
+        return max(1 / kept, self.measured_growth) if kept > 0 else math.inf
+
+    @property
+    def measured_growth(self) -> float:
+        """The most by which the objective of the model can grow, measured; inf if by anything."""
+        kept = min(1.0, self.lambda_min)
+        if self.regularised is not None:
+            kept = max(kept, min(1.0, self.regularised.lambda_min))
+        return 1 / kept if kept > 0 else math.inf
+
+    @property
+    def realised_growth(self) -> float | None:
+        """What the objective grew by; None if it was not computed."""
+        return None if self.realised is None else self.realised.objective_ratio
 
     @property
     def condition(self) -> float:
@@ -205,19 +244,13 @@ class Certificate:
         """The most by which the objective of any ℓ2-regularised linear model can grow."""
         return 1 / min(1.0, self.lambda_min) if self.lambda_min > 0 else math.inf
 
-    def bounds_for(self, loss: str | None) -> Measured:
-        """Return what is proven of ratios, for a model with a loss.
-
-        Parameters
-        ----------
-        loss : str or None
-            "hinge", "squared_hinge", or None.
-        """
+    @property
+    def proven(self) -> Measured:
+        """What is proven of ratios."""
         growth = self.objective_factor
-        if loss == "squared_hinge" and self.regularised is not None:
-            # A random start may have made the bound wrong, if rarely; that is no proof.
-            kept = self.regularised.lambda_min if self.regularised.probability == 1 else 0.0
-            growth = min(growth, 1 / min(1.0, kept)) if kept > 0 else growth
+        # A random start may have made a bound wrong, if rarely; that is no proof.
+        if self.regularised is not None and self.regularised.probability == 1:
+            growth = self.measured_growth
         return Measured(self.lambda_min, None if math.isinf(growth) else growth, self.lambda_max)
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from certifeature import _memory
 from certifeature._parameters import check_choice
@@ -22,9 +20,10 @@ from certifeature.rows.blocks import ArrayBlocks
 from certifeature.rows.matrix import same_values
 from certifeature.rows.rows import Rows, as_rows
 from certifeature.sparsify import Sample
-from certifeature.support import default_model, row_costs
-from certifeature.support.find import Support, find_support, missing_rows
-from certifeature.support.model import check_model, cost_of
+from certifeature.support import default_model
+from certifeature.support.find import Support, every_row, find_support, missing_rows
+from certifeature.support.loss import model_name
+from certifeature.support.model import check_model
 
 __all__ = ["certify", "measured", "with_realised"]
 
@@ -110,7 +109,10 @@ def certify(
     )
     if rows == "support" and y is None and not all_rows.in_blocks:
         raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
-    found = _all(all_rows, estimator) if rows == "all" else find_support(all_rows, estimator)
+    if rows == "all":
+        found = every_row(all_rows, estimator or default_model(all_rows.n_rows, 0))
+    else:
+        found = find_support(all_rows, estimator)
     certificate = measured(found, sample, rows)
     if weights is None:
         certificate = replace(certificate, a_priori=_promise_of(selection, found.rows))
@@ -136,18 +138,6 @@ def _of_selector(selector: Any, realised: bool) -> Certificate:
         )
     found = selection.support or Support(rows, None, np.empty(0), None, rows)
     return replace(certificate, realised=_realised(found, selection.sample, certificate))
-
-
-def _all(rows: Rows, estimator: Any) -> Support:
-    """Return all rows in the place of support rows, with an SVM that is not trained."""
-    svm = default_model(rows.n_rows, 0) if estimator is None else clone(estimator)
-    labels = rows.y
-    if rows.in_blocks and getattr(svm, "class_weight", None) is not None:
-        parts = rows.X.collect(attrgetter("y"))
-        labels = None if any(part is None for part in parts) else np.concatenate(parts)
-    if labels is None:
-        return Support(rows, svm, np.empty(0), None, rows)
-    return Support(rows, svm, np.unique(labels), row_costs(svm, labels), rows)
 
 
 def with_realised(
@@ -194,20 +184,27 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
         What the rows are.
     """
     rows = found.rows
-    C = cost_of(found.svm) if found.costs is None else float(found.costs.max())
+    mu, model = found.mu, model_name(found.svm)
     n_rows, n_features = rows.n_rows, rows.n_features
     if min(n_rows, n_features) <= _memory.MAX_GRAM:
         X = rows.X
         if rows.in_blocks:
             few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
             X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
-        return measured_certificate(exact_basis(X), sample, kind, n_rows, C)
+        return measured_certificate(exact_basis(X), sample, kind, n_rows, mu, model)
     blocks = rows.X if rows.in_blocks else ArrayBlocks(rows.X)
-    regularised = None if C is None else regularised_bound(blocks, sample, C)
+    regularised = None if mu is None else regularised_bound(blocks, sample, mu)
     sizes = (n_rows, None, n_features, len(sample.indices))
     bounds, (n_fixed, n_trusted) = without_basis(sample, n_features), n_kept(sample)
     return Certificate(
-        kind, *sizes, True, *bounds, regularised, n_fixed=n_fixed, n_trusted=n_trusted
+        kind,
+        *sizes,
+        True,
+        *bounds,
+        regularised,
+        n_fixed=n_fixed,
+        n_trusted=n_trusted,
+        model=model,
     )
 
 

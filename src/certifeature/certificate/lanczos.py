@@ -39,8 +39,8 @@ _FAILURE = 0.01
 _NEGLIGIBLE = 1e-10
 
 
-def regularised_bound(blocks: RowBlocks, sample: Sample, C: float) -> Regularised:
-    """Bound the generalised eigenvalues of (K̃ + μI, K + μI), μ = 1/(2C), in 26 passes.
+def regularised_bound(blocks: RowBlocks, sample: Sample, mu: float) -> Regularised:
+    """Bound the generalised eigenvalues of (K̃ + μI, K + μI) in 26 passes.
 
     Parameters
     ----------
@@ -48,20 +48,20 @@ def regularised_bound(blocks: RowBlocks, sample: Sample, C: float) -> Regularise
         Rows.
     sample : Sample
         Chosen columns and their scales.
-    C : float
-        Regularisation constant.
+    mu : float
+        The ridge μ.
     """
     rows = _Scaled.down(blocks)
     chosen, scales = sample.indices, sample.weights[:, None]
     with np.errstate(over="ignore", under="ignore"):
-        ridge = float(np.ldexp(1 / (2 * C), -2 * rows.exponent))
+        ridge = float(np.ldexp(mu, -2 * rows.exponent))
     spectrum, directions = np.linalg.eigh(scales * rows.gram(chosen) * scales.T)
     largest, smallest = float(scales.max()) ** 2, float(scales.min()) ** 2
     with np.errstate(over="ignore", divide="ignore"):
         rounding = 8 * len(chosen) * _EPS * np.divide(rows.square_norm, ridge)
         rounding *= 1 + np.divide(spectrum[-1], ridge)
     if not np.isfinite(rounding):
-        return Regularised(float(C), 0.0, max(1.0, largest))
+        return Regularised(float(mu), 0.0, max(1.0, largest))
     inverse = directions / (np.maximum(spectrum, 0.0) + ridge) @ directions.T
 
     def operator(V: FloatArray) -> FloatArray:
@@ -81,7 +81,7 @@ def regularised_bound(blocks: RowBlocks, sample: Sample, C: float) -> Regularise
         found = _largest_ritz_value(operator, start)
         others = (found + rounding) / (1 - _largest_shortfall(n_others))
     lambda_min = float(1 / (others + max(1.0, 1 / smallest)))
-    return Regularised(float(C), lambda_min, max(1.0, largest), 1 - _FAILURE)
+    return Regularised(float(mu), lambda_min, max(1.0, largest), 1 - _FAILURE)
 
 
 def _largest_ritz_value(operator: Callable[[FloatArray], FloatArray], start: FloatArray) -> float:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from certifeature.basis import Basis
-from certifeature.certificate.certificate import APriori, Certificate, Regularised
+from certifeature.certificate.certificate import Certificate, Regularised
 from certifeature.sparsify import Sample
 
 __all__ = [
-    "bss_promise",
     "extreme_eigenvalues",
     "measured_certificate",
     "n_kept",
     "regularised_eigenvalues",
-    "sampling_promise",
     "without_basis",
 ]
 
@@ -27,19 +23,17 @@ FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
-# Chance that the bounds of a random selection fail, half for each side.
-_FAILURE = 0.01
 
 
 def measured_certificate(
-    basis: Basis, sample: Sample, rows: str, n_rows: int, C: float | None
+    basis: Basis, sample: Sample, rows: str, n_rows: int, mu: float | None, model: str | None
 ) -> Certificate:
-    """Return the second layer for rows whose basis is known."""
+    """Return the second layer for rows whose basis is known, and a model if there is one."""
     n_features = len(basis.vectors)
     bounds = (
         extreme_eigenvalues(basis, sample) if basis.exact else without_basis(sample, n_features)
     )
-    regularised = None if C is None else regularised_eigenvalues(basis, sample, C, n_rows)
+    regularised = None if mu is None else regularised_eigenvalues(basis, sample, mu, n_rows)
     if regularised is not None:
         # Where λK ≼ K̃ ≼ ΛK, the same holds with μI added to both, once λ ≤ 1 ≤ Λ.
         regularised = replace(
@@ -50,7 +44,14 @@ def measured_certificate(
     sizes = (n_rows, basis.rank, n_features, len(sample.indices))
     n_fixed, n_trusted = n_kept(sample)
     return Certificate(
-        rows, *sizes, basis.exact, *bounds, regularised, n_fixed=n_fixed, n_trusted=n_trusted
+        rows,
+        *sizes,
+        basis.exact,
+        *bounds,
+        regularised,
+        n_fixed=n_fixed,
+        n_trusted=n_trusted,
+        model=model,
     )
 
 
@@ -84,7 +85,7 @@ def without_basis(sample: Sample, n_features: int) -> tuple[float, float]:
 
 @np.errstate(over="ignore", under="ignore")
 def regularised_eigenvalues(
-    basis: Basis, sample: Sample, C: float, n_rows: int
+    basis: Basis, sample: Sample, mu: float, n_rows: int
 ) -> Regularised | None:
     """Return the extreme generalised eigenvalues of (K̃ + μI, K + μI), rounded to be safe.
 
@@ -96,7 +97,7 @@ def regularised_eigenvalues(
     # Relative to the largest, so that squares of huge or tiny values stay in range.
     largest = basis.singular_values[0]
     shares = basis.singular_values / largest
-    ridge = max(float(1 / (2 * C) / largest / largest), _TINY)
+    ridge = max(float(mu / largest / largest), _TINY)
     damping = shares / np.hypot(shares, np.sqrt(ridge))
     matrix = damping[:, None] * _gram(basis, sample) * damping
     matrix[np.diag_indices_from(matrix)] += 1 - damping**2
@@ -112,31 +113,7 @@ def regularised_eigenvalues(
     upper *= 1 + share + share**2
     if n_rows > basis.n_components:
         lower, upper = min(lower, 1.0), max(upper, 1.0)
-    return Regularised(float(C), max(lower, 0.0), upper)
-
-
-def bss_promise(n_components: int, n_picks: int) -> APriori:
-    """Return what BSS promises for every basis of this size."""
-    ratio = np.sqrt(n_components / n_picks)
-    return APriori(
-        "BSS", n_picks, n_components, float((1 - ratio) ** 2), float((1 + ratio) ** 2), 1.0
-    )
-
-
-def sampling_promise(
-    method: str, n_components: int, coherence: float, n_picks: int
-) -> APriori | None:
-    """Return what the matrix Chernoff bounds promise of random draws, or None for too few.
-
-    P(λ < 1 − ε) ≤ ℓ·exp(−(r/coherence)·((1 − ε)ln(1 − ε) + ε)), and
-    P(Λ > 1 + ε) ≤ ℓ·exp(−(r/coherence)·((1 + ε)ln(1 + ε) − ε)).
-    """
-    needed = coherence / n_picks * np.log(2 * n_components / _FAILURE)
-    if needed >= 1:
-        return None
-    below = _root(lambda loss: loss + (1 - loss) * np.log1p(-loss) - needed, 1 - 1e-16)
-    above = _root(lambda gain: (1 + gain) * np.log1p(gain) - gain - needed, 10.0)
-    return APriori(method, n_picks, n_components, 1 - below, 1 + above, 1 - _FAILURE)
+    return Regularised(float(mu), max(lower, 0.0), upper)
 
 
 def _gram(basis: Basis, sample: Sample) -> FloatArray:
@@ -148,7 +125,3 @@ def _gram(basis: Basis, sample: Sample) -> FloatArray:
 def _rounding(basis: Basis, sample: Sample) -> float:
     """Return the error of M from rounding in V, for directions as strong as the first."""
     return 8 * basis.n_components * _EPS * float(np.max(sample.weights)) ** 2
-
-
-def _root(function: Callable[[float], float], upper: float) -> float:
-    return float(brentq(function, 0.0, upper))

@@ -55,7 +55,7 @@ def realise(
     """
     radii = minimum_enclosing_ball(X).lower_bound, minimum_enclosing_ball(X_selected).radius
     if y is None or costs is None or not isinstance(svm, SVC | LinearSVC):
-        return Realised(None, None, None, None, None, None, *radii, proven.bounds_for(None))
+        return Realised(None, None, None, None, None, None, *radii, proven.proven)
     problems = list(_binary_problems(svm, y, costs, classes))
     centred = SafeRows.of(X, None), SafeRows.of(X_selected, None)
     margins = _worst_margins(centred, problems, proven.lambda_min)
@@ -67,8 +67,7 @@ def realise(
         full, selected = ([_objective(rows, p, svm) for p in problems] for rows in centred)
         objectives = sum(e.lower for e in full), sum(e.upper for e in selected)
     loss = getattr(svm, "loss", "hinge")
-    bounds = proven.bounds_for(loss)
-    return Realised(loss, float(svm.C), *margins, *objectives, *radii, bounds)
+    return Realised(loss, float(svm.C), *margins, *objectives, *radii, proven.proven)
 
 
 def _binary_problems(

@@ -1,7 +1,8 @@
-"""Certificates in plain English."""
+"""Certificates in plain English, six lines at most."""
 
 from __future__ import annotations
 
+import math
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -10,16 +11,20 @@ if TYPE_CHECKING:
 
 __all__ = ["as_html", "as_sentences"]
 
+_TRAINING_ONLY = (
+    "All this is about the training rows; certify(X, y, selector, cv=5) estimates the error on new "
+    "data."
+)
+
 
 def as_sentences(certificate: Certificate) -> list[str]:
-    """Return the certificate as a list of sentences."""
+    """Return the certificate as a list of lines, the most informative one first."""
     return [
-        _subject(certificate),
-        *_promised(certificate),
-        *_measured(certificate),
-        *_regularised(certificate),
-        *_realised(certificate),
-        *_coverage(certificate),
+        _headline(certificate),
+        _promised(certificate),
+        _measured(certificate),
+        _realised(certificate),
+        " ".join([*_coverage(certificate), _TRAINING_ONLY]),
     ]
 
 
@@ -30,96 +35,99 @@ def as_html(certificate: Certificate) -> str:
     return f"<div><strong>{first}</strong><ul>{items}</ul></div>"
 
 
-def _subject(c: Certificate) -> str:
-    rows = f"{c.n_rows} support vectors" if c.rows == "support" else f"all {c.n_rows} rows"
-    rank = "" if c.rank is None else f" (rank {c.rank})"
-    counts = {"fixed": c.n_fixed, "trusted": c.n_trusted}
-    kept = ", ".join(f"{count} {reason}" for reason, count in counts.items() if count)
-    features = f"{c.n_features} features{f' ({kept})' if kept else ''}"
-    return f"Certificate for {c.n_selected} of {features}, on {rows}{rank}."
+def _headline(c: Certificate) -> str:
+    what = "the training objective"
+    model = c.model
+    if model is None:
+        model, what = "any ℓ2-regularised linear model", f"{what} (for a hard margin, 1/margin²)"
+    start = f"{c.n_selected} of {c.n_features} features for {model}: {what} is"
+    fact = "" if c.realised_growth is None else f", in fact {_times(c.realised_growth)}"
+    if math.isinf(c.measured_growth):
+        return f"{start} not proven to stay near that with all features{fact}."
+    chance = _chance(_measured_probability(c))
+    return f"{start} at most {_times(c.measured_growth)} that with all features{chance}{fact}."
 
 
-def _promised(c: Certificate) -> list[str]:
-    if c.a_priori is None:
-        return ["Beforehand: no promise."]
+def _promised(c: Certificate) -> str:
+    kept = {"fixed": c.n_fixed, "trusted": c.n_trusted}
+    beside = " and ".join(f"{count} {reason}" for reason, count in kept.items() if count)
+    beside = f", beside {beside} features" if beside else ""
     promise = c.a_priori
-    return [
-        f"Beforehand{_chance(promise.probability)}: {promise.method} with {promise.n_picks} picks "
-        f"for {promise.n_components} directions keeps at least {_share(promise.lambda_min)} of the "
-        f"squared hard margin and at most {promise.lambda_max:.3g} times the squared radius."
-    ]
+    if promise is None:
+        return f"Promised beforehand: ∞, because {_no_promise(c)}."
+    start = f"Promised beforehand{_chance(promise.probability)}: "
+    source = f"{promise.method} made {promise.n_picks} picks{beside}, for "
+    source += (
+        f"{promise.dimension:g} directions"
+        if promise.regularised_min is None
+        else f"an effective dimension of {promise.dimension:.3g}"
+    )
+    if math.isinf(c.promised_growth):
+        return f"{start}∞, because rounding left nothing of the bound ({source})."
+    return f"{start}at most {_times(c.promised_growth)} ({source})."
 
 
-def _measured(c: Certificate) -> list[str]:
+def _no_promise(c: Certificate) -> str:
+    if c.regularised is None and c.rank is not None and c.n_selected <= c.rank:
+        return _too_few(c)
+    return "the features were not chosen by a theorem, or too few for one"
+
+
+def _too_few(c: Certificate) -> str:
+    return (
+        f"{c.n_selected} features cannot span {c.rank} directions, and without a squared hinge, "
+        "logistic or squared loss a model may need them all"
+    )
+
+
+def _measured(c: Certificate) -> str:
+    rows = f"{c.n_rows} support vectors" if c.rows == "support" else f"all {c.n_rows} rows"
+    rank = "" if c.rank is None else f" of rank {c.rank}"
+    start = f"Measured on {rows}{rank}: "
+    if math.isinf(c.measured_growth):
+        bound = f"∞, because {_no_bound(c)}"
+    else:
+        bound = f"at most {_times(c.measured_growth)}{_chance(_measured_probability(c))}"
+    if c.exact and c.lambda_min > 0:
+        bound += f"; the squared hard margin keeps {_share(c.lambda_min)} at least"
+    return f"{start}{bound} (λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}, κ = {_ratio(c)})."
+
+
+def _no_bound(c: Certificate) -> str:
     if not c.exact or c.rank is None:
-        reason = "than were looked at" if not c.exact else "than λ can be measured for"
-        return [
-            f"Measured: no guarantee for the margin, because the rows span more directions "
-            f"{reason}; the squared radius grows at most {c.lambda_max:.3g} times."
-        ]
-    if c.lambda_min == 0:
-        reason = (
-            f"{c.n_selected} features cannot span {c.rank} directions"
-            if c.n_selected < c.rank
-            else "the selection loses a direction of the rows, or keeps it too faintly to tell"
-        )
-        return [f"Measured: no guarantee for the margin (λ = 0), because {reason}."]
-    return [
-        f"Measured (λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}, κ = {c.condition:.3g}): the "
-        f"squared hard margin keeps at least {_share(c.lambda_min)}, the objective of any "
-        f"ℓ2-regularised linear model grows at most {c.objective_factor:.3g} times, the squared "
-        f"radius at most {c.lambda_max:.3g} times."
-    ]
+        return "the rows span more directions than were looked at"
+    if c.regularised is not None:
+        return "C is so large for these rows that rounding leaves nothing of the bound"
+    if c.n_selected < c.rank:
+        return _too_few(c)
+    return "the selection loses a direction of the rows, or keeps it too faintly to tell"
 
 
-def _regularised(c: Certificate) -> list[str]:
-    if c.regularised is None:
-        return []
-    if c.regularised.lambda_min == 0:
-        return [
-            f"For a squared-hinge SVM or ridge with C = {c.regularised.C:g}: no guarantee, since C "
-            "is so large for these rows that nothing is left of the bound after rounding; scale "
-            "the columns."
-        ]
-    factor = 1 / min(1.0, c.regularised.lambda_min)
-    return [
-        f"For a squared-hinge SVM or ridge with C = {c.regularised.C:g} the objective grows at "
-        f"most {factor:.3g} times{_chance(c.regularised.probability)}."
-    ]
+def _measured_probability(c: Certificate) -> float:
+    return 1.0 if c.regularised is None or c.lambda_min > 0 else c.regularised.probability
 
 
-def _realised(c: Certificate) -> list[str]:
+def _realised(c: Certificate) -> str:
     r = c.realised
     if r is None:
-        return ["Realised: not computed."]
+        return "Realised: not computed."
     found = []
-    if r.margin_ratio is not None:
-        found.append(f"squared hard margin {r.margin_ratio:.3g}")
     if r.objective_ratio is not None:
-        found.append(f"objective ({r.loss}, C = {r.C:g}) {r.objective_ratio:.3g}")
-    found.append(f"squared radius {r.radius_ratio:.3g}")
-    sentences = [f"Realised, as multiples of the full features': {', '.join(found)}."]
-    if r.loss is not None and r.margin_full is None:
-        sentences.append(
-            "The classes overlap on these rows, or there is only one, so there is no hard margin."
-        )
-    if r.loss is not None and r.margin_full is not None and r.margin_selected is None:
-        sentences.append("The selected features no longer separate the classes.")
-    return sentences
+        found.append(f"{_times(r.objective_ratio)} the objective with all features")
+    if r.margin_ratio is not None:
+        found.append(f"{_times(r.margin_ratio)} the squared hard margin")
+    elif r.loss is not None and r.margin_full is not None:
+        found.append("no hard margin, since the chosen features no longer separate the classes")
+    found.append(f"{_times(r.radius_ratio)} the squared radius")
+    return f"Realised: {', '.join(found)}."
 
 
 def _coverage(c: Certificate) -> list[str]:
     if c.covers_all_rows is None or not c.exact:
         return []
     if c.covers_all_rows:
-        return [
-            "The support vectors of the reduced model are among these rows, so the bounds hold for "
-            "all rows."
-        ]
-    return [
-        "The reduced model has other support vectors too, so the bounds hold for these rows, not "
-        "for all."
-    ]
+        return ["The reduced model leans on no other rows, so it holds for all rows."]
+    return ["The reduced model leans on other rows too, so it holds for these rows, not for all."]
 
 
 def _chance(probability: float) -> str:
@@ -128,3 +136,11 @@ def _chance(probability: float) -> str:
 
 def _share(value: float) -> str:
     return f"{100 * value:.3g} %"
+
+
+def _times(value: float) -> str:
+    return f"{value:.3g} times"
+
+
+def _ratio(c: Certificate) -> str:
+    return "∞" if math.isinf(c.condition) else f"{c.condition:.3g}"

@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.basis import Basis
-from certifeature.basis.basis import squared_norms
+from certifeature.basis.basis import row_blocks, squared_norms
 from certifeature.certificate import APriori
-from certifeature.certificate.measure import bss_promise
+from certifeature.certificate.promise import bss_promise, ridge_promise
 from certifeature.certificate.selection import as_indices
 from certifeature.rows.rows import Rows
-from certifeature.selectors.method import Method, Ranking
+from certifeature.selectors.method import Choice, Method, Ranking
 from certifeature.selectors.order import (
     checked_scores,
     feature_scores,
     missing_classes,
     with_faint_last,
 )
+from certifeature.selectors.soft import effective_dimension, soft_cut
 from certifeature.sparsify import Sample, bss
 from certifeature.support.find import Support
 
@@ -50,7 +51,8 @@ class BSSMethod(Method):
         covered as soon as they can be, and BSS may come back to features; otherwise as many are
         chosen as are asked for.
     may_cut : bool
-        Whether directions may be left out where they are no fewer than picks.
+        Whether directions may be left out where they are no fewer than picks, for a model that
+        needs them all.
     automatic : bool
         Whether the orders may be replaced where they cannot be had.
     n_jobs : int or None
@@ -86,24 +88,16 @@ class BSSMethod(Method):
             return Ranking(scores, scores)
         return Ranking(scores, feature_scores(head, rows, support, basis, seed, self.n_jobs))
 
-    def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
-        """Return the bounds of BSS, which features that are in anyway can only raise."""
-        if sample.steps is None or len(sample.steps.features) <= basis.n_components:
-            return None
-        promise = bss_promise(basis.n_components, len(sample.steps.features))
-        kept = sample.weights[sample.reasons != "cover"]
-        if not len(kept):
-            return promise
-        # M is that of the picks of BSS, and what the others add to it: at most their largest scale.
-        return replace(promise, lambda_max=promise.lambda_max + float(kept.max()) ** 2)
-
-    def enough(self, basis: Basis, epsilon: float) -> int:
+    def enough(self, basis: Basis, mu: float | None, epsilon: float) -> int:
         """Return a number of features for which the lower bound of BSS is 1 − epsilon."""
-        # (1 - sqrt(l/r))² >= 1 - epsilon, solved for r without cancellation for a small epsilon.
-        ratio = epsilon / (1 + np.sqrt(1 - epsilon))
-        n_picks = np.ceil(basis.n_components / ratio**2)
         if self.trust == 1:
             return len(basis.vectors)
+        dimension = float(basis.n_components)
+        if mu is not None:
+            dimension = effective_dimension(basis.singular_values, mu)
+        # (1 - sqrt(D/r))² >= 1 - epsilon, solved for r without cancellation for a small epsilon.
+        ratio = epsilon / (1 + np.sqrt(1 - epsilon))
+        n_picks = np.ceil(dimension / ratio**2)
         return int(min(np.ceil(n_picks / (1 - self.trust)) + len(self.fixed), len(basis.vectors)))
 
     def fewest(self, basis: Basis) -> int:
@@ -167,12 +161,42 @@ class BSSMethod(Method):
         axes = np.linalg.eigh(energy)[1][:, ::-1]
         return basis.turned(np.ascontiguousarray(axes[:, :n_covered]))
 
-    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
+    def choose(
+        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
+    ) -> Choice:
         """Keep some features, and let BSS pick the others."""
         kept, reasons = self.kept(ranking, size)
         n_picks = size - len(kept)
         if n_picks == 0:
-            return Sample(kept, np.ones(size), None, reasons), basis
+            return Choice(Sample(kept, np.ones(size), None, reasons), basis)
+        if mu is None:
+            picked, covered, promise = self._flat(basis, kept, n_picks, ranking)
+        else:
+            picked, covered, promise = self._soft(basis, mu, kept, n_picks, ranking)
+        sample = _together(kept, reasons, picked)
+        return Choice(
+            sample if self.for_proof else self._filled_up(sample, ranking, size), covered, promise
+        )
+
+    def _soft(
+        self, basis: Basis, mu: float, kept: IntArray, n_picks: int, ranking: Ranking
+    ) -> tuple[Sample, Basis, APriori]:
+        """Cover each direction as far as a soft model needs it, and picks can."""
+        cut = soft_cut(basis.singular_values, mu, n_picks)
+        priority: Any = self.fill if isinstance(self.fill, str) else None
+        if priority == "leverage":
+            # That of a soft model: directions that it does not need count for less.
+            parts = [block**2 @ cut.shares for _, block in row_blocks(basis.vectors)]
+            priority = np.round(np.concatenate(parts), 12)
+        elif priority != "cover":
+            priority = ranking.scores
+        picked = bss(basis.vectors, n_picks, coverage=cut.shares, priority=priority, chosen=kept)
+        return picked, basis, ridge_promise(cut.dimension, n_picks, cut.stretch)
+
+    def _flat(
+        self, basis: Basis, kept: IntArray, n_picks: int, ranking: Ranking
+    ) -> tuple[Sample, Basis, APriori | None]:
+        """Cover all directions alike, or as many as picks can."""
         covered = self.covered(basis, kept, n_picks)
         fill = self.fill if isinstance(self.fill, str) else None
         priority: Any = "cover"
@@ -181,14 +205,16 @@ class BSSMethod(Method):
             norms = np.round(squared_norms(covered.vectors), 12)
             scores = norms if fill == "leverage" else ranking.scores
             priority = with_faint_last(scores, covered, basis)
-        if n_picks > 1:
-            picked = bss(covered.vectors, n_picks, priority=priority, chosen=kept)
-        else:
+        if n_picks == 1:
             # BSS begins with two picks; its first alone can match one direction exactly.
             best = bss(covered.vectors, 2, priority=priority, chosen=kept).indices[:1]
-            picked = Sample(best, 1 / np.abs(covered.vectors[best][:, 0]))
-        sample = _together(kept, reasons, picked)
-        return (sample if self.for_proof else self._filled_up(sample, ranking, size)), covered
+            return Sample(best, 1 / np.abs(covered.vectors[best][:, 0])), covered, None
+        picked = bss(covered.vectors, n_picks, priority=priority, chosen=kept)
+        promise = bss_promise(covered.n_components, n_picks)
+        if len(kept) or not self.for_proof:
+            # What is in anyway, or fills up, adds no more than the identity, with a scale of 1.
+            promise = replace(promise, lambda_max=promise.lambda_max + 1)
+        return picked, covered, promise
 
     def _filled_up(self, sample: Sample, ranking: Ranking, size: int) -> Sample:
         """Return as many features as are asked for, with the next best ones added."""

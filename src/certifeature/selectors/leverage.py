@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from certifeature.basis import Basis
-from certifeature.certificate import APriori
-from certifeature.certificate.measure import sampling_promise
+from certifeature.certificate.promise import sampling_promise
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.method import Method, Ranking
+from certifeature.selectors.method import Choice, Method, Ranking
 from certifeature.selectors.parameters import CONSTRAINTS
-from certifeature.sparsify import Sample, leverage_sample, leverage_scores
+from certifeature.sparsify import leverage_sample, leverage_scores
 from certifeature.support.find import Support
 
 __all__ = ["LeverageScoreSelector"]
@@ -149,9 +148,10 @@ class LeverageMethod(Method):
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
         return Ranking(leverage_scores(basis.vectors))
 
-    def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
+    def choose(
+        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
+    ) -> Choice:
+        sample = leverage_sample(basis.vectors, size, random_state=seed, replace=self.replace)
         n_components = basis.n_components
-        return sampling_promise("leverage-score sampling", n_components, n_components, size)
-
-    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
-        return leverage_sample(basis.vectors, size, random_state=seed, replace=self.replace), basis
+        promise = sampling_promise("leverage-score sampling", n_components, n_components, size)
+        return Choice(sample, basis, promise)

@@ -15,7 +15,7 @@ from certifeature.rows.rows import Rows
 from certifeature.sparsify import Sample
 from certifeature.support.find import Support
 
-__all__ = ["Method", "Ranking", "Request"]
+__all__ = ["Choice", "Method", "Ranking", "Request"]
 
 FloatArray = NDArray[np.float64]
 
@@ -71,6 +71,37 @@ class Ranking:
     trusted: FloatArray | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The features that a method chose.
+
+    Attributes
+    ----------
+    sample : Sample
+        With the scales of the method.
+    covered : Basis
+        The directions that they were chosen for.
+    promise : APriori or None
+        What is known of such a sample unmeasured, if the basis is that of all rows.
+    """
+
+    sample: Sample
+    covered: Basis
+    promise: APriori | None = None
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which features the lower bounds of the promise count on."""
+        sample = self.sample
+        if sample.steps is None:
+            return np.ones(len(sample.indices), dtype=bool)
+        picked = np.isin(sample.indices, sample.steps.features)
+        if sample.reasons is None or self.promise is None or self.promise.regularised_min is None:
+            return picked
+        # What is in anyway counts from the start for a soft model.
+        return np.asarray(picked | np.isin(sample.reasons, ("fixed", "trusted")))
+
+
 class Method(ABC):
     """How features are chosen for a basis."""
 
@@ -83,8 +114,14 @@ class Method(ABC):
         """
 
     @abstractmethod
-    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
-        """Choose features, fewer than there are, and tell for which directions."""
+    def choose(
+        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
+    ) -> Choice:
+        """Choose features, fewer than there are.
+
+        The model that they are for does not mind small directions where its dual is so strongly
+        convex; it is None where all directions count alike.
+        """
 
     def of_features(self, n_features: int, names: NDArray[Any] | None) -> Method:
         """Return the method for these features, or raise if a parameter does not suit them."""
@@ -94,14 +131,10 @@ class Method(ABC):
         """Return all features as they are."""
         return Sample(np.arange(n_features), np.ones(n_features))
 
-    def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
-        """Return what is known of a sample of this size, with its own scales, unmeasured."""
-        return None
-
-    def enough(self, basis: Basis, epsilon: float) -> int:
+    def enough(self, basis: Basis, mu: float | None, epsilon: float) -> int:
         """Return a number of scaled features that keeps epsilon for certain."""
         return len(basis.vectors)
 
     def fewest(self, basis: Basis) -> int:
-        """Return the number of features below which nothing can be kept."""
+        """Return the number of features below which nothing can be kept of all directions."""
         return basis.n_components

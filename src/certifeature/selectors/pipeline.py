@@ -19,14 +19,21 @@ from certifeature._warnings import warn
 from certifeature.basis import Basis
 from certifeature.basis.digest import Digest
 from certifeature.basis.span import BasisFacts, span
-from certifeature.certificate import APriori, Certificate
-from certifeature.certificate.measure import extreme_eigenvalues, measured_certificate
+from certifeature.certificate import Certificate
+from certifeature.certificate.measure import (
+    extreme_eigenvalues,
+    measured_certificate,
+    regularised_eigenvalues,
+)
+from certifeature.certificate.promise import promise_of_scales
 from certifeature.rows.rows import Rows
-from certifeature.selectors.method import Method, Ranking, Request
+from certifeature.selectors.method import Choice, Method, Ranking, Request
+from certifeature.selectors.soft import effective_dimension
 from certifeature.sparsify import Sample
 from certifeature.sparsify.sample import EmptySampleError
 from certifeature.support import share_outside
-from certifeature.support.find import Support, find_support, grown, missing_rows
+from certifeature.support.find import Support, every_row, find_support, grown, missing_rows
+from certifeature.support.loss import model_name
 
 __all__ = [
     "Prepared",
@@ -67,6 +74,8 @@ class Prepared:
         How they were found.
     ranking : Ranking
         In which order features are considered.
+    mu : float or None
+        How strongly convex the dual of the model is; None if it is not.
     """
 
     rows: Rows | None
@@ -75,6 +84,7 @@ class Prepared:
     basis: Basis
     facts: BasisFacts
     ranking: Ranking
+    mu: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,18 +153,21 @@ def select(
     with progress("choose features"), one_thread():
         size = request.size or _fewest_that_keep(known, request, method)
         if size < n_features:
-            scaled, covered = method.choose(known.basis, size, known.ranking, request.seed)
-            sample = rescaled(scaled, known.whole, request.rescale)
-            promise = method.promise(covered, scaled, size) if covered.exact else None
+            choice = method.choose(known.basis, known.mu, size, known.ranking, request.seed)
+            sample = rescaled(choice.sample, known.whole, request.rescale)
         else:
             _warn_of_all(size, n_features, request)
-            size, covered, promise = n_features, known.basis, None
-            sample = scaled = method.everything(size)
+            size, sample = n_features, method.everything(n_features)
+            choice = Choice(sample, known.basis)
     kind, n_rows = "all" if support is None else "support", known.facts.n_rows
-    certificate = measured_certificate(known.whole, sample, kind, n_rows, _cost(support))
-    if promise is not None:
-        certificate = replace(certificate, a_priori=_of_scales(promise, scaled, sample))
-    facts = known.facts.cut_to(covered)
+    model = request.estimator if support is None else support.svm
+    certificate = measured_certificate(
+        known.whole, sample, kind, n_rows, known.mu, None if model is None else model_name(model)
+    )
+    if choice.promise is not None and choice.covered.exact:
+        promise = promise_of_scales(choice.promise, choice.sample, choice.counted, sample.weights)
+        certificate = replace(certificate, a_priori=promise)
+    facts = known.facts.cut_to(choice.covered)
     return Selection(known.rows, support, facts, known.ranking, size, sample, certificate)
 
 
@@ -177,8 +190,10 @@ def samples_of_sizes(
     for size in sizes:
         if size < rows.n_features:
             with one_thread():
-                sample, _ = method.choose(known.basis, int(size), known.ranking, request.seed)
-            yield rescaled(sample, known.whole, request.rescale)
+                choice = method.choose(
+                    known.basis, known.mu, int(size), known.ranking, request.seed
+                )
+            yield rescaled(choice.sample, known.whole, request.rescale)
         else:
             yield method.everything(rows.n_features)
 
@@ -201,7 +216,8 @@ def prepare(
     known = rows if isinstance(rows, Rows) and not rows.in_blocks else None
     with progress("rank features"), one_thread():
         ranking = method.rank(known, support, basis, request.seed)
-    return Prepared(known, support, whole, basis, facts, ranking)
+    mu = _mu(known, support, request.estimator)
+    return Prepared(known, support, whole, basis, facts, ranking, mu)
 
 
 def rescaled(sample: Sample, basis: Basis, rescale: Any) -> Sample:
@@ -222,24 +238,11 @@ def rescaled(sample: Sample, basis: Basis, rescale: Any) -> Sample:
     return replace(sample, weights=weights)
 
 
-def _of_scales(promise: APriori, scaled: Sample, sample: Sample) -> APriori:
-    """Return what a promise for the scales of the method says of other scales.
-
-    With Σ sᵢ²vᵢvᵢᵀ above λI, Σ tᵢ²vᵢvᵢᵀ is above λ·min(tᵢ/sᵢ)²I; and it is below max(tᵢ)²I, since
-    all features together have Σ vᵢvᵢᵀ = I.
-    """
-    ratios = (sample.weights / scaled.weights) ** 2
-    if scaled.steps is not None:
-        # Features that are in for other reasons than the picks can only help.
-        ratios = ratios[np.isin(scaled.indices, scaled.steps.features)]
-    return replace(
-        promise,
-        lambda_min=float(promise.lambda_min * ratios.min()),
-        lambda_max=min(
-            float(promise.lambda_max * ((sample.weights / scaled.weights) ** 2).max()),
-            float(sample.weights.max()) ** 2,
-        ),
-    )
+def _mu(rows: Rows | None, support: Support | None, estimator: Any) -> float | None:
+    """Return how strongly convex the dual of the model is; None if it is not, or there is none."""
+    if support is None and estimator is not None:
+        support = every_row(Rows(np.empty((0, 0))) if rows is None else rows, estimator)
+    return None if support is None else support.mu
 
 
 def _check_support(svm: Any, basis: Basis) -> None:
@@ -251,14 +254,6 @@ def _check_support(svm: Any, basis: Basis) -> None:
             "its support rows, so these are not all: it has not converged, or is no SVM with an l2 "
             "penalty. Scale X, let it iterate longer, or use LinearSVC(dual=True)."
         )
-
-
-def _cost(support: Support | None) -> float | None:
-    """Return the largest cost of a row that matters, if the bound for it means anything."""
-    # Weights of rows change their lengths, and with them what C means.
-    if support is None or support.costs is None or support.rows.sample_weight is not None:
-        return None
-    return float(support.costs.max())
 
 
 def _warn_of_all(size: int, n_features: int, request: Request) -> None:
@@ -274,27 +269,37 @@ def _warn_of_all(size: int, n_features: int, request: Request) -> None:
 def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
     """Return about the smallest number of features whose measured λ is at least 1 − epsilon.
 
-    √λ is about 1 − c·√(ℓ/r) for r features and ℓ directions. The first sample tells c, and with it
-    where to look next, or that it is hopeless; then λ is interpolated between what is too few and
-    what is enough. A few samples are enough for one part in sixteen.
+    For a soft model λ is that of its own objective. √λ is about 1 − c·√(D/r) for r features and D
+    directions. The first sample tells c, and with it where to look next, or that it is hopeless;
+    then λ is interpolated between what is too few and what is enough. A few samples are enough for
+    one part in sixteen.
     """
-    goal, n_components = 1 - request.epsilon, known.basis.n_components
+    goal, mu, basis = 1 - request.epsilon, known.mu, known.basis
 
     def measured(size: int) -> float:
         try:
-            sample, _ = method.choose(known.basis, size, known.ranking, request.seed)
+            choice = method.choose(basis, mu, size, known.ranking, request.seed)
         except EmptySampleError:
             return 0.0
-        sample = rescaled(sample, known.whole, request.rescale)
+        sample = rescaled(choice.sample, known.whole, request.rescale)
+        if mu is not None:
+            bounds = regularised_eigenvalues(measurable, sample, mu, known.facts.n_rows)
+            if bounds is not None:
+                return bounds.lambda_min
         return extreme_eigenvalues(measurable, sample)[0]
 
     # What features are chosen for may be less than what they are measured by.
-    measurable = known.whole if known.whole.exact else known.basis
+    measurable = known.whole if known.whole.exact else basis
+    dimension = float(basis.n_components)
     enough, kept = len(known.ranking.scores), 1.0
-    if request.rescale == "each" and measurable.n_components == n_components:
-        enough = min(enough, method.enough(known.basis, request.epsilon))
-    too_few, lost = min(method.fewest(known.basis), enough) - 1, 0.0
-    size = 2 * too_few
+    if request.rescale == "each" and measurable.n_components == basis.n_components:
+        enough = min(enough, method.enough(basis, mu, request.epsilon))
+    too_few, lost = min(method.fewest(basis), enough) - 1, 0.0
+    if mu is not None:
+        # Less than all directions may do.
+        dimension = effective_dimension(basis.singular_values, mu)
+        too_few = 0
+    size = 2 * int(np.ceil(dimension))
     for number in range(_MAX_SAMPLES):
         nearest = max(1, enough // 16)
         if enough - too_few <= nearest:
@@ -306,8 +311,8 @@ def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
         else:
             too_few, lost = size, smallest
         if number == 0:
-            constant = (1 - np.sqrt(smallest)) * np.sqrt(size / n_components)
-            size = int(np.ceil(n_components * (constant / (1 - np.sqrt(goal))) ** 2))
+            constant = (1 - np.sqrt(smallest)) * np.sqrt(size / dimension)
+            size = int(np.ceil(dimension * (constant / (1 - np.sqrt(goal))) ** 2))
             if size > _HOPELESS * len(known.ranking.scores):
                 break
         else:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from certifeature.basis import Basis
-from certifeature.certificate import APriori
-from certifeature.certificate.measure import sampling_promise
+from certifeature.certificate.promise import sampling_promise
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.method import Method, Ranking
-from certifeature.sparsify import Sample, leverage_scores, uniform
+from certifeature.selectors.method import Choice, Method, Ranking
+from certifeature.sparsify import leverage_scores, uniform
 from certifeature.support.find import Support
 
 __all__ = ["RandomSelector"]
@@ -131,9 +130,10 @@ class UniformMethod(Method):
         n_features = len(basis.vectors)
         return Ranking(np.full(n_features, 1 / n_features))
 
-    def promise(self, basis: Basis, sample: Sample, size: int) -> APriori | None:
-        coherence = len(basis.vectors) * float(leverage_scores(basis.vectors).max())
-        return sampling_promise("uniform sampling", basis.n_components, coherence, size)
-
-    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
-        return uniform(len(basis.vectors), size, seed), basis
+    def choose(
+        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
+    ) -> Choice:
+        n_features = len(basis.vectors)
+        coherence = n_features * float(leverage_scores(basis.vectors).max())
+        promise = sampling_promise("uniform sampling", basis.n_components, coherence, size)
+        return Choice(uniform(n_features, size, seed), basis, promise)

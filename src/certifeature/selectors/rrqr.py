@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from certifeature.basis import Basis
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.method import Method, Ranking
+from certifeature.selectors.method import Choice, Method, Ranking
 from certifeature.sparsify import Sample, rrqr
 from certifeature.support.find import Support
 
@@ -142,11 +142,13 @@ class RRQRMethod(Method):
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
         return Ranking(np.linalg.norm(_compressed(basis), axis=0))
 
-    def choose(self, basis: Basis, size: int, ranking: Ranking, seed: int) -> tuple[Sample, Basis]:
+    def choose(
+        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
+    ) -> Choice:
         chosen = rrqr(_compressed(basis), size, tolerance=_ACCURACY).indices
         # Pivoting has no scales of its own; this one brings the eigenvalues of M to 1 on average.
         scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
-        return Sample(chosen, np.full(size, scale)), basis
+        return Choice(Sample(chosen, np.full(size, scale)), basis)
 
 
 def _compressed(basis: Basis) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,13 @@ from certifeature._threads import one_thread
 from certifeature.rows.rows import Rows
 from certifeature.support.cascade import cascade
 from certifeature.support.fitted import support_rows
+from certifeature.support.loss import loss_of, ridge_of
 from certifeature.support.model import FEW_ROWS, default_model, fit_model, row_costs
 
-__all__ = ["Support", "find_support", "grown", "missing_rows"]
+__all__ = ["Support", "every_row", "find_support", "grown", "missing_rows"]
+
+# Where labels are not known: the bound for many classes holds for two.
+_MANY_CLASSES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +51,43 @@ class Support:
     candidates: Rows
     n_passes: int | None = None
     optimality_gap: float | None = None
+
+    @property
+    def mu(self) -> float | None:
+        """How strongly convex the dual of the model is on weighted rows; None if it is not.
+
+        A row of weight s times √s leaves the dual as it is, but for the convexity of its loss,
+        which is that of a row without weight. Weighted rows come divided by the largest root.
+        """
+        mu = ridge_of(loss_of(self.svm, len(self.classes) or _MANY_CLASSES), self.costs)
+        weights = self.rows.sample_weight
+        if mu is None or weights is None:
+            return mu
+        # Balanced classes may have been weighed with the weights of their rows.
+        balanced = isinstance(getattr(self.svm, "class_weight", None), str)
+        return None if balanced else mu / float(weights.max())
+
+
+def every_row(rows: Rows, estimator: Any) -> Support:
+    """Return all rows in the place of support rows, with a model that is not trained.
+
+    Parameters
+    ----------
+    rows : Rows
+        With labels or without.
+    estimator : estimator
+        Unfitted linear model.
+    """
+    model, labels = clone(estimator), rows.y
+    is_weighted = getattr(model, "class_weight", None) is not None
+    if rows.in_blocks and is_weighted:
+        parts = rows.X.collect(attrgetter("y"))
+        labels = None if any(part is None for part in parts) else np.concatenate(parts)
+    if labels is not None:
+        return Support(rows, model, np.unique(labels), row_costs(model, labels), rows)
+    # One row tells what all of them cost, unless classes differ.
+    costs = None if is_weighted else row_costs(model, np.zeros(1))
+    return Support(rows, model, np.empty(0), costs, rows)
 
 
 def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC, LinearSVR
 
-__all__ = ["ALL_ROWS_MATTER", "loss_of", "ridge_of"]
+__all__ = ["ALL_ROWS_MATTER", "loss_of", "model_name", "ridge_of"]
 
 # The conjugate of a loss times c is so strongly convex, times 1/c.
 _CONVEXITY = {
@@ -49,6 +49,27 @@ def loss_of(model: Any, n_classes: int = 2) -> str:
     if isinstance(model, LinearSVC) and model.multi_class == "ovr" and model.penalty == "l2":
         return str(model.loss)
     return "hinge"
+
+
+def model_name(model: Any) -> str:
+    """Return a model's name with the constant that weighs its loss against the size of weights.
+
+    Parameters
+    ----------
+    model : estimator
+        Linear model.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from certifeature.support.loss import model_name
+    >>> model_name(Ridge(alpha=10))
+    'Ridge(alpha=10)'
+    """
+    known = model.get_params() if hasattr(model, "get_params") else {}
+    constants = {name: known[name] for name in ("C", "alpha") if np.isscalar(known.get(name))}
+    given = ", ".join(f"{name}={value:g}" for name, value in constants.items())
+    return f"{type(model).__name__}({given})"
 
 
 def ridge_of(loss: str, costs: NDArray[np.float64] | None) -> float | None:

@@ -1,0 +1,87 @@
+"""What methods promise before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from certifeature.certificate.certificate import APriori
+from certifeature.sparsify import Sample
+
+__all__ = ["bss_promise", "promise_of_scales", "ridge_promise", "sampling_promise"]
+
+# Chance that the bounds of a random selection fail, half for each side.
+_FAILURE = 0.01
+
+
+def bss_promise(n_components: int, n_picks: int) -> APriori:
+    """Return what BSS promises for every basis of this size."""
+    ratio = np.sqrt(n_components / n_picks)
+    bounds = float((1 - ratio) ** 2), float((1 + ratio) ** 2)
+    return APriori("BSS", n_picks, float(n_components), *bounds, 1.0)
+
+
+def ridge_promise(dimension: float, n_picks: int, stretch: float) -> APriori:
+    """Return what BSS with an effective dimension promises of a soft model.
+
+    Where it covers directions for a ridge that is ``stretch`` times that of the model,
+    K̃ + μI ≽ (1 − √(D/r))²/stretch · (K + μI). Of directions that a soft model does not need it
+    promises nothing.
+    """
+    kept = float((1 - np.sqrt(dimension / n_picks)) ** 2 / stretch)
+    return APriori("BSS", n_picks, float(dimension), 0.0, np.inf, 1.0, kept)
+
+
+def sampling_promise(
+    method: str, n_components: int, coherence: float, n_picks: int
+) -> APriori | None:
+    """Return what the matrix Chernoff bounds promise of random draws, or None for too few.
+
+    P(λ < 1 − ε) ≤ ℓ·exp(−(r/coherence)·((1 − ε)ln(1 − ε) + ε)), and
+    P(Λ > 1 + ε) ≤ ℓ·exp(−(r/coherence)·((1 + ε)ln(1 + ε) − ε)).
+    """
+    needed = coherence / n_picks * np.log(2 * n_components / _FAILURE)
+    if needed >= 1:
+        return None
+    below = _root(lambda loss: loss + (1 - loss) * np.log1p(-loss) - needed, 1 - 1e-16)
+    above = _root(lambda gain: (1 + gain) * np.log1p(gain) - gain - needed, 10.0)
+    return APriori(method, n_picks, float(n_components), 1 - below, 1 + above, 1 - _FAILURE)
+
+
+def promise_of_scales(
+    promise: APriori, scaled: Sample, counted: NDArray[np.bool_], scales: NDArray[np.float64]
+) -> APriori:
+    """Return what a promise for the scales of the method says of other scales.
+
+    With Σ sᵢ²vᵢvᵢᵀ above λI, Σ tᵢ²vᵢvᵢᵀ is above λ·min(tᵢ/sᵢ)²I; and it is below max(tᵢ)²I, since
+    all features together have Σ vᵢvᵢᵀ = I. With a ridge added to both it is above the same part, if
+    that is no more than 1.
+
+    Parameters
+    ----------
+    promise : APriori
+        For the scales of the method.
+    scaled : Sample
+        The choice, with these.
+    counted : ndarray of bool
+        Which of the features the lower bounds count on; others can only help.
+    scales : ndarray
+        The scales t.
+    """
+    ratios = (scales / scaled.weights) ** 2
+    least = float(ratios[counted].min())
+    regularised = promise.regularised_min
+    return replace(
+        promise,
+        lambda_min=promise.lambda_min * least,
+        lambda_max=min(promise.lambda_max * float(ratios.max()), float(scales.max()) ** 2),
+        regularised_min=None if regularised is None else regularised * min(1.0, least),
+    )
+
+
+def _root(function: Callable[[float], float], upper: float) -> float:
+    return float(brentq(function, 0.0, upper))

@@ -1,0 +1,91 @@
+"""How far each direction has to be covered for a soft model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from certifeature.sparsify.bss import LEAST_COVERAGE
+
+__all__ = ["SoftCut", "effective_dimension", "soft_cut"]
+
+FloatArray = NDArray[np.float64]
+
+_TINY = float(np.finfo(np.float64).tiny)
+# Where growth is looked at before the best place is narrowed down.
+_GRID = 64
+
+
+@dataclass(frozen=True, eq=False)
+class SoftCut:
+    """Shares of directions that some picks can cover.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_components,)
+        σ²/(σ² + μ′) for each singular value σ.
+    stretch : float
+        μ′/μ, which is 1 where picks are enough for the model's own μ.
+    """
+
+    shares: FloatArray
+    stretch: float
+
+    @property
+    def dimension(self) -> float:
+        """The effective dimension D(μ′), the sum of the shares."""
+        return float(self.shares.sum())
+
+
+def soft_cut(singular_values: FloatArray, mu: float, n_picks: int) -> SoftCut:
+    """Return the shares for which BSS promises the least growth of the objective.
+
+    With μ′ ≥ μ and D(μ′) < r it grows at most (μ′/μ)/(1 − √(D(μ′)/r))² times. This rises with μ′
+    once D(μ′) is below r/4, and D(μ′) ≤ Σσ²/μ′, so the best μ′ is below 4Σσ²/r.
+
+    Parameters
+    ----------
+    singular_values : ndarray of shape (n_components,)
+        Of the rows, in descending order.
+    mu : float
+        Strong convexity of the dual of the model.
+    n_picks : int
+        Picks r of BSS.
+    """
+
+    def log_growth(log_stretch: float) -> float:
+        dimension = float(_shares(singular_values, mu, np.exp(log_stretch)).sum())
+        if dimension >= n_picks:
+            return float(np.inf)
+        return log_stretch - 2 * float(np.log1p(-np.sqrt(dimension / n_picks)))
+
+    squares = (singular_values / singular_values[0]) ** 2
+    furthest = np.log(4 * squares.sum() / n_picks) - np.log(_ridge(singular_values, mu))
+    grid = np.linspace(0.0, max(0.0, float(furthest)) + 1e-3, _GRID)
+    best = int(np.argmin([log_growth(place) for place in grid]))
+    bounds = grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)]
+    found = minimize_scalar(log_growth, bounds=bounds, method="bounded").x
+    log_stretch = min((0.0, float(found), float(grid[best])), key=log_growth)
+    stretch = float(np.exp(log_stretch))
+    return SoftCut(_shares(singular_values, mu, stretch), stretch)
+
+
+def effective_dimension(singular_values: FloatArray, mu: float) -> float:
+    """Return D(μ), the number of directions that a soft model needs."""
+    return float(_shares(singular_values, mu, 1.0).sum())
+
+
+def _shares(singular_values: FloatArray, mu: float, stretch: float) -> FloatArray:
+    squares = (singular_values / singular_values[0]) ** 2
+    shares = squares / (squares + stretch * _ridge(singular_values, mu))
+    return np.asarray(np.maximum(shares, LEAST_COVERAGE))
+
+
+def _ridge(singular_values: FloatArray, mu: float) -> float:
+    """Return μ relative to the largest eigenvalue, so that squares stay in range."""
+    largest = float(singular_values[0])
+    with np.errstate(over="ignore", under="ignore"):
+        return min(max(mu / largest / largest, _TINY), 1 / _TINY)
