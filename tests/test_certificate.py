@@ -25,7 +25,7 @@ from certifeature import (
     _memory,
     certify,
 )
-from certifeature.certificate.measure import sampling_promise
+from certifeature.certificate.promise import sampling_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import leverage_sample

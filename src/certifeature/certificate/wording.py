@@ -40,7 +40,10 @@ def _headline(c: Certificate) -> str:
     model = c.model
     if model is None:
         model, what = "any ℓ2-regularised linear model", f"{what} (for a hard margin, 1/margin²)"
-    start = f"{c.n_selected} of {c.n_features} features for {model}: {what} is"
+    kept = {"fixed": c.n_fixed, "trusted": c.n_trusted}
+    beside = ", ".join(f"{count} {reason}" for reason, count in kept.items() if count)
+    chosen = f"{c.n_selected} of {c.n_features} features{f' ({beside})' if beside else ''}"
+    start = f"{chosen} for {model}: {what} is"
     fact = "" if c.realised_growth is None else f", in fact {_times(c.realised_growth)}"
     if math.isinf(c.measured_growth):
         return f"{start} not proven to stay near that with all features{fact}."
@@ -49,14 +52,11 @@ def _headline(c: Certificate) -> str:
 
 
 def _promised(c: Certificate) -> str:
-    kept = {"fixed": c.n_fixed, "trusted": c.n_trusted}
-    beside = " and ".join(f"{count} {reason}" for reason, count in kept.items() if count)
-    beside = f", beside {beside} features" if beside else ""
     promise = c.a_priori
     if promise is None:
         return f"Promised beforehand: ∞, because {_no_promise(c)}."
     start = f"Promised beforehand{_chance(promise.probability)}: "
-    source = f"{promise.method} made {promise.n_picks} picks{beside}, for "
+    source = f"{promise.method} made {promise.n_picks} picks for "
     source += (
         f"{promise.dimension:g} directions"
         if promise.regularised_min is None
