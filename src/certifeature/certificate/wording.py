@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from certifeature.certificate.new_data import as_sentences as new_data_sentences
+
 if TYPE_CHECKING:
     from certifeature.certificate.certificate import Certificate
 
@@ -20,6 +22,7 @@ def as_sentences(certificate: Certificate) -> list[str]:
         *_regularised(certificate),
         *_realised(certificate),
         *_coverage(certificate),
+        *new_data_sentences(certificate.new_data),
     ]
 
 
