@@ -411,7 +411,7 @@ class TestSentences:
             "full": ", in favour of all features.",
             "selected": ", in favour of the chosen features.",
             "tie": ", a tie.",
-            "unclear": " in every fold, which leaves open how much it varies.",
+            "unclear": " (the same in every fold), which leaves open how much it varies.",
         }
         assert as_sentences(found)[0].endswith(ends[verdict])
 

@@ -89,17 +89,18 @@ class NewData:
         return f"{100 * error:.1f} %" if self.measure == "error" else f"{error:.3g}"
 
     def shown_difference(self) -> str:
-        """Return the difference with its sign, and its interval where there is one."""
-        points = self.measure == "error"
+        """Return the difference with its sign, in points for percentages."""
+        return self._signed(self.difference) + (" points" if self.measure == "error" else "")
 
-        def signed(value: float) -> str:
-            return f"{100 * value:+.1f}" if points else f"{value:+.3g}"
-
-        difference = signed(self.difference) + (" points" if points else "")
+    def shown_interval(self) -> str:
+        """Return the interval of the difference, or why there is none."""
         if self.interval is None:
-            return f"{difference} in every fold"
-        low, high = map(signed, self.interval)
-        return f"{difference} ({100 * self.confidence:g} % interval {low} to {high})"
+            return "the same in every fold"
+        low, high = map(self._signed, self.interval)
+        return f"{100 * self.confidence:g} % interval {low} to {high}"
+
+    def _signed(self, value: float) -> str:
+        return f"{100 * value:+.1f}" if self.measure == "error" else f"{value:+.3g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, fit for JSON."""
@@ -192,8 +193,8 @@ def as_sentences(new_data: NewData | None) -> list[str]:
     return [
         f"New data, estimated by {n.n_folds}-fold cross-validation{repeats}, features chosen anew "
         f"in each fold: {name} {n.shown(n.error_selected)} with {n.size} features, "
-        f"{n.shown(n.error_full)} with all {n.n_features}; difference {n.shown_difference()}, "
-        f"{_VERDICTS[n.verdict]}.",
+        f"{n.shown(n.error_full)} with all {n.n_features}; difference {n.shown_difference()} "
+        f"({n.shown_interval()}), {_VERDICTS[n.verdict]}.",
         f"With shuffled labels the {name} is {n.shown(n.shuffled_error)} "
         f"(chance: {n.shown(n.chance_error)}).",
     ]
