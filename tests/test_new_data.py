@@ -113,6 +113,7 @@ class TestNothingIsKnownOfTheTestRows:
         found = new_data_errors(X, y, selector)
         assert naive < 0.2
         assert 0.35 < found.error_selected < 0.65
+        assert 0.35 < found.shuffled_error < 0.65
         assert found.chance_error == 0.5
 
     def test_shuffled_labels_give_chance(self):
