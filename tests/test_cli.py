@@ -16,13 +16,16 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import certifeature
 from certifeature import BSSSelector, __version__
 from certifeature._files import replacing
 from certifeature._formulas import is_number
-from certifeature.certificate import certify
+from certifeature.certificate import NewData, certify, new_data_errors
 from certifeature.certificate.selection import as_sample
 from certifeature.cli.app import run
 from certifeature.cli.certificates import certified
@@ -102,6 +105,60 @@ class TestSelect:
         assert all(name.split()[-1] == str(index + offset) for index, name in names.items())
         assert result["certificate"]["n_selected"] == len(indices) == 12
         assert result["data"]["n_rows"] == 50
+
+    def test_errors_on_new_data(self, csv, data, tmp_path, capsys):
+        X, y, _ = data
+        arguments = ("select", csv, "-t", "tumour", "-k", 12, "-C", 0.5, "--cv", 4)
+        report = tmp_path / "report.html"
+        result = run_json(capsys, *arguments, "--report", report)
+        selector = BSSSelector(12, estimator=SVC(kernel="linear", C=0.5), random_state=0)
+        labels = np.where(y > 0, "yes", "no")
+        expected = new_data_errors(X, labels, selector, model=selector.estimator, cv=4)
+        assert NewData.from_dict(result["certificate"]["new_data"]) == expected
+        assert run([*map(str, arguments)]) == 0
+        assert "New data, estimated by 4-fold cross-validation" in capsys.readouterr().out
+        assert '<section id="new_data"' in report.read_text(encoding="utf-8")
+        plain = run_json(capsys, *arguments[:-2])
+        assert plain["certificate"]["new_data"] is None
+        assert plain["features"] == result["features"]
+
+    @pytest.mark.parametrize("scale", ["standard", "tfidf"])
+    def test_new_data_are_scaled_by_training_rows(self, scale, tmp_path, capsys):
+        rng = np.random.default_rng(0)
+        # Counts, so rare that a fold may lack a word.
+        X, y = rng.poisson(0.3, (40, 30)).astype(float), np.arange(40) % 2
+        X[:, 0] += y
+        path = tmp_path / "counts.npz"
+        np.savez(path, X=X, y=y)
+        arguments = ("select", path, "-k", 5, "-m", "univariate", "--scale", scale, "--cv", 3)
+        found = run_json(capsys, *arguments)["certificate"]["new_data"]
+        scaler = StandardScaler() if scale == "standard" else TfidfTransformer()
+        rows = X if scale == "standard" else sparse.csr_array(X)
+        folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
+        for error, (train, test) in zip(found["errors_full"], folds, strict=True):
+            known = scaler.fit_transform(rows[train])
+            svm = fit_model(SVC(kernel="linear"), known, y[train])
+            predicted = svm.predict(scaler.transform(rows[test]))
+            assert error == pytest.approx(np.mean(predicted != y[test]))
+
+    def test_new_data_with_as_many_features_as_asked_for(self, csv, capsys):
+        arguments = ("select", csv, "-t", "tumour", "-k", 1, "-m", "lpsvm", "--cv", 2)
+        result = run_json(capsys, *arguments)
+        assert len(result["features"]) == 1
+        assert result["certificate"]["new_data"]["n_selected"] == [1, 1]
+
+    def test_new_data_repeat_the_search_for_the_size(self, csv, capsys):
+        arguments = ("select", csv, "-t", "tumour", "-k", "cv", "--order", "coef", "--cv", 2)
+        found = run_json(capsys, *arguments)["certificate"]["new_data"]
+        assert set(found["n_selected"]) <= {10, 20, 60}
+
+    def test_new_data_without_supervision_need_labels_to_compare_with(self, data, csv, capsys):
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "20", "--unsupervised", "--cv", "2"]
+        assert run_json(capsys, *arguments)["certificate"]["new_data"]["n_selected"] == [20, 20]
+        bare = csv.with_name("bare.npz")
+        np.savez(bare, X=data[0])
+        assert run(["select", str(bare), "-k", "20", "--unsupervised", "--cv", "2"]) == 2
+        assert "leave --cv out" in capsys.readouterr().err
 
     @pytest.mark.slow
     def test_installed_command_reads_standard_input(self, data, tmp_path):
@@ -697,6 +754,8 @@ def cases(folder):
         "stdin": (["select", "-", "-k", "3"], "--format"),
         "no list": (["certify", csv, "-t", "tumour", "-f", folder / "no.txt"], "no.txt"),
         "compare k": (["compare", csv, "-t", "tumour", "-k", "60"], "60"),
+        "too many folds": (["select", csv, "-t", "tumour", "-k", "5", "--cv", "40"], "at most"),
+        "one fold": (["select", csv, "-t", "tumour", "-k", "5", "--cv", "1"], "--cv"),
         "compare folds": (["compare", csv, "-t", "tumour", "-k", "5", "--folds", "40"], "40 folds"),
         "compare output": (["compare", csv, "-k", "5", "-o", folder / "t.txt"], ".json"),
     }
@@ -736,6 +795,8 @@ def cases(folder):
         "stdin",
         "no list",
         "compare k",
+        "too many folds",
+        "one fold",
         "compare folds",
         "compare output",
     ],

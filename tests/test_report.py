@@ -4,6 +4,7 @@ import math
 import re
 import sys
 from base64 import b64decode, b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 
@@ -11,13 +12,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certifeature.certificate import APriori, Certificate, Realised
+from certifeature.certificate import APriori, Certificate, NewData, Realised
 from certifeature.certificate.wording import as_sentences
 from certifeature.compare import Comparison, Contender
 from certifeature.report import Feature, Report, page, render, write_report
 from certifeature.report.text import decimals, duration, number, one_line, visible
-from certifeature.report.view import layers, method_rows
+from certifeature.report.view import error_rows, layers, method_rows
 
+NEW_DATA = NewData(
+    measure="error",
+    n_folds=2,
+    n_repeats=1,
+    n_features=9000,
+    n_selected=(290, 300),
+    errors_selected=(0.12, 0.1),
+    errors_full=(0.1, 0.09),
+    error_selected=0.11,
+    error_full=0.095,
+    difference=0.015,
+    interval=(-0.063, 0.093),
+    confidence=0.95,
+    shuffled_error=0.51,
+    chance_error=0.48,
+)
 CERTIFICATE = Certificate(
     rows="support",
     n_rows=50,
@@ -30,6 +47,7 @@ CERTIFICATE = Certificate(
     a_priori=APriori("BSS", 300, 50, 0.35, 1.98, 1.0),
     realised=Realised("hinge", 1.0, 1.0, 0.9, 2.0, 2.1, 1.0, 1.1),
     covers_all_rows=True,
+    new_data=NEW_DATA,
 )
 COMPARISON = Comparison(
     (
@@ -180,6 +198,27 @@ def test_one_fold_has_no_deviation():
     contender = Contender("bss", 3, 3.0, (0.0,), 1.0, 1.0, 1.0)
     (row,) = method_rows(Comparison((contender,), 1, 1, 0))
     assert row.deviation == ""
+
+
+def test_what_is_estimated_is_not_among_what_is_proven():
+    html = render(report_about())
+    proven, rest = html.split('<section id="new_data"')
+    estimated, _ = rest.split("</section>", 1)
+    for text in ("11.0 %", "9.5 %", "+1.5 points", "95 % interval -6.3 to +9.3", "a tie", "51.0 %"):
+        assert text not in proven
+        assert text in estimated
+    assert [(row.error, row.note) for row in error_rows(NEW_DATA)] == [
+        ("11.0 %", "290 to 300 features"),
+        ("9.5 %", "9000 features"),
+        ("+1.5 points", "95 % interval -6.3 to +9.3"),
+        ("51.0 %", "chance: 48.0 %"),
+    ]
+
+
+def test_nothing_is_said_of_new_data_unless_it_was_estimated():
+    html = render(report_about(certificate=replace(CERTIFICATE, new_data=None)))
+    assert "new_data" not in html
+    assert "new data" not in html
 
 
 def test_layers_say_what_the_certificate_says():

@@ -5,7 +5,7 @@ import base64
 import pytest
 from chromium import Chromium, find_chromium
 
-from certifeature.certificate import APriori, Certificate, Realised
+from certifeature.certificate import APriori, Certificate, NewData, Realised
 from certifeature.compare import Comparison, Contender
 from certifeature.report import Feature, Report, write_report
 
@@ -108,6 +108,10 @@ def full_report(names=("gene",)):
             *("support", 50, 50, 9000, 300, True, 0.4, 1.8, None),
             APriori(text, 300, 50, 0.35, 1.98, 1.0),
             Realised("hinge", 1.0, 1.0, 1.1, 2.0, 2.1, 1.0, 1.1),
+            new_data=NewData(
+                *("error", 2, 1, 9000, (300, 300), (0.1, 0.2), (0.1, 0.1)),
+                *(0.15, 0.1, 0.05, (-0.6, 0.7), 0.95, 0.51, 0.48),
+            ),
         ),
         [Feature(i, name, 1.0, 0.5, name, "trusted") for i, name in enumerate(names, 1)],
         Comparison(
@@ -221,7 +225,7 @@ def test_all_is_there_without_scripts(browser):
     browser.send("Emulation.setScriptExecutionDisabled", value=True)
     try:
         browser.show(full_report())
-        assert browser.evaluate("document.querySelectorAll('section').length") == 6
+        assert browser.evaluate("document.querySelectorAll('section').length") == 7
         assert browser.evaluate("document.querySelectorAll('thead button').length") == 0
         dead = "[...document.querySelectorAll('button, input')].some(e => e.checkVisibility())"
         assert not browser.evaluate(dead)

@@ -9,7 +9,9 @@ from certifeature.certificate.certificate import (
     Regularised,
 )
 from certifeature.certificate.certify import certify
+from certifeature.certificate.cross_validated import new_data_errors
 from certifeature.certificate.multipliers import Enclosure
+from certifeature.certificate.new_data import NewData, corrected_interval
 from certifeature.certificate.objectives import hinge_objective, squared_hinge_objective
 from certifeature.certificate.separation import hard_margin
 
@@ -19,11 +21,14 @@ __all__ = [
     "Certificate",
     "Enclosure",
     "Measured",
+    "NewData",
     "Realised",
     "Regularised",
     "certify",
+    "corrected_interval",
     "hard_margin",
     "hinge_objective",
     "minimum_enclosing_ball",
+    "new_data_errors",
     "squared_hinge_objective",
 ]

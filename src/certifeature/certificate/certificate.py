@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from certifeature.certificate.new_data import NewData
 from certifeature.certificate.wording import as_html, as_sentences
 
 __all__ = ["APriori", "Certificate", "Measured", "Realised", "Regularised"]
@@ -179,6 +180,8 @@ class Certificate:
         from the top of an order, where the selector tells.
     model : str or None
         The model whose objective counts; None stands for any ℓ2-regularised linear model.
+    new_data : NewData or None
+        Cross-validated errors, which are no bounds, where `certify` was asked for them.
 
     Examples
     --------
@@ -209,6 +212,7 @@ class Certificate:
     n_fixed: int = 0
     n_trusted: int = 0
     model: str | None = None
+    new_data: NewData | None = None
 
     @property
     def promised_growth(self) -> float:
@@ -275,6 +279,8 @@ class Certificate:
         for name, layer in (("regularised", Regularised), ("a_priori", APriori)):
             if values.get(name) is not None:
                 parts[name] = layer(**values[name])
+        if values.get("new_data") is not None:
+            parts["new_data"] = NewData.from_dict(values["new_data"])
         if values.get("realised") is not None:
             measured = values["realised"].get("measured")
             measured = None if measured is None else Measured(**measured)

@@ -12,6 +12,7 @@ from certifeature._parameters import check_choice
 from certifeature.basis import exact_basis
 from certifeature.basis.digest import Digest
 from certifeature.certificate.certificate import APriori, Certificate, Realised
+from certifeature.certificate.cross_validated import new_data_errors
 from certifeature.certificate.lanczos import regularised_bound
 from certifeature.certificate.measure import measured_certificate, n_kept, without_basis
 from certifeature.certificate.realise import realise
@@ -37,6 +38,8 @@ def certify(
     estimator: Any = None,
     rows: str = "support",
     realised: bool = True,
+    cv: Any = None,
+    n_jobs: int | None = None,
 ) -> Certificate:
     """Certify what a selection of features can cost a linear model.
 
@@ -69,6 +72,13 @@ def certify(
     realised : bool, default=True
         Whether to compute margins, objectives and radii too, which takes several SVM fits. They
         are not computed of more than 4,096 rows, nor of all rows of blocks.
+    cv : int, cross-validation generator or iterable, default=None
+        Folds in which to estimate the error on new data, with the chosen and with all features; see
+        `certifeature.certificate.new_data_errors`. Features are chosen anew in every fold, for the
+        true and for shuffled labels, so ``selection`` must be a selector, and ``cv=5`` takes ten
+        selections. None estimates nothing.
+    n_jobs : int, default=None
+        Number of processes for the folds, on which the result does not depend.
 
     Returns
     -------
@@ -89,13 +99,23 @@ def certify(
     >>> certificate = certify(X, y, rfe)
     >>> 0 < certificate.lambda_min <= certificate.realised.margin_ratio
     True
+
+    What it proves is about training rows; cross-validation estimates the error on new ones:
+
+    >>> certify(X, y, rfe, cv=5).new_data.verdict
+    'tie'
     """
     check_choice("rows", rows, ("support", "all"))
     check_choice("realised", realised, (True, False))
+    if cv is not None and (selection is None or weights is not None):
+        raise ValueError(
+            "cv chooses features and their scales anew in every fold; give certify(X, y, selector) "
+            "without weights, or leave cv out."
+        )
     if selection is None:
         return _of_selector(getattr(X, "selector_", X), realised)
-    # A search for the size has a selector that it found.
-    selection = getattr(selection, "selector_", selection)
+    # A search for the size has a selector that it found; in folds, the search is repeated.
+    repeatable, selection = selection, getattr(selection, "selector_", selection)
     if estimator is None and hasattr(selection, "weights_"):
         estimator = selection.estimator
     if estimator is not None:
@@ -109,11 +129,14 @@ def certify(
     )
     if rows == "support" and y is None and not all_rows.in_blocks:
         raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
+    new_data = None
+    if cv is not None:
+        new_data = new_data_errors(X, y, repeatable, model=estimator, cv=cv, n_jobs=n_jobs)
     if rows == "all":
         found = every_row(all_rows, estimator or default_model(all_rows.n_rows, 0))
     else:
         found = find_support(all_rows, estimator)
-    certificate = measured(found, sample, rows)
+    certificate = replace(measured(found, sample, rows), new_data=new_data)
     if weights is None:
         certificate = replace(certificate, a_priori=_promise_of(selection, found.rows))
     return with_realised(certificate, found, sample, all_rows) if realised else certificate

@@ -6,25 +6,24 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
+from certifeature.certificate.new_data import as_sentences as new_data_sentences
+
 if TYPE_CHECKING:
     from certifeature.certificate.certificate import Certificate
 
 __all__ = ["as_html", "as_sentences"]
 
-_TRAINING_ONLY = (
-    "All this is about the training rows; certify(X, y, selector, cv=5) estimates the error on new "
-    "data."
-)
-
 
 def as_sentences(certificate: Certificate) -> list[str]:
     """Return the certificate as a list of lines, the most informative one first."""
+    new_data = new_data_sentences(certificate.new_data)
     return [
         _headline(certificate),
         _promised(certificate),
         _measured(certificate),
         _realised(certificate),
-        " ".join([*_coverage(certificate), _TRAINING_ONLY]),
+        " ".join([*_coverage(certificate), _training_only(certificate)]),
+        *([" ".join(new_data)] if new_data else []),
     ]
 
 
@@ -128,6 +127,13 @@ def _coverage(c: Certificate) -> list[str]:
     if c.covers_all_rows:
         return ["The reduced model leans on no other rows, so it holds for all rows."]
     return ["The reduced model leans on other rows too, so it holds for these rows, not for all."]
+
+
+def _training_only(c: Certificate) -> str:
+    sentence = "All this is about the training rows"
+    if c.new_data is not None:
+        return f"{sentence}, not about new data."
+    return f"{sentence}; certify(X, y, selector, cv=5) estimates the error on new data."
 
 
 def _chance(probability: float) -> str:

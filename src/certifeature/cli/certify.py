@@ -9,7 +9,7 @@ import typer
 
 from certifeature.cli.certificates import certified
 from certifeature.cli.features import describe, read_features
-from certifeature.cli.loading import Scaling, load
+from certifeature.cli.loading import Scaling, load, scaled
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
@@ -51,7 +51,8 @@ def certify_command(
     """Say what a selection of features can cost, whoever made it.
 
     \b
-    Columns without a name are called by their number, from 1.
+    Columns without a name are called by their number, from 1. There is no --cv here: a list
+    of features cannot be chosen anew in every fold, and its errors would look too good.
 
     \b
     Examples:
@@ -60,9 +61,8 @@ def certify_command(
     """
     check_writable(report, inputs=(data, features))
     with spinner("reading"):
-        loaded = load(
-            data, target=target, format=format, scaling=scale, needs_labels=not unsupervised
-        )
+        loaded = load(data, target=target, format=format, needs_labels=not unsupervised)
+        loaded = scaled(loaded, scale)
         sample = read_features(features, loaded.names)
     svm = linear_svm(loaded.X.shape[0], cost, seed)
     with spinner("certifying"):

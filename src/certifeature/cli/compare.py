@@ -69,7 +69,7 @@ def compare_command(
         )
     with spinner("reading"):
         # Columns are scaled again in each fold, by its training rows.
-        loaded = load(data, target=target, format=format, scaling=Scaling.none, needs_labels=True)
+        loaded = load(data, target=target, format=format, needs_labels=True)
         check_scaling(loaded.X, scale)
     with spinner("comparing methods"):
         comparison = compare(

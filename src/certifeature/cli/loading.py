@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from certifeature.compare.fold import column_scaler
 from certifeature.datasets import read_data
 from certifeature.rows.matrix import fingerprint
 
-__all__ = ["Loaded", "Scaling", "check_scaling", "distinct_names", "load"]
+__all__ = ["Loaded", "Scaling", "check_scaling", "distinct_names", "load", "scaled", "to_scale"]
 
 # Memory for the file, its numbers and what is computed from them, per byte of the file.
 _MEMORY_PER_BYTE = 2.0
@@ -45,10 +45,8 @@ class Loaded:
         return f"{self.source}: {self.X.shape[0]:,} rows, {self.X.shape[1]:,} features"
 
 
-def load(
-    path: str, *, target: str | None, format: str | None, scaling: Scaling, needs_labels: bool
-) -> Loaded:
-    """Read a file, or standard input for ``-``, and scale its columns.
+def load(path: str, *, target: str | None, format: str | None, needs_labels: bool) -> Loaded:
+    """Read a file, or standard input for ``-``.
 
     Columns have names as `distinct_names` gives them.
     """
@@ -74,8 +72,7 @@ def load(
     names = distinct_names(data.feature_names, data.X.shape[1])
     y_digest = "" if data.y is None else fingerprint(np.unique(data.y, return_inverse=True)[1])
     digest = fingerprint(data.X)[:16] + y_digest[:16]
-    check_scaling(data.X, scaling)
-    return Loaded(_scaled(data.X, scaling), data.y, names, data.source, digest)
+    return Loaded(data.X, data.y, names, data.source, digest)
 
 
 def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[np.str_]:
@@ -96,11 +93,18 @@ def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[n
     return np.array(given, dtype=np.str_)
 
 
-def _scaled(X: Any, scaling: Scaling) -> Any:
+def scaled(data: Loaded, scaling: Scaling) -> Loaded:
+    """Return data with their columns scaled, learnt from all rows."""
+    X, scaler = to_scale(data.X, scaling)
+    return data if scaler is None else replace(data, X=scaler.fit_transform(X))
+
+
+def to_scale(X: Any, scaling: Scaling) -> tuple[Any, Any]:
+    """Return rows that can be scaled, and an unfitted scaler, or None if there is none."""
+    check_scaling(X, scaling)
     if scaling is Scaling.none:
-        return X
-    in_range = _within_range(X) if scaling is Scaling.standard else X
-    return column_scaler(scaling, X).fit_transform(in_range)
+        return X, None
+    return _within_range(X) if scaling is Scaling.standard else X, column_scaler(scaling, X)
 
 
 def _within_range(X: Any) -> Any:

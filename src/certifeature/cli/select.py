@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from certifeature._files import write_text
-from certifeature.certificate import Certificate
+from certifeature.certificate import Certificate, NewData, new_data_errors
 from certifeature.certificate.selection import as_sample
 from certifeature.cli.certificates import certified
 from certifeature.cli.choosing import (
@@ -27,7 +27,7 @@ from certifeature.cli.choosing import (
     selector_for,
 )
 from certifeature.cli.features import describe, feature_list
-from certifeature.cli.loading import Loaded, Scaling, load
+from certifeature.cli.loading import Loaded, Scaling, load, scaled, to_scale
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
@@ -73,6 +73,16 @@ def select_command(
     order: OrderOption = None,
     trust: TrustOption = None,
     rescale: RescaleOption = None,
+    cv: Annotated[
+        int | None,
+        typer.Option(
+            "--cv",
+            metavar="FOLDS",
+            help="Estimate the error on new data by cross-validation, with features chosen anew "
+            "in each of so many folds, for the true and for shuffled labels.",
+            min=2,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write names and scales to this file; - prints them."),
@@ -99,6 +109,7 @@ def select_command(
       certifeature select genes.csv -t tumour -k 100 --scale standard
       certifeature select pages.svm.gz -k 300 -o chosen.txt --report report.html
       certifeature select genes.csv -t tumour -k cv --keep TP53,BRCA1 --order stable
+      certifeature select genes.csv -t tumour -k 100 --cv 5
       certifeature select counts.npz -k 500 --unsupervised --write reduced.npz
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
     """
@@ -111,12 +122,12 @@ def select_command(
     lists = (value[1:] for value in named if value.startswith("@"))
     check_writable(None if to_stdout else output, write, report, inputs=(data, *lists))
     with spinner("reading"):
-        loaded = load(
-            data, target=target, format=format, scaling=scale, needs_labels=not unsupervised
-        )
+        loaded = load(data, target=target, format=format, needs_labels=not unsupervised)
     check_data_file(write, loaded.y)
     svm = linear_svm(loaded.X.shape[0], cost, seed)
-    choice = _chosen(loaded, wishes, svm, seed)
+    new_data = None if cv is None else _new_data(loaded, wishes, svm, scale, seed, cv)
+    loaded = scaled(loaded, scale)
+    choice = _chosen(loaded, wishes, svm, seed, new_data)
     if output is not None:
         text = feature_list(choice.features)
         sys.stdout.write(text) if to_stdout else write_text(output, text)
@@ -130,6 +141,7 @@ def select_command(
             "Method": f"{method}, {'all rows' if unsupervised else 'support vectors'}",
             "Number of features": str(choice.search or size),
             **wishes.given(),
+            **({} if cv is None else {"Cross-validation": f"{cv} folds"}),
             "Scaling": scale.value,
             "SVM": str(svm),
         }
@@ -166,7 +178,33 @@ class _Search:
         )
 
 
-def _chosen(loaded: Loaded, wishes: Wishes, svm: Any, seed: int) -> _Choice:
+def _new_data(
+    loaded: Loaded, wishes: Wishes, svm: Any, scale: Scaling, seed: int, n_folds: int
+) -> NewData:
+    """Return errors on rows that neither the scaling nor the choice has seen."""
+    if loaded.y is None:
+        raise ValueError(
+            f"{loaded.source}: --cv compares predictions with labels, and there are none; name "
+            "them with --target, or leave --cv out."
+        )
+    X, scaler = to_scale(loaded.X, scale)
+    with spinner(f"cross-validating in {n_folds} folds"):
+        return new_data_errors(
+            X,
+            loaded.y,
+            selector_for(wishes, loaded, svm, seed),
+            model=svm,
+            cv=n_folds,
+            scaler=scaler,
+            max_features=int(wishes.size) if wishes.method.own_size else None,
+            seed=seed,
+            n_jobs=-1,
+        )
+
+
+def _chosen(
+    loaded: Loaded, wishes: Wishes, svm: Any, seed: int, new_data: NewData | None
+) -> _Choice:
     """Fit the selector that is asked for, and certify what it chose."""
     n_rows, n_features = loaded.X.shape
     selector = selector_for(wishes, loaded, svm, seed)
@@ -195,7 +233,7 @@ def _chosen(loaded: Loaded, wishes: Wishes, svm: Any, seed: int) -> _Choice:
             realised=n_rows <= _MAX_ROWS_REALISED,
         )
     features = describe(sample, loaded.names, fitted)
-    return _Choice(sample, features, certificate, seconds, search)
+    return _Choice(sample, features, replace(certificate, new_data=new_data), seconds, search)
 
 
 def _report(loaded: Loaded, choice: _Choice, asked: dict[str, str], seed: int) -> Report:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from certifeature.certificate import Certificate
+from certifeature.certificate import Certificate, NewData
 from certifeature.compare import Comparison
 
 __all__ = ["Feature", "Report"]
@@ -77,3 +77,8 @@ class Report:
     comparison: Comparison | None = None
     reproduction: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def new_data(self) -> NewData | None:
+        """What the certificate estimates for new data."""
+        return None if self.certificate is None else self.certificate.new_data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import certifeature
 from certifeature._files import write_text
+from certifeature.certificate.new_data import as_sentences as new_data_sentences
 from certifeature.certificate.wording import as_sentences
 from certifeature.report.contents import Report
 from certifeature.report.text import MISSING, one_line, visible
-from certifeature.report.view import feature_rows, layers, method_rows
+from certifeature.report.view import error_rows, feature_rows, layers, method_rows
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -25,6 +27,7 @@ __all__ = ["render", "write_report"]
 _HEADINGS = {
     "asked": "What was asked",
     "certificate": "What the choice can cost",
+    "new_data": "What to expect on new data",
     "features": "The chosen features",
     "comparison": "Methods compared",
     "figures": "Figures",
@@ -61,6 +64,9 @@ def render(report: Report) -> str:
     >>> "Certificate for 30 of 200 features" in page
     True
     """
+    certificate = report.certificate
+    # What is no proof has a section of its own.
+    proven = None if certificate is None else replace(certificate, new_data=None)
     style, script = _asset("page.css"), _asset("page.js")
     return _template().render(
         report=report,
@@ -69,8 +75,10 @@ def render(report: Report) -> str:
         style=style,
         script=script,
         sections={name: text for name, text in _HEADINGS.items() if getattr(report, name)},
-        sentences=as_sentences(report.certificate) if report.certificate else [],
-        layers=layers(report.certificate) if report.certificate else [],
+        sentences=as_sentences(proven) if proven else [],
+        layers=layers(proven) if proven else [],
+        estimates=new_data_sentences(report.new_data),
+        errors=error_rows(report.new_data) if report.new_data else [],
         features=feature_rows(report.features),
         methods=method_rows(report.comparison) if report.comparison else [],
         figures={caption: _image(svg) for caption, svg in report.figures.items()},

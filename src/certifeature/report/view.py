@@ -6,12 +6,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from certifeature.certificate import Certificate
+from certifeature.certificate import Certificate, NewData
 from certifeature.compare import FULL_DATA, Comparison, Contender
 from certifeature.report.contents import Feature
 from certifeature.report.text import MISSING, decimals, duration, number, share
 
-__all__ = ["FeatureRow", "Layer", "MethodRow", "feature_rows", "layers", "method_rows"]
+__all__ = [
+    "ErrorRow",
+    "FeatureRow",
+    "Layer",
+    "MethodRow",
+    "error_rows",
+    "feature_rows",
+    "layers",
+    "method_rows",
+]
 
 
 @dataclass(frozen=True)
@@ -25,6 +34,15 @@ class Layer:
     radius: str
     bar: float
     full: float
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """One cross-validated error, or the difference of two."""
+
+    name: str
+    error: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -103,6 +121,18 @@ def _margin(layer: str, ratio: float | None) -> str:
     if layer == "Realised":
         return share(ratio)
     return f"≥ {share(ratio)}" if ratio > 0 else "no bound"
+
+
+def error_rows(new_data: NewData) -> list[ErrorRow]:
+    """Return the cross-validated errors."""
+    shown = new_data.shown
+    chance = f"chance: {shown(new_data.chance_error)}"
+    return [
+        ErrorRow("Chosen", shown(new_data.error_selected), f"{new_data.size} features"),
+        ErrorRow("All", shown(new_data.error_full), f"{new_data.n_features} features"),
+        ErrorRow("Difference", new_data.shown_difference(), new_data.shown_interval()),
+        ErrorRow("Chosen, labels shuffled", shown(new_data.shuffled_error), chance),
+    ]
 
 
 def feature_rows(features: Sequence[Feature]) -> list[FeatureRow]:

@@ -1,0 +1,241 @@
+"""The errors of a selection on rows that it has not seen: all is repeated in every fold."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone, is_regressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import r2_score
+from sklearn.utils import _safe_indexing, check_array, check_consistent_length
+
+from certifeature._threads import one_thread
+from certifeature.certificate.new_data import CONFIDENCE, NewData, corrected_interval
+from certifeature.certificate.selection import as_sample
+from certifeature.certificate.splits import Split, splits_of
+from certifeature.rows.rows import Rows, as_rows, come_in_blocks, one_dimensional
+from certifeature.support import default_model, fit_model
+
+__all__ = ["new_data_errors"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Procedure:
+    """How features are chosen and a model is trained on them."""
+
+    selector: Any
+    model: Any
+    scaler: Any
+    max_features: int | None
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What one fold gave; the error with all features is None where nobody asked for it."""
+
+    n_selected: int
+    error_selected: float
+    error_full: float | None
+
+
+def new_data_errors(
+    X: Any,
+    y: Any,
+    selector: Any,
+    *,
+    model: Any = None,
+    cv: Any = 5,
+    scaler: Any = None,
+    max_features: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> NewData:
+    """Cross-validate a selection together with the model that is trained on it.
+
+    In every fold features are chosen from the training rows alone, and the model is trained on
+    these features, and on all, and tested on the rest. Then the same again with shuffled labels,
+    for which the error should be about that of chance, or worse.
+
+    Parameters
+    ----------
+    X : array-like, sparse array or matrix, data frame, of shape (n_samples, n_features)
+        Data with all features.
+    y : array-like of shape (n_samples,)
+        Class labels, or real-valued targets of a model that is a regressor.
+    selector : selector
+        Anything with ``fit`` and ``get_support`` that scikit-learn can clone, fitted or not.
+        Columns get the scales of a selector of this library, and stay as they are otherwise. What
+        its parameters know of the labels, such as scores given as ``order``, is not forgotten.
+    model : estimator, default=None
+        Linear model; None takes that of the selectors for the number of rows.
+    cv : int, cross-validation generator or iterable, default=5
+        The folds: a number of folds, which are shuffled and have the classes in equal shares, or
+        what scikit-learn takes for ``cv``, such as the splits of a
+        `sklearn.model_selection.GroupKFold`.
+    scaler : transformer, default=None
+        Fitted to the training rows of each fold, before anything else. The selector then sees an
+        array without names.
+    max_features : int, default=None
+        At most so many of the chosen features are used, best first.
+    seed : int, default=0
+        Seed of folds that are given by their number, and of the shuffled labels.
+    n_jobs : int, default=None
+        Number of processes, on which the result does not depend.
+
+    Returns
+    -------
+    NewData
+        Errors with the chosen and with all features, and how sure their difference is.
+
+    Notes
+    -----
+    Labels are shuffled among the training rows and among the test rows of each fold, so that
+    classes keep their shares.
+
+    Examples
+    --------
+    >>> from certifeature import BSSSelector
+    >>> from certifeature.certificate import new_data_errors
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(100, 300, 20, random_state=0)
+    >>> found = new_data_errors(X, y, BSSSelector(30), cv=4)
+    >>> found.n_selected
+    (30, 30, 30, 30)
+    >>> found.error_selected < found.chance_error
+    True
+    """
+    if come_in_blocks(X):
+        raise ValueError(
+            "cross-validation needs rows in memory, and these come in blocks; leave cv out, or "
+            "give a sample of the rows."
+        )
+    if y is None:
+        raise ValueError("y is None: cross-validation compares predictions with labels; pass them.")
+    _check_repeatable(selector)
+    regression = model is not None and is_regressor(model)
+    rows = _with_targets(X, y) if regression else as_rows(X, y)
+    assert rows.y is not None
+    model = default_model(rows.n_rows, 0) if model is None else model
+    splits, n_repeats = splits_of(rows.X, rows.y, cv, seed, regression)
+    # Names are known to data frames only, and a selector may want them.
+    table = X if hasattr(X, "columns") and scaler is None else rows.X
+    procedure = _Procedure(clone(selector), model, scaler, max_features)
+    shuffled = [_shuffled(rows, split, [seed, place]) for place, split in enumerate(splits)]
+    outcomes = Parallel(n_jobs)(
+        delayed(_outcome)(procedure, table, labelled, split, full=labelled is rows)
+        for labelled, split in [
+            *((rows, split) for split in splits),
+            *zip(shuffled, splits, strict=True),
+        ]
+    )
+    return _summary(rows, outcomes, splits, n_repeats, regression)
+
+
+def _check_repeatable(selector: Any) -> None:
+    """Raise unless features can be chosen again, from other rows."""
+    if not all(hasattr(selector, name) for name in ("fit", "get_support", "get_params")):
+        raise ValueError(
+            f"features must be chosen anew in every fold, and {type(selector).__name__} is no "
+            "selector that can do it: with columns that were chosen on all rows the error would "
+            "look too good. Give a selector with fit and get_support, or leave cv out."
+        )
+    parameters = selector.get_params()
+    frozen = any(isinstance(value, FrozenEstimator) for value in parameters.values())
+    if frozen or parameters.get("prefit", False):
+        raise ValueError(
+            f"features must be chosen anew in every fold, and {type(selector).__name__} takes them "
+            "from a model that was fitted beforehand; give the model unfitted (prefit=False), or "
+            "leave cv out."
+        )
+
+
+def _with_targets(X: Any, y: Any) -> Rows:
+    """Return rows with real numbers, which are no labels, but may be targets."""
+    targets = check_array(one_dimensional(y), ensure_2d=False, dtype=np.float64, input_name="y")
+    check_consistent_length(X, targets)
+    return replace(as_rows(X), y=targets)
+
+
+def _shuffled(rows: Rows, split: Split, seed: Sequence[int]) -> Rows:
+    """Return rows whose labels are shuffled, but stay on their side of the split."""
+    rng = np.random.default_rng(seed)
+    assert rows.y is not None
+    labels = rows.y.copy()
+    for part in split:
+        labels[part] = rng.permutation(labels[part])
+    return replace(rows, y=labels)
+
+
+def _outcome(procedure: _Procedure, table: Any, rows: Rows, split: Split, full: bool) -> _Outcome:
+    """Return the errors on the test rows of a fold, of which nothing else knows."""
+    # One thread, so that sums are rounded alike however many processes there are.
+    with one_thread(), warnings.catch_warnings():
+        # What is measured is how well the procedure does, converged or not.
+        warnings.simplefilter("ignore")
+        known, unseen = map(rows.take, split)
+        if procedure.scaler is None:
+            seen = _safe_indexing(table, split[0])
+        else:
+            scaler = clone(procedure.scaler).fit(known.X)
+            known, unseen = (replace(r, X=scaler.transform(r.X)) for r in (known, unseen))
+            seen = known.X
+        selector = clone(procedure.selector).fit(seen, known.y)
+        error_full = _trained_error(procedure.model, known, unseen) if full else None
+        if not selector.get_support().any():
+            # Without features, the best guess is the most frequent class, or the mean.
+            regression = is_regressor(procedure.model)
+            guess = DummyRegressor() if regression else DummyClassifier(strategy="most_frequent")
+            return _Outcome(0, _error(guess.fit(known.X, known.y), unseen), error_full)
+        sample, limit = as_sample(selector, rows.n_features), procedure.max_features
+        columns, scales = sample.indices[:limit], sample.weights[:limit]
+        reduced = (part.columns(columns, scales) for part in (known, unseen))
+        return _Outcome(len(columns), _trained_error(procedure.model, *reduced), error_full)
+
+
+def _trained_error(model: Any, known: Rows, unseen: Rows) -> float:
+    assert known.y is not None
+    return _error(fit_model(clone(model), known.X, known.y), unseen)
+
+
+def _error(fitted: Any, unseen: Rows) -> float:
+    predicted = fitted.predict(unseen.X)
+    if is_regressor(fitted):
+        return 1 - float(r2_score(unseen.y, predicted))
+    return float(np.mean(predicted != unseen.y))
+
+
+def _summary(
+    rows: Rows,
+    outcomes: Sequence[_Outcome],
+    splits: Sequence[Split],
+    n_repeats: int,
+    regression: bool,
+) -> NewData:
+    true, shuffled = outcomes[: len(splits)], outcomes[len(splits) :]
+    selected = np.array([outcome.error_selected for outcome in true])
+    full = np.array([outcome.error_full for outcome in true], dtype=np.float64)
+    n_train, n_test = (sum(len(split[side]) for split in splits) for side in (0, 1))
+    assert rows.y is not None
+    most_frequent = np.unique(rows.y, return_counts=True)[1].max()
+    return NewData(
+        measure="1 - R2" if regression else "error",
+        n_folds=len(splits) // n_repeats,
+        n_repeats=n_repeats,
+        n_features=rows.n_features,
+        n_selected=tuple(outcome.n_selected for outcome in true),
+        errors_selected=tuple(selected.tolist()),
+        errors_full=tuple(full.tolist()),
+        error_selected=float(selected.mean()),
+        error_full=float(full.mean()),
+        difference=float((selected - full).mean()),
+        interval=corrected_interval((selected - full).tolist(), n_test / n_train),
+        confidence=CONFIDENCE,
+        shuffled_error=float(np.mean([outcome.error_selected for outcome in shuffled])),
+        chance_error=1.0 if regression else float(1 - most_frequent / rows.n_rows),
+    )

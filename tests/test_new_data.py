@@ -1,0 +1,425 @@
+"""Errors on new data: nothing is known of the test rows, and a tie is called a tie."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse, stats
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import make_classification, make_regression
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    SelectorMixin,
+    f_classif,
+    f_regression,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from certifeature import BSSSelector, BSSSelectorCV, LPSVMSelector, certify
+from certifeature.certificate import Certificate, NewData, corrected_interval, new_data_errors
+from certifeature.certificate.new_data import as_sentences
+from certifeature.datasets import make_relevant_features
+from certifeature.rows import ArrayBlocks
+from certifeature.support import fit_model
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Rows that no model tells apart without errors."""
+    return make_classification(80, 150, n_informative=8, flip_y=0.1, class_sep=1.5, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def noise():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((100, 3000)), np.repeat([0, 1], 50)
+
+
+def found_with(**changes):
+    values = {
+        "measure": "error",
+        "n_folds": 5,
+        "n_repeats": 1,
+        "n_features": 2000,
+        "n_selected": (100,) * 5,
+        "errors_selected": (0.08,) * 5,
+        "errors_full": (0.07,) * 5,
+        "error_selected": 0.081,
+        "error_full": 0.079,
+        "difference": 0.002,
+        "interval": (-0.009, 0.013),
+        "confidence": 0.95,
+        "shuffled_error": 0.49,
+        "chance_error": 0.48,
+    }
+    return NewData(**values | changes)
+
+
+class TestInterval:
+    def test_by_hand(self):
+        # s² = 0.00025 (mean 0.01, squares 0, 4, 1, 1, 4 times 1e-4, over 4); 1/5 + 1/4 = 0.45;
+        # and the 97.5 % quantile of t with 4 degrees of freedom is 2.776445.
+        low, high = corrected_interval([0.01, 0.03, 0.00, 0.02, -0.01], 1 / 4)
+        half = 2.776445 * math.sqrt(0.45 * 0.00025)
+        assert low == pytest.approx(0.01 - half, rel=1e-6)
+        assert high == pytest.approx(0.01 + half, rel=1e-6)
+
+    def test_wider_than_if_folds_were_independent(self, rng):
+        differences = rng.standard_normal(10)
+        low, high = corrected_interval(differences, 1 / 9)
+        naive = stats.ttest_1samp(differences, 0).confidence_interval()
+        assert (high - low) / (naive.high - naive.low) == pytest.approx(math.sqrt(1 + 10 / 9))
+
+    def test_confidence_widens(self):
+        narrow = corrected_interval([0.1, 0.2, 0.4], 0.5, 0.8)
+        wide = corrected_interval([0.1, 0.2, 0.4], 0.5, 0.99)
+        assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+    def test_no_interval_from_differences_that_are_the_same(self):
+        # 0.3 - 0.2 and 0.2 - 0.1 differ by rounding.
+        assert corrected_interval([0.3 - 0.2, 0.2 - 0.1, 0.1], 0.5) is None
+
+    def test_that_of_the_folds(self, data):
+        folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=1)
+        found = new_data_errors(*data, SelectKBest(f_classif, k=3), cv=folds)
+        assert (found.n_folds, found.n_repeats, len(found.errors_full)) == (4, 3, 12)
+        d = np.subtract(found.errors_selected, found.errors_full)
+        half = stats.t.ppf(0.975, 11) * math.sqrt((1 / 12 + 1 / 3) * d.var(ddof=1))
+        assert found.interval == pytest.approx((d.mean() - half, d.mean() + half))
+        assert found.difference == pytest.approx(found.error_selected - found.error_full)
+
+
+class TestNothingIsKnownOfTheTestRows:
+    def test_choosing_on_all_rows_would_leak(self, noise):
+        X, y = noise
+        selector = SelectKBest(f_classif, k=20)
+        chosen = selector.fit_transform(X, y)
+        folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        naive = 1 - cross_val_score(SVC(kernel="linear"), chosen, y, cv=folds).mean()
+        found = new_data_errors(X, y, selector)
+        assert naive < 0.2
+        assert 0.35 < found.error_selected < 0.65
+        assert 0.35 < found.shuffled_error < 0.65
+        assert found.chance_error == 0.5
+
+    def test_shuffled_labels_give_chance(self):
+        X, y = make_relevant_features(300, 100, 20, random_state=1)
+        found = new_data_errors(X, y, BSSSelector(20, order="coef"))
+        assert found.error_selected < 0.1
+        # Four standard deviations of the share of 300 coins.
+        assert abs(found.shuffled_error - 0.5) < 4 * 0.5 / math.sqrt(300)
+
+    def test_a_selector_sees_training_rows_only(self, data):
+        seen = []
+
+        class Watched(SelectKBest):
+            def fit(self, X, y):
+                seen.append((np.array(X), np.array(y)))
+                return super().fit(X, y)
+
+        X, y = data
+        splits = list(StratifiedKFold(4).split(X, y))
+        new_data_errors(X, y, Watched(f_classif, k=5), cv=splits)
+        assert len(seen) == 8
+        for (train, _), true, shuffled in zip(splits, seen[:4], seen[4:], strict=True):
+            assert np.array_equal(true[0], X[train])
+            assert np.array_equal(true[1], y[train])
+            assert np.array_equal(shuffled[0], X[train])
+            assert not np.array_equal(shuffled[1], y[train])
+            assert np.array_equal(np.sort(shuffled[1]), np.sort(y[train]))
+
+    def test_a_fitted_selector_is_left_alone(self, data):
+        X, y = data
+        selector = BSSSelector(20).fit(X, y)
+        chosen = selector.indices_.copy()
+        new_data_errors(X[::-1], y[::-1], selector, cv=2)
+        assert np.array_equal(selector.indices_, chosen)
+
+    def test_scalers_learn_from_training_rows(self, data):
+        X, y = data
+        scales = np.geomspace(1, 1e3, X.shape[1])
+        selector = SelectKBest(f_classif, k=10)
+        found = new_data_errors(X * scales, y, selector, scaler=StandardScaler())
+        for fold, (train, test) in enumerate(
+            StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
+        ):
+            scaler = StandardScaler().fit(X[train])
+            model = fit_model(SVC(kernel="linear"), scaler.transform(X[train]), y[train])
+            error = np.mean(model.predict(scaler.transform(X[test])) != y[test])
+            assert found.errors_full[fold] == pytest.approx(error)
+
+
+class TestErrorsOfFolds:
+    @pytest.mark.parametrize(
+        "selector",
+        [
+            BSSSelector(20, rescale="each"),
+            RFE(SVC(kernel="linear"), n_features_to_select=20, step=0.2),
+            SelectFromModel(LinearSVC(penalty="l1", C=0.1, random_state=0)),
+        ],
+    )
+    def test_by_scikit_learn(self, selector, data):
+        X, y = data
+        model = LinearSVC(C=0.1, random_state=0)
+        found = new_data_errors(X, y, selector, model=model, cv=StratifiedKFold(3))
+        for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
+            fitted = clone(selector).fit(X[train], y[train])
+            # As `transform` does, with the scales of the selector.
+            trained = fit_model(clone(model), fitted.transform(X[train]), y[train])
+            error = np.mean(trained.predict(fitted.transform(X[test])) != y[test])
+            assert found.errors_selected[fold] == pytest.approx(error)
+            assert found.n_selected[fold] == fitted.get_support().sum()
+            trained = fit_model(clone(model), X[train], y[train])
+            assert found.errors_full[fold] == pytest.approx(
+                np.mean(trained.predict(X[test]) != y[test])
+            )
+
+    def test_a_search_for_the_size_is_repeated(self, data):
+        search = BSSSelectorCV(BSSSelector(order="coef"), sizes=[2, 40], cv=3)
+        found = new_data_errors(*data, search, cv=3)
+        assert set(found.n_selected) <= {2, 40}
+
+    def test_no_feature_at_all_is_a_guess(self, data):
+        X, y = data
+        X, y = X[:60], np.repeat([0, 1, 2], [30, 20, 10])
+        with pytest.warns(UserWarning, match="no feature"):
+            selector = LPSVMSelector(C=1e-9).fit(X, y)
+        found = new_data_errors(X, y, selector, cv=StratifiedKFold(5))
+        assert found.n_selected == (0,) * 5
+        assert found.error_selected == found.chance_error == found.shuffled_error == 0.5
+
+    def test_no_more_than_so_many_features(self, data):
+        found = new_data_errors(*data, SelectKBest(f_classif, k=20), max_features=7, cv=2)
+        least = new_data_errors(*data, SelectKBest(f_classif, k=7), cv=2)
+        assert found.n_selected == (7, 7)
+        assert found.errors_selected == least.errors_selected
+
+    @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, pd.DataFrame])
+    def test_the_kind_of_data_does_not_matter(self, kind, data):
+        X, y = data
+        X = np.where(np.abs(X) > 1, X, 0)
+        selector = BSSSelector(15, order="coef")
+        found = new_data_errors(kind(X), y, selector, cv=3)
+        assert found.errors_selected == new_data_errors(X, y, selector, cv=3).errors_selected
+
+    def test_names_are_known_in_folds(self, data):
+        X, y = data
+        frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(X.shape[1])])
+        by_name = BSSSelector(10, order="coef", fixed_features=["gene 7", "gene 100"])
+        by_place = BSSSelector(10, order="coef", fixed_features=[7, 100])
+        labels = pd.Series(np.where(y > 0, "ill", "well"), index=range(100, 180))
+        found = new_data_errors(frame, labels, by_name, cv=3)
+        assert found == new_data_errors(X, labels.to_numpy(), by_place, cv=3)
+
+    def test_the_same_again_with_any_number_of_processes(self, data):
+        selector = BSSSelector(12)
+        once = new_data_errors(*data, selector, cv=3)
+        assert once == new_data_errors(*data, selector, cv=3, n_jobs=2)
+        assert once != new_data_errors(*data, selector, cv=3, seed=1)
+
+    def test_real_valued_targets(self):
+        X, y = make_regression(120, 60, n_informative=5, noise=1.0, random_state=0)
+        selector = SelectKBest(f_regression, k=10)
+        found = new_data_errors(X, y, selector, model=Ridge(), cv=4)
+        assert found.measure == "1 - R2"
+        assert found.error_selected < 0.3 < 0.9 < found.shuffled_error
+        assert found.chance_error == 1
+        first, second = as_sentences(found)
+        assert "1 - R² 0." in first
+        assert "%" not in first.replace("95 % interval", "")
+        assert second.endswith("(chance: 1).")
+
+    def test_groups_are_given_as_splits(self, data):
+        X, y = data
+        splits = GroupKFold(4).split(X, y, groups=np.arange(len(y)) // 4)
+        assert new_data_errors(X, y, SelectKBest(k=5), cv=splits).n_folds == 4
+
+    def test_splits_may_be_masks(self, data):
+        X, y = data
+        masks, places = [], []
+        for train, test in StratifiedKFold(3).split(X, y):
+            masks.append((np.isin(np.arange(80), train), np.isin(np.arange(80), test)))
+            places.append((train, test))
+        selector = SelectKBest(k=5)
+        found = new_data_errors(X, y, selector, cv=masks)
+        assert found == new_data_errors(X, y, selector, cv=places)
+
+
+class NotASelector(BaseEstimator):
+    pass
+
+
+class Uncloneable(SelectorMixin):
+    """A selector without ``get_params``."""
+
+    def fit(self, X, y):
+        return self
+
+    def _get_support_mask(self):
+        return np.ones(150, dtype=bool)
+
+
+class TestErrorsOfUsers:
+    @pytest.mark.parametrize(
+        "selection", [[0, 1], np.arange(150) < 5, NotASelector(), Uncloneable()]
+    )
+    def test_a_choice_that_cannot_be_repeated(self, selection, data):
+        with pytest.raises(ValueError, match=r"chosen anew in every fold.*too good.*leave cv out"):
+            new_data_errors(*data, selection)
+
+    def test_names_cannot_be_repeated_by_certify(self, data):
+        with pytest.raises(ValueError, match="chosen anew"):
+            certify(*data, [0, 1, 2], cv=5)
+
+    def test_a_model_fitted_beforehand(self, data):
+        fitted = LinearSVC().fit(*data)
+        for selector in (
+            SelectFromModel(fitted, prefit=True),
+            SelectFromModel(FrozenEstimator(fitted)),
+        ):
+            with pytest.raises(ValueError, match="fitted beforehand"):
+                new_data_errors(*data, selector)
+
+    @pytest.mark.parametrize(
+        ("cv", "message"),
+        [
+            (1, "at least 2"),
+            (-3, "at least 2"),
+            (True, "number of folds"),
+            ("five", "cv"),
+            (2.5, "cv"),
+            (50, "the class 0 has 38 rows only.*at most 38 folds"),
+            (ShuffleSplit(1, random_state=0), "two splits"),
+            (
+                [(range(70), range(60, 80)), (range(70), range(70, 80))],
+                "fold 1 .*10 of them in both",
+            ),
+            ([(range(70), range(70, 80)), (range(70), [])], "fold 2 .*0 rows for tests"),
+        ],
+    )
+    def test_folds(self, cv, message, data):
+        with pytest.raises(ValueError, match=message):
+            new_data_errors(*data, SelectKBest(k=5), cv=cv)
+
+    def test_training_rows_without_a_class(self, data):
+        X, y = data[0], np.repeat(["a", "b", "c"], [30, 30, 20])
+        splits = [(np.arange(60), np.arange(60, 80)), (np.arange(20, 80), np.arange(20))]
+        with pytest.raises(ValueError, match="training rows of fold 1 lack the class 'c'"):
+            new_data_errors(X, y, SelectKBest(k=5), cv=splits)
+
+    def test_a_class_of_one_row(self, data):
+        y = np.repeat(["a", "b"], [79, 1])
+        with pytest.raises(ValueError, match=r"'b' has 1 row only, .*; leave the class out"):
+            new_data_errors(data[0], y, SelectKBest(k=5), cv=2)
+
+    def test_one_class(self, data):
+        with pytest.raises(ValueError, match="one class only, 1;"):
+            new_data_errors(data[0], np.ones(80, dtype=int), SelectKBest(k=5))
+
+    def test_targets_without_a_variance(self, data):
+        X, _ = data
+        with pytest.raises(ValueError, match="there is no R²"):
+            new_data_errors(X, np.ones(80), SelectKBest(f_regression, k=5), model=Ridge())
+        with pytest.raises(ValueError, match="at most 40 folds, or bring more rows"):
+            new_data_errors(X, np.arange(80.0), SelectKBest(k=5), model=Ridge(), cv=41)
+
+    def test_no_labels(self, data):
+        with pytest.raises(ValueError, match="y is None"):
+            new_data_errors(data[0], None, SelectKBest(k=5))
+
+    def test_rows_in_blocks(self, data):
+        with pytest.raises(ValueError, match="rows in memory"):
+            new_data_errors(ArrayBlocks(*data), None, BSSSelector(5))
+
+    def test_certify_needs_the_rows_and_no_scales(self, data):
+        selector = BSSSelector(20).fit(*data)
+        with pytest.raises(ValueError, match=r"give certify\(X, y, selector\)"):
+            certify(selector, cv=5)
+        with pytest.raises(ValueError, match="without weights"):
+            certify(*data, selector, weights=np.ones(20), cv=5)
+
+
+class TestCertificate:
+    def test_it_brings_the_errors_along(self, data):
+        selector = BSSSelector(30, estimator=LinearSVC(C=0.01, random_state=0)).fit(*data)
+        certificate = certify(*data, selector, cv=3)
+        expected = new_data_errors(*data, selector, model=selector.estimator, cv=3)
+        assert certificate.new_data == expected
+        assert str(certificate).splitlines()[-2:] == as_sentences(expected)
+        plain = certify(*data, selector)
+        assert plain.new_data is None
+        assert str(certificate).startswith(str(plain))
+
+    def test_the_estimator_of_certify_counts(self, data):
+        model = LinearSVC(C=1e-4, random_state=0)
+        rfe = RFE(SVC(kernel="linear"), n_features_to_select=20, step=0.5).fit(*data)
+        found = certify(*data, rfe, estimator=model, realised=False, cv=3).new_data
+        assert found == new_data_errors(*data, rfe, model=model, cv=3)
+
+    def test_a_search_is_repeated_as_a_search(self, data):
+        search = BSSSelectorCV(BSSSelector(order="coef"), sizes=[2, 60], cv=3).fit(*data)
+        found = certify(*data, search, realised=False, cv=3).new_data
+        assert found == new_data_errors(*data, search, cv=3)
+
+    def test_all_rows_without_support(self, data):
+        selector = BSSSelector(20, supervised=False, random_state=0).fit(data[0])
+        certificate = certify(*data, selector, rows="all", realised=False, cv=2)
+        assert certificate.new_data.n_selected == (20, 20)
+
+    def test_round_trip(self, data):
+        certificate = certify(*data, SelectKBest(k=30).fit(*data), realised=False, cv=3)
+        assert Certificate.from_dict(certificate.to_dict()) == certificate
+        assert Certificate.from_dict(json.loads(json.dumps(certificate.to_dict()))) == certificate
+
+
+class TestSentences:
+    def test_a_tie_is_called_a_tie(self):
+        assert as_sentences(found_with()) == [
+            "New data, estimated by 5-fold cross-validation, features chosen anew in each fold: "
+            "error 8.1 % with 100 features, 7.9 % with all 2000; difference +0.2 points (95 % "
+            "interval -0.9 to +1.3), a tie.",
+            "With shuffled labels the error is 49.0 % (chance: 48.0 %).",
+        ]
+
+    @pytest.mark.parametrize(
+        ("difference", "interval", "verdict"),
+        [
+            (0.02, (0.01, 0.03), "full"),
+            (-0.02, (-0.03, -0.01), "selected"),
+            (0.02, (0.0, 0.04), "tie"),
+            (0.0, None, "tie"),
+            (0.02, None, "unclear"),
+        ],
+    )
+    def test_verdicts(self, difference, interval, verdict):
+        found = found_with(difference=difference, interval=interval)
+        assert found.verdict == verdict
+        ends = {
+            "full": ", in favour of all features.",
+            "selected": ", in favour of the chosen features.",
+            "tie": ", a tie.",
+            "unclear": " (the same in every fold), which leaves open how much it varies.",
+        }
+        assert as_sentences(found)[0].endswith(ends[verdict])
+
+    def test_repeats_and_sizes(self):
+        first, _ = as_sentences(found_with(n_repeats=3, n_selected=(80, 120, 90)))
+        assert "5-fold cross-validation, 3 times, features" in first
+        assert "with 80 to 120 features" in first
+
+    def test_none_of_nothing(self):
+        assert as_sentences(None) == []
