@@ -138,7 +138,7 @@ def certify(
         found = find_support(all_rows, estimator)
     certificate = replace(measured(found, sample, rows), new_data=new_data)
     if weights is None:
-        certificate = replace(certificate, a_priori=_promise_of(selection, found.rows))
+        certificate = replace(certificate, a_priori=_promise_of(selection, found))
     return with_realised(certificate, found, sample, all_rows) if realised else certificate
 
 
@@ -231,10 +231,13 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
     )
 
 
-def _promise_of(selection: Any, rows: Rows) -> APriori | None:
-    """Return what the selector promised, if these are the rows that it promised it for."""
-    known = getattr(getattr(selection, "selection_", None), "rows", None)
+def _promise_of(selection: Any, found: Support) -> APriori | None:
+    """Return what the selector promised, if it was for these rows and for this model."""
+    known, rows = getattr(getattr(selection, "selection_", None), "rows", None), found.rows
     if known is None or rows.in_blocks or not same_values(known.X, rows.X):
         return None
     promise: APriori | None = selection.certificate_.a_priori
+    regularised = selection.certificate_.regularised
+    if promise is not None and (regularised is None or regularised.mu != found.mu):
+        promise = replace(promise, regularised_min=None)
     return promise

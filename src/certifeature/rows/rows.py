@@ -19,7 +19,6 @@ from certifeature.rows.dask import DaskBlocks
 from certifeature.rows.matrix import (
     canonical_csr,
     is_dask,
-    normalised,
     refusing_overflow,
     scaled_columns,
 )
@@ -103,7 +102,7 @@ class Rows:
             return replace(self, X=scaled_columns(self.X[:, chosen], scales), feature_names=None)
 
     def weighted(self) -> Any:
-        """Return the rows in memory times the roots of their weights, up to a common factor.
+        """Return the rows in memory times the roots of their weights, over the largest root.
 
         A row of weight 2 then counts like two equal rows in every Gram matrix.
         """
@@ -112,9 +111,8 @@ class Rows:
         # However small its weight, a row belongs to the row space.
         shares = self.sample_weight / self.sample_weight.max()
         roots = np.sqrt(np.maximum(shares, _SMALLEST_WEIGHT))
-        # Near 1, so that neither huge nor tiny values leave the range of numbers.
-        X, _ = normalised(self.X)
-        return sparse.diags_array(roots) @ X if sparse.issparse(X) else X * roots[:, None]
+        is_sparse = sparse.issparse(self.X)
+        return sparse.diags_array(roots) @ self.X if is_sparse else self.X * roots[:, None]
 
 
 def come_in_blocks(X: Any) -> bool:

@@ -234,6 +234,10 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
+    def _rescaling(self) -> Any:
+        """Return how columns are scaled."""
+        return self.rescale
+
     def _request(self, seed: int | None = None) -> Request:
         """Return what is asked for, given that the number of features is known."""
         return Request(
@@ -244,7 +248,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             self.estimator,
             self.basis,
             self.n_components,
-            self.rescale,
+            self._rescaling(),
             self._seed() if seed is None else seed,
         )
 

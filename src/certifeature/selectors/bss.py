@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.covering import BSSMethod
@@ -58,15 +58,15 @@ class BSSSelector(BaseSelector):
         - "leverage": by leverage score, which is the rule of the paper and needs no labels;
         - "cover": by no ranking; BSS picks what leaves most room between its bounds, which makes
           for the best certificate and needs no labels;
-        - "auto": ("stable", "coef") if supervised, else "leverage"; and "coef" where no support
-          row is of some class;
+        - "auto": "cover" for "certified"; otherwise ("stable", "coef") if supervised, and
+          "leverage" if not; and "coef" where no support row is of some class;
         - array-like of shape (n_features,): the highest first;
         - callable: gets the rows that matter and their labels (None if unsupervised) and returns
           such an array; the score functions of :mod:`sklearn.feature_selection` fit.
-    rescale : {"common", "each", False}, default="common"
+    rescale : {"auto", "common", "each", False}, default="auto"
         How `transform` scales the chosen columns: all by one factor, which makes up for what is
         left out, so that C keeps its meaning; each by its own scale R, for which the bounds above
-        hold; or not at all.
+        hold; or not at all. "auto" is "each" for "certified", and "common" otherwise.
     epsilon : float, default=0.5
         What ``"certified"`` keeps to: on the rows that matter the squared hard margin shrinks by no
         more than this share, and the objective of a soft margin grows by no more than 1/(1 − ε).
@@ -169,6 +169,7 @@ class BSSSelector(BaseSelector):
         "fixed_features": ["array-like", None],
         "trust": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
         "order": [StrOptions(set(ORDERS)), "array-like", callable],
+        "rescale": [StrOptions({"auto", "common", "each"}), Options(bool, {False})],
         "n_jobs": [Integral, None],
     }
 
@@ -179,7 +180,7 @@ class BSSSelector(BaseSelector):
         fixed_features: ArrayLike | None = None,
         trust: float | str = "auto",
         order: Any = "auto",
-        rescale: str | bool = "common",
+        rescale: str | bool = "auto",
         epsilon: float = 0.5,
         supervised: bool = True,
         guarantee: str = "support",
@@ -226,16 +227,28 @@ class BSSSelector(BaseSelector):
             fill,
             float(trust),
             self.fixed_features,
-            for_proof=self.rescale == "each" or self.n_features_to_select == "certified",
+            for_proof=self._rescaling() == "each" or self._is_certified,
             may_cut=self.basis != "exact" and (self.n_components is None or trust > 0),
             automatic=isinstance(self.order, str) and self.order == "auto",
             n_jobs=self.n_jobs,
         )
 
+    @property
+    def _is_certified(self) -> bool:
+        return isinstance(self.n_features_to_select, str)
+
+    def _rescaling(self) -> Any:
+        if isinstance(self.rescale, str) and self.rescale == "auto":
+            return "each" if self._is_certified else "common"
+        return self.rescale
+
     def _orders(self) -> tuple[Any, Any]:
         """Return the order that is trusted, and the one in which BSS looks at features."""
         order = self.order
         if isinstance(order, str) and order == "auto":
+            if self._is_certified:
+                # The tightest bound takes the fewest features.
+                return "cover", "cover"
             return ("stable", "coef") if self.supervised else ("leverage", "leverage")
         # Numbers are an array of scores.
         is_pair = isinstance(order, tuple) and not all(isinstance(part, Real) for part in order)

@@ -1,0 +1,227 @@
+"""BSS with the effective dimension in the place of the rank: the theorems, and what they promise."""
+
+import numpy as np
+import pytest
+from direct import direct_bss
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.linalg import eigh
+from sklearn.svm import LinearSVC
+
+from certifeature import BSSSelector, certify
+from certifeature.datasets import make_relevant_features
+from certifeature.rows import ArrayBlocks
+from certifeature.selectors.soft import effective_dimension, soft_cut
+from certifeature.sparsify import bss
+from tests.test_bss import SCALINGS, random_basis
+
+COVERAGES = {
+    "flat": lambda rng, n: np.ones(n),
+    "falling": lambda rng, n: 1 / (1 + np.arange(n) ** 1.5 / 3),
+    "random": lambda rng, n: rng.random(n) ** 3 + 1e-9,
+    "tiny": lambda rng, n: 10.0 ** rng.uniform(-9, 0, n),
+}
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def extremes(vectors, scales, coverage):
+    """Return the extreme eigenvalues of W^½MW^½ + I − W."""
+    chosen = vectors * np.asarray(scales)[:, None]
+    roots = np.sqrt(coverage)
+    matrix = roots[:, None] * (chosen.T @ chosen) * roots + np.diag(1 - coverage)
+    return np.linalg.eigvalsh(matrix)[[0, -1]]
+
+
+@pytest.mark.slow
+@settings(max_examples=400)
+@given(
+    seed=SEEDS,
+    n_components=st.integers(1, 40),
+    spare_features=st.integers(0, 200),
+    spare_picks=st.one_of(st.integers(1, 3), st.integers(1, 90)),
+    scaling=st.sampled_from(sorted(SCALINGS)),
+    kind=st.sampled_from(sorted(COVERAGES)),
+    n_chosen=st.integers(0, 6),
+)
+def test_eigenvalues_lie_between_the_bounds_of_the_effective_dimension(
+    seed, n_components, spare_features, spare_picks, scaling, kind, n_chosen
+):
+    rng = np.random.default_rng(seed)
+    vectors = random_basis(rng, n_components + spare_features, n_components, scaling)
+    coverage = np.minimum(COVERAGES[kind](rng, n_components), 1.0)
+    dimension = np.maximum(coverage, 1e-6).sum()
+    n_select = int(np.ceil(dimension)) + spare_picks
+    chosen = rng.choice(len(vectors), min(n_chosen, len(vectors) - 1), replace=False)
+    sample = bss(
+        vectors, n_select, coverage=coverage, priority=rng.random(len(vectors)), chosen=chosen
+    )
+    ratio = np.sqrt(dimension / n_select)
+    picked = vectors[sample.indices]
+    upper = extremes(picked, sample.weights, coverage)[1]
+    together = np.concatenate([picked, vectors[chosen]])
+    lower = extremes(together, np.r_[sample.weights, np.ones(len(chosen))], coverage)[0]
+    assert (1 - ratio) ** 2 * (1 - 1e-9) <= lower
+    assert upper <= (1 + ratio) ** 2 * (1 + 1e-9)
+    assert len(sample.indices) <= n_select
+
+
+@pytest.mark.parametrize("n_chosen", [0, 7])
+@pytest.mark.parametrize("scaling", ["even", "exponential", "heavy tail"])
+@pytest.mark.parametrize("kind", ["falling", "random", "tiny"])
+@pytest.mark.parametrize(
+    ("n_features", "n_components", "n_select"),
+    [(40, 1, 3), (200, 20, 18), (200, 20, 90), (300, 60, 40), (300, 40, 160)],
+)
+def test_same_picks_as_the_direct_algorithm(
+    n_features, n_components, n_select, kind, scaling, n_chosen, rng
+):
+    vectors = random_basis(rng, n_features, n_components, scaling)
+    coverage = np.minimum(COVERAGES[kind](rng, n_components), 1.0)
+    coverage *= min(1.0, 0.9 * n_select / coverage.sum())
+    priority = rng.random(n_features)
+    chosen = rng.choice(n_features, n_chosen, replace=False)
+    sample = bss(vectors, n_select, coverage=coverage, priority=priority, chosen=chosen)
+    indices, weights = direct_bss(vectors, n_select, priority, coverage, chosen)
+    np.testing.assert_array_equal(sample.indices, indices)
+    np.testing.assert_allclose(sample.weights, weights, rtol=1e-6)
+
+
+def test_full_coverage_is_the_algorithm_for_all_directions(rng):
+    vectors = random_basis(rng, 200, 20, "exponential")
+    plain, covered = bss(vectors, 70), bss(vectors, 70, coverage=np.ones(20))
+    np.testing.assert_array_equal(covered.indices, plain.indices)
+    np.testing.assert_allclose(covered.weights, plain.weights, rtol=1e-9)
+
+
+def test_cover_keeps_the_bounds_too(rng):
+    vectors = random_basis(rng, 300, 30, "exponential")
+    coverage = COVERAGES["falling"](rng, 30)
+    dimension = coverage.sum()
+    leverage, cover = (
+        bss(vectors, 20, coverage=coverage, priority=priority) for priority in (None, "cover")
+    )
+    found = [extremes(vectors[s.indices], s.weights, coverage) for s in (leverage, cover)]
+    for lower, upper in found:
+        assert (1 - np.sqrt(dimension / 20)) ** 2 <= lower
+        assert upper <= (1 + np.sqrt(dimension / 20)) ** 2
+    assert found[1][0] > found[0][0]
+
+
+@pytest.mark.parametrize(
+    ("coverage", "n_select", "message"),
+    [
+        ([0.5], 4, "each of the 2 directions"),
+        ([0.5, 0.0], 4, "above 0"),
+        ([0.5, 1.5], 4, "up to 1"),
+        ([0.5, np.nan], 4, "above 0"),
+        ([1.0, 1.0], 2, "more picks than directions"),
+    ],
+)
+def test_bad_coverage_is_named(coverage, n_select, message):
+    with pytest.raises(ValueError, match=message):
+        bss(np.eye(4)[:, :2], n_select, coverage=coverage)
+
+
+@given(
+    seed=SEEDS,
+    n_picks=st.integers(1, 300),
+    log_mu=st.floats(-12, 12),
+    exponent=st.sampled_from([0, 0, 0, 150, -150]),
+)
+def test_no_other_ridge_promises_less_growth(seed, n_picks, log_mu, exponent):
+    rng = np.random.default_rng(seed)
+    values = np.sort(10.0 ** rng.uniform(-4, 2, rng.integers(1, 200)))[::-1]
+    scale = 10.0**exponent
+    mu = np.exp(log_mu)
+    # Data and ridge in other units are the same problem.
+    cut = soft_cut(values * scale, mu * scale * scale, n_picks)
+    assert cut.dimension < n_picks
+    assert cut.stretch >= 1
+
+    def growth(stretch):
+        dimension = effective_dimension(values, mu * stretch)
+        return np.inf if dimension >= n_picks else stretch / (1 - (dimension / n_picks) ** 0.5) ** 2
+
+    best = growth(cut.stretch)
+    for other in np.exp(rng.uniform(0, 25, 50)):
+        assert best <= growth(other) * (1 + 1e-3)
+
+
+PROBLEMS = {
+    "two classes": {},
+    "several classes": {"classes": 3},
+    "sparse": {"sparse": True},
+    "weights": {"weights": True},
+    "class weights": {"svm": {"class_weight": {1: 3.0}}},
+    "no intercept": {"svm": {"fit_intercept": False}},
+    "C = 100": {"svm": {"C": 100.0}},
+    "C = 0.001": {"svm": {"C": 0.001}},
+}
+SETTINGS = [
+    {},
+    {"rescale": "each"},
+    {"rescale": "each", "trust": 0},
+    {"rescale": False, "trust": 0.25, "order": "coef"},
+    {"rescale": "each", "trust": 0, "order": "cover"},
+    {"fixed_features": [5, 3], "rescale": "each", "order": "leverage"},
+    {"trust": 1},
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("problem", sorted(PROBLEMS))
+@pytest.mark.parametrize("size", [4, 30, 120])
+def test_what_is_promised_and_measured_holds_of_the_kernels(size, problem, setting, rng):
+    given_problem = PROBLEMS[problem]
+    X, y = make_relevant_features(90, 240, 20, random_state=1)
+    if "classes" in given_problem:
+        y = np.argsort(np.argsort(X[:, 0])) * given_problem["classes"] // len(y)
+    weights = rng.uniform(0.1, 5, len(y)) if "weights" in given_problem else None
+    svm = LinearSVC(**{"dual": True, "random_state": 0, "C": 0.1} | given_problem.get("svm", {}))
+    data = sparse.csr_array(X) if "sparse" in given_problem else X
+    selector = BSSSelector(size, estimator=svm, **setting).fit(data, y, weights)
+    certificate = selector.certificate_
+    rows = X[selector.support_rows_]
+    cost = svm.C * 3 if svm.class_weight else svm.C
+    if weights is not None:
+        rows = rows * np.sqrt(weights[selector.support_rows_])[:, None]
+    ridge = np.eye(len(rows)) / (2 * cost)
+    chosen = rows[:, selector.indices_] * selector.weights_
+    kept = eigh(chosen @ chosen.T + ridge, rows @ rows.T + ridge, eigvals_only=True)[0]
+    truth = 1 / min(kept, 1.0)
+    assert 1 / certificate.measured_growth == pytest.approx(1 / truth, rel=1e-6, abs=1e-7)
+    assert certificate.measured_growth >= truth * (1 - 1e-9)
+    assert certificate.promised_growth >= certificate.measured_growth
+    assert np.isfinite(certificate.promised_growth) == (setting.get("trust") != 1)
+
+
+def test_blocks_promise_the_same_as_memory():
+    X, y = make_relevant_features(600, 200, 20, random_state=0)
+    svm = LinearSVC(dual=True, random_state=0, C=0.01)
+    whole = BSSSelector(40, estimator=svm, order="coef").fit(X, y)
+    parts = BSSSelector(40, estimator=svm, order="coef").fit(ArrayBlocks(X, y, n_rows=150))
+    assert whole.certificate_.promised_growth == pytest.approx(parts.certificate_.promised_growth)
+    assert np.isfinite(whole.certificate_.promised_growth)
+
+
+def test_an_unsupervised_choice_is_for_the_model_that_is_named():
+    X, _ = make_relevant_features(100, 300, 20, random_state=0)
+    any_model = BSSSelector(60, supervised=False).fit(X).certificate_
+    soft = BSSSelector(60, supervised=False, estimator=LinearSVC(C=1e-3)).fit(X).certificate_
+    assert np.isinf(any_model.promised_growth)
+    assert any_model.model is None
+    assert np.isfinite(soft.promised_growth)
+    assert soft.model == "LinearSVC(C=0.001)"
+
+
+def test_a_promise_for_one_model_is_none_for_another():
+    X, y = make_relevant_features(100, 300, 20, random_state=0)
+    soft, hard = LinearSVC(C=1e-6, dual=True), LinearSVC(C=1e-5, dual=True)
+    selector = BSSSelector(30, estimator=soft, rescale="each").fit(X, y)
+    assert len(selector.support_rows_) == 100
+    assert np.isfinite(certify(X, y, selector).promised_growth)
+    other = certify(X, y, selector, estimator=hard)
+    assert other.n_rows == 100
+    assert np.isinf(other.promised_growth)
+    assert np.isfinite(other.measured_growth)
