@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature._parameters import as_count, check_choice
 from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
-from certifeature.sparsify.bss.barriers import Barriers, Ceiling
+from certifeature.sparsify.bss.barriers import Barriers
+from certifeature.sparsify.bss.forms import Ceiling
 from certifeature.sparsify.bss.scan import Scan
 from certifeature.sparsify.bss.widest import WidestScan
 from certifeature.sparsify.sample import Sample, Steps
