@@ -95,11 +95,7 @@ class Choice:
         sample = self.sample
         if sample.steps is None:
             return np.ones(len(sample.indices), dtype=bool)
-        picked = np.isin(sample.indices, sample.steps.features)
-        if sample.reasons is None or self.promise is None or self.promise.regularised_min is None:
-            return picked
-        # What is in anyway counts from the start for a soft model.
-        return np.asarray(picked | np.isin(sample.reasons, ("fixed", "trusted")))
+        return np.isin(sample.indices, sample.steps.features)
 
 
 class Method(ABC):

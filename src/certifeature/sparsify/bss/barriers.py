@@ -6,9 +6,9 @@ Every array over barriers has two rows: the lower one with sign +1, the upper on
 B = sign·(A − position·I), which is positive definite for both, they obey the same formulas.
 
 Directions that need no full coverage have walls: the lower barrier is further down there, and the
-upper one further up, B = sign·(A − position·I) + wall. What is in from the start counts for the
-lower barrier only. Then A is seen by each barrier in an eigenbasis of its own; the coordinates of
-both stand side by side, and a barrier is infinitely far from those of the other.
+upper one further up, B = sign·(A − position·I) + wall. Then each barrier sees A in an eigenbasis of
+its own; the coordinates of both stand side by side, and a barrier is infinitely far from those of
+the other.
 """
 
 from __future__ import annotations
@@ -105,9 +105,7 @@ class Barriers:
     positions, steps : ndarray of shape (2,)
         Where they are at first, and by how much each step moves them.
     walls : ndarray of shape (n_components,), default=None
-        Wall of the lower barrier in each direction, for steps of 1; None for none.
-    kept : ndarray of shape (n_components, n_components), default=None
-        What counts for the lower barrier beside A.
+        Wall of a barrier in each direction, for steps of 1; None for none.
     """
 
     def __init__(
@@ -115,34 +113,26 @@ class Barriers:
         positions: FloatArray,
         steps: FloatArray,
         walls: FloatArray | None = None,
-        kept: FloatArray | None = None,
     ) -> None:
         self._positions = positions
         self._steps = steps
         self._walls = walls
-        self._kept = kept
 
     def eigenvalues(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Return what each barrier has to keep clear of, and along which axes.
 
         No axes stand for the coordinates that there are.
         """
-        if self._walls is None and self._kept is None:
+        if self._walls is None:
             # NumPy's, not SciPy's: wheels of the two bring a BLAS each, whose threads fight for
             # cores.
             values, axes = np.linalg.eigh(matrix)
             return np.array([values, values]), axes
-        walls = np.zeros(len(matrix)) if self._walls is None else self._walls
-        walls = np.outer(_SIGNS * self._steps, walls)
-        if self._kept is None and not matrix.any():
+        walls = np.outer(_SIGNS * self._steps, self._walls)
+        if not matrix.any():
             return walls, None
-        lower = matrix if self._kept is None else matrix + self._kept
-        below, axes_below = np.linalg.eigh(lower + np.diag(walls[0]))
-        above, axes_above = (
-            np.linalg.eigh(matrix + np.diag(walls[1]))
-            if matrix.any()
-            else (walls[1], np.eye(len(matrix)))
-        )
+        below, axes_below = np.linalg.eigh(matrix + np.diag(walls[0]))
+        above, axes_above = np.linalg.eigh(matrix + np.diag(walls[1]))
         far = np.full(len(matrix), np.inf)
         values = np.array([np.concatenate([below, far]), np.concatenate([-far, above])])
         return values, np.hstack([axes_below, axes_above])
