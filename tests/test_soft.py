@@ -1,4 +1,4 @@
-"""BSS with the effective dimension in the place of the rank: the theorems, and what they promise."""
+"""BSS with the effective dimension in the place of the rank: theorems, and what they promise."""
 
 import numpy as np
 import pytest
