@@ -68,4 +68,4 @@ def certified(
         certificate = measured(support, sample, "support")
     if realised:
         certificate = with_realised(certificate, support, sample, rows)
-    return certificate, support.svm
+    return certificate, support.model

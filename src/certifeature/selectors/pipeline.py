@@ -194,7 +194,7 @@ def prepare(
     with progress("compute basis"):
         whole, facts = span(rows, request.basis, request.n_components, request.seed)
     if whole.exact and support is not None:
-        _check_support(support.svm, whole)
+        _check_support(support.model, whole)
     basis = whole
     if facts.kind == "truncated" and request.n_components is not None:
         basis = whole.truncated(request.n_components)
