@@ -364,3 +364,44 @@ class TestSelectors:
             np.repeat(X, repeats, 0), np.repeat(y, repeats)
         )
         assert set(found.indices_) == set(expected.indices_)
+
+
+class TestCertificates:
+    @pytest.mark.parametrize("rows", ["support", "all"])
+    @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
+    def test_enclose_the_objectives_of_the_model(self, model, n_classes, rows):
+        X, y = data_for(model, 9, (50, 30), n_classes)
+        chosen = np.arange(25)
+        found = certify(X, y, chosen, estimator=model, rows=rows)
+        realised = found.realised
+        assert realised.loss == loss_of(model, n_classes)
+        assert np.max(getattr(model, "alpha", getattr(model, "C", None))) == realised.C
+        values = []
+        for part in (X, X[:, chosen]):
+            fitted = fit_model(clone(model), part, y)
+            intercepts = np.zeros(len(np.atleast_2d(fitted.coef_))) + fitted.intercept_
+            intercepts /= intercept_of(model) or 1.0
+            flat = np.vstack([np.atleast_2d(fitted.coef_).T, intercepts]).ravel()
+            values.append(objective(model, part, y, row_costs(model, y), flat)[0])
+        assert realised.objective_full == pytest.approx(values[0], rel=1e-6)
+        assert realised.objective_full <= values[0] * (1 + 1e-12)
+        if rows == "all" or found.covers_all_rows:
+            assert realised.objective_selected == pytest.approx(values[1], rel=1e-6)
+            assert realised.objective_selected >= values[1] * (1 - 1e-12)
+        if predicts_numbers(model):
+            assert realised.margin_full is None
+        if not isinstance(model, LinearSVR):
+            assert found.n_rows == 50
+            assert rows == "all" or found.covers_all_rows
+
+    @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
+    def test_nest(self, model, n_classes):
+        """With more features than rows λ > 0, which bounds the growth for every model."""
+        X, y = data_for(model, 10, (20, 200), n_classes)
+        selector = BSSSelector(100, estimator=model, rescale="each", trust=0).fit(X, y)
+        found = certify(selector)
+        assert found.lambda_min > 0
+        assert 0 < found.realised.objective_ratio <= found.objective_factor
+        assert certify(X, y, selector).realised.objective_ratio == pytest.approx(
+            found.realised.objective_ratio
+        )

@@ -9,9 +9,11 @@ from certifeature.certificate.certificate import (
     Regularised,
 )
 from certifeature.certificate.certify import certify
+from certifeature.certificate.logistic_objectives import logistic_objective, multinomial_objective
 from certifeature.certificate.multipliers import Enclosure
 from certifeature.certificate.objectives import hinge_objective, squared_hinge_objective
 from certifeature.certificate.separation import hard_margin
+from certifeature.certificate.tube_objectives import tube_objective
 
 __all__ = [
     "APriori",
@@ -24,6 +26,9 @@ __all__ = [
     "certify",
     "hard_margin",
     "hinge_objective",
+    "logistic_objective",
     "minimum_enclosing_ball",
+    "multinomial_objective",
     "squared_hinge_objective",
+    "tube_objective",
 ]
