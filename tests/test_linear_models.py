@@ -17,7 +17,14 @@ from sklearn.linear_model import (
 )
 from sklearn.svm import SVR, LinearSVR
 
-from certifeature import BSSSelector, BSSSelectorCV, LeverageScoreSelector, RRQRSelector, certify
+from certifeature import (
+    BSSSelector,
+    BSSSelectorCV,
+    LeverageScoreSelector,
+    RRQRSelector,
+    certify,
+    compare,
+)
 from certifeature.rows import ArrayBlocks
 from certifeature.rows.rows import Rows
 from certifeature.support import (
@@ -405,3 +412,22 @@ class TestCertificates:
         assert certify(X, y, selector).realised.objective_ratio == pytest.approx(
             found.realised.objective_ratio
         )
+
+
+class TestComparisons:
+    @pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier()], ids=str)
+    def test_are_made_for_classifiers(self, model):
+        X, y = data_for(model, shape=(60, 30))
+        methods = ["bss", "rfe", "lpsvm", "l1", "univariate"]
+        found = compare(X, y, [5], methods=methods, estimator=model, n_folds=2, n_jobs=1)
+        assert all(contender.mean_error < 0.4 for contender in found.contenders)
+
+    def test_are_not_made_of_numbers(self):
+        X, y = data_for(REGRESSORS[0])
+        with pytest.raises(ValueError, match=r"Ridge predicts numbers.*use a classifier"):
+            compare(X, y, [5], estimator=Ridge())
+
+    def test_are_not_made_for_other_models(self):
+        X, y = data_for(CLASSIFIERS[0])
+        with pytest.raises(ValueError, match="l1_ratio=0"):
+            compare(X, y, [5], estimator=LogisticRegression(l1_ratio=1.0, solver="saga"))

@@ -78,7 +78,7 @@ def tube_by_constraints(A, costs, targets, price):
     edges = np.r_[targets - 0.5, -targets - 0.5]
     start = np.r_[np.zeros(d), np.abs(targets)]
     found = minimize(
-        lambda z: (z[:d] ** 2 @ prices / 2 + costs @ z[d:] ** 2),
+        lambda z: z[:d] ** 2 @ prices / 2 + costs @ z[d:] ** 2,
         start,
         jac=lambda z: np.r_[prices * z[:d], 2 * costs * z[d:]],
         constraints={"type": "ineq", "fun": lambda z: both @ z - edges, "jac": lambda _: both},

@@ -34,11 +34,13 @@ from certifeature.cli.options import (
     FormatOption,
     JSONOption,
     MethodOption,
+    ModelOption,
+    Models,
     ReportOption,
     ScaleOption,
     SeedOption,
     TargetOption,
-    linear_svm,
+    linear_model,
 )
 from certifeature.cli.output import (
     check_data_file,
@@ -87,6 +89,7 @@ def select_command(
     ] = None,
     report: ReportOption = None,
     scale: ScaleOption = Scaling.none,
+    model: ModelOption = Models.svm,
     cost: CostOption = 1.0,
     seed: SeedOption = 0,
     format: FormatOption = None,
@@ -100,6 +103,7 @@ def select_command(
       certifeature select pages.svm.gz -k 300 -o chosen.txt --report report.html
       certifeature select genes.csv -t tumour -k cv --keep TP53,BRCA1 --order stable
       certifeature select counts.npz -k 500 --unsupervised --write reduced.npz
+      certifeature select prices.csv -t price -k 50 --model ridge
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
     """
     named = list(keep or ())
@@ -115,8 +119,8 @@ def select_command(
             data, target=target, format=format, scaling=scale, needs_labels=not unsupervised
         )
     check_data_file(write, loaded.y)
-    svm = linear_svm(loaded.X.shape[0], cost, seed)
-    choice = _chosen(loaded, wishes, svm, seed)
+    estimator = linear_model(model, loaded.X, loaded.y, cost, seed)
+    choice = _chosen(loaded, wishes, estimator, seed)
     if output is not None:
         text = feature_list(choice.features)
         sys.stdout.write(text) if to_stdout else write_text(output, text)
@@ -127,11 +131,11 @@ def select_command(
     if report is not None:
         asked = {
             "Data": str(loaded),
-            "Method": f"{method}, {'all rows' if unsupervised else 'support vectors'}",
+            "Method": f"{method}, {'all rows' if unsupervised else 'rows that matter'}",
             "Number of features": str(choice.search or size),
             **wishes.given(),
             "Scaling": scale.value,
-            "SVM": str(svm),
+            "Model": str(estimator),
         }
         write_report(_report(loaded, choice, asked, seed), report)
     if as_json:
@@ -161,15 +165,13 @@ class _Search:
     def __str__(self) -> str:
         place = self.results["n_features"].index(self.n_features)
         mean, deviation = (self.results[f"{name}_test_score"][place] for name in ("mean", "std"))
-        return (
-            f"{self.n_features} features by cross-validation: accuracy {mean:.3f} ± {deviation:.3f}"
-        )
+        return f"{self.n_features} features by cross-validation: score {mean:.3f} ± {deviation:.3f}"
 
 
-def _chosen(loaded: Loaded, wishes: Wishes, svm: Any, seed: int) -> _Choice:
+def _chosen(loaded: Loaded, wishes: Wishes, model: Any, seed: int) -> _Choice:
     """Fit the selector that is asked for, and certify what it chose."""
     n_rows, n_features = loaded.X.shape
-    selector = selector_for(wishes, loaded, svm, seed)
+    selector = selector_for(wishes, loaded, model, seed)
     start = perf_counter()
     with spinner(f"choosing from {n_features:,} features"):
         selector.fit(loaded.X, None if wishes.unsupervised else loaded.y)
@@ -189,7 +191,7 @@ def _chosen(loaded: Loaded, wishes: Wishes, svm: Any, seed: int) -> _Choice:
         certificate, fitted = certified(
             loaded,
             sample,
-            svm,
+            model,
             selector=selector,
             unsupervised=wishes.unsupervised,
             realised=n_rows <= _MAX_ROWS_REALISED,
