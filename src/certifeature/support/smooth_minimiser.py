@@ -79,10 +79,12 @@ def _newton(rows: _Rows, loss: SmoothLoss, weights: FloatArray) -> tuple[FloatAr
             break
         smallest, best = size, weights
         reached = size <= max(_TOLERANCE * length, _rounding(rows, local, length))
-        if products <= 0 or size <= _EPS * length:
+        # A direct solution brings more digits for little.
+        if products <= 0 or size <= _EPS * length or (reached and weights.size > _MAX_DIRECT):
             break
-        accuracy = min(1e-2, (size / length) ** 0.5) if length else 1e-2
-        step, used = _step(rows, local, gradient, accuracy * size, products)
+        accuracy = min(1e-2, size / length) if length else 1e-2
+        residual_size = max(accuracy * size, _TOLERANCE * length / 10)
+        step, used = _step(rows, local, gradient, residual_size, products)
         change = rows.times(step)
         share = _share(rows.penalty * weights, rows.penalty * step, step, loss, scores, change)
         if share == 0:
