@@ -479,7 +479,7 @@ class SearchOfTwo(BaseEstimator):
 class TestCrossValidation:
     def test_the_number_found_is_used_and_told(self, csv, tmp_path, capsys, monkeypatch):
         monkeypatch.setattr("certifeature.cli.choosing.BSSSelectorCV", SearchOfTwo)
-        line = "7 features by cross-validation: accuracy 0.875 ± 0.062"
+        line = "7 features by cross-validation: score 0.875 ± 0.062"
         report = tmp_path / "report.html"
         arguments = ["select", str(csv), "-t", "tumour", "-k", "cv", "--keep", "gene 50"]
         assert run([*arguments, "-r", str(report)]) == 0
@@ -679,6 +679,53 @@ class TestCompare:
         text = capsys.readouterr().out
         assert "1 × 5-fold cross-validation" in text
         assert "full data" in text
+
+
+class TestModels:
+    @pytest.mark.parametrize(
+        ("model", "loss", "strength"),
+        [("svm", "hinge", 2.0), ("logistic", "logistic", 2.0), ("ridge", "squared", 0.25)],
+    )
+    def test_features_are_chosen_and_certified_for_a_model(
+        self, csv, capsys, tmp_path, model, loss, strength
+    ):
+        options = ("-t", "tumour", "--model", model, "-C", "2")
+        chosen = tmp_path / "chosen.txt"
+        found = run_json(capsys, "select", csv, *options, "-k", "10", "-o", chosen)
+        again = run_json(capsys, "certify", csv, *options, "-f", chosen)
+        for certificate in (found["certificate"], again):
+            assert certificate["realised"]["loss"] == loss
+            assert certificate["realised"]["C"] == strength
+            assert certificate["n_rows"] == 50 or model == "svm"
+        assert {feature["label"] for feature in found["features"]} <= {"yes", "no"}
+
+    def test_numbers_with_decimals_are_predicted_by_ridge_regression(self, data, tmp_path, capsys):
+        X, _, names = data
+        path = tmp_path / "prices.csv"
+        prices = X[:, 3] - X[:, 7] + 0.123
+        pd.DataFrame(X, columns=names).assign(price=prices).to_csv(path, index=False)
+        options = ("-t", "price", "--model", "ridge", "-k", "8")
+        found = run_json(capsys, "select", path, *options)
+        assert found["certificate"]["realised"]["objective_full"] > 0
+        assert found["certificate"]["realised"]["margin_full"] is None
+        assert {"gene 3", "gene 7"} <= {feature["name"] for feature in found["features"]}
+        assert all(feature["label"] is None for feature in found["features"])
+        best = run_json(capsys, "select", path, *options, "-m", "univariate")
+        assert {"gene 3", "gene 7"} <= {feature["name"] for feature in best["features"]}
+        assert run(["compare", str(path), *options]) == 2
+        assert "Ridge predicts numbers" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("model", ["logistic", "ridge"])
+    def test_methods_are_compared_for_a_model(self, csv, capsys, model):
+        options = ("-t", "tumour", "--model", model, "-k", "10", "--folds", "2", "--jobs", "1")
+        found = run_json(capsys, "compare", csv, *options)
+        assert {c["method"] for c in found["contenders"]} == {"full data", *METHODS}
+        assert found["contenders"][0]["errors"][0] < 0.5
+
+    def test_help_says_what_c_means_for_ridge(self, capsys):
+        for command in ("select", "certify", "compare"):
+            run([command, "--help"])
+            assert "1/(2C)" in capsys.readouterr().out.replace("\n", " ")
 
 
 class TestHelp:

@@ -31,11 +31,11 @@ class Request:
     epsilon : float
         Share of the squared margin that may be lost.
     supervised : bool
-        Whether only support rows matter.
+        Whether only rows matter that matter to the model.
     cover_all : bool
         Whether the support is to grow until the certificate holds for all rows.
     estimator : estimator or None
-        The SVM whose support matters.
+        The linear model that features are chosen for.
     basis, n_components : str, int or None
         Kind of basis, and its number of directions.
     rescale : {"common", "each", False}
