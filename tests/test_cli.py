@@ -192,7 +192,7 @@ class TestSelect:
     def test_a_choice_is_the_one_that_is_compared(self, method, csv, data, capsys):
         X, y, _ = data
         found = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12, "-m", method)["features"]
-        svm = default_model(len(y), 0)
+        svm = default_model(0)
         selector = METHODS[method].make(12, svm, 0).fit(pd.read_csv(csv).iloc[:, :-1].to_numpy(), y)
         sample = as_sample(selector, X.shape[1])
         assert [feature["index"] for feature in found] == sample.indices[:12].tolist()
@@ -211,7 +211,7 @@ class TestSelect:
             return fit(svm, X, y, **options)
 
         monkeypatch.setattr(SVC, "fit", counted)
-        fit_model(default_model(len(y), 0), X, y)
+        fit_model(default_model(0), X, y)
         n_once = fits.count(X.shape)
         fits.clear()
         arguments = ["select", str(path), "-k", "12", "-m", method, "-r", str(report)]
@@ -223,7 +223,7 @@ class TestSelect:
     def test_what_a_fit_found_gives_the_certificate_of_the_data(self, method, labels, data):
         X, y, names = data
         loaded = Loaded(X, y, np.array(names), "genes", "")
-        svm = default_model(len(y), 0)
+        svm = default_model(0)
         selector = METHODS[method].make(55, svm, 0)
         selector.set_params(supervised=labels, estimator=svm, basis="auto", n_components=None)
         sample = as_sample(selector.fit(X, y), X.shape[1])
@@ -235,7 +235,7 @@ class TestSelect:
     def test_a_sketch_does_not_hide_what_the_rows_prove(self, data):
         X, y, names = data
         loaded = Loaded(X, y, np.array(names), "genes", "")
-        svm = default_model(len(y), 0)
+        svm = default_model(0)
         selector = METHODS["bss"].make(55, svm, 0).set_params(basis="sketch", n_components=5)
         sample = as_sample(selector.fit(X, y), X.shape[1])
         assert not selector.certificate_.exact
@@ -337,7 +337,7 @@ class TestSteering:
             order=("coef", "rfe"),
             trust=0.5,
             rescale="each",
-            estimator=default_model(len(y), 0),
+            estimator=default_model(0),
         ).fit(X, y)
         chosen = result["features"]
         assert [feature["index"] for feature in chosen] == selector.indices_.tolist()
@@ -450,7 +450,7 @@ class TestSteering:
         path, _ = write("npz", data, tmp_path)
         result = run_json(capsys, "select", path, "-k", 55, "-m", "bss-paper")
         selector = BSSSelector(
-            55, order="leverage", trust=0, rescale="each", estimator=default_model(len(y), 0)
+            55, order="leverage", trust=0, rescale="each", estimator=default_model(0)
         ).fit(X, y)
         assert [f["index"] for f in result["features"]] == selector.indices_.tolist()
         assert [f["scale"] for f in result["features"]] == pytest.approx(selector.weights_)
@@ -499,9 +499,7 @@ class TestCrossValidation:
         X, y, _ = data
         path, _ = write("npz", data, tmp_path)
         result = run_json(capsys, "select", path, "-k", "cv")
-        search = certifeature.BSSSelectorCV(BSSSelector(estimator=default_model(len(y), 0))).fit(
-            X, y
-        )
+        search = certifeature.BSSSelectorCV(BSSSelector(estimator=default_model(0))).fit(X, y)
         assert [f["index"] for f in result["features"]] == search.selector_.indices_.tolist()
         scores = result["cross_validation"]
         assert scores["n_features"] == list(search.cv_results_["n_features"])

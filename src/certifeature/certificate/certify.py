@@ -64,9 +64,8 @@ def certify(
         Positive scales of the selected features, in the order of ``selection``. None takes the
         scales of a selector of this library, and plain columns otherwise.
     estimator : estimator, default=None
-        The linear SVM whose support vectors, loss and C count. None takes that of a selector of
-        this library, or else ``SVC(kernel="linear")`` up to 1,000 rows and ``LinearSVC(dual=True)``
-        beyond.
+        The linear model whose rows, loss and C count, one of those that `BSSSelector` takes. None
+        takes that of a selector of this library, or else ``LinearSVC(dual=True)``.
     rows : {"support", "all"}, default="support"
         Certify for the support vectors of the SVM on all features, or for all rows.
     realised : bool, default=True
@@ -133,7 +132,7 @@ def certify(
     if cv is not None:
         new_data = new_data_errors(X, y, repeatable, model=estimator, cv=cv, n_jobs=n_jobs)
     if rows == "all":
-        found = every_row(all_rows, estimator or default_model(all_rows.n_rows, 0))
+        found = every_row(all_rows, estimator or default_model(0))
     else:
         found = find_support(all_rows, estimator)
     certificate = replace(measured(found, sample, rows), new_data=new_data)

@@ -67,7 +67,7 @@ def certify_command(
         loaded = load(data, target=target, format=format, needs_labels=not unsupervised)
         loaded = scaled(loaded, scale)
         sample = read_features(features, loaded.names)
-    estimator = linear_model(model, loaded.X, loaded.y, cost, seed)
+    estimator = linear_model(model, loaded.y, cost, seed)
     with spinner("certifying"):
         certificate, fitted = certified(loaded, sample, estimator, unsupervised=unsupervised)
     if report is not None:

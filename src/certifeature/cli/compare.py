@@ -74,7 +74,7 @@ def compare_command(
         # Columns are scaled again in each fold, by its training rows.
         loaded = load(data, target=target, format=format, needs_labels=True)
         check_scaling(loaded.X, scale)
-    estimator = linear_model(model, loaded.X, loaded.y, cost, seed)
+    estimator = linear_model(model, loaded.y, cost, seed)
     with spinner("comparing methods"):
         comparison = compare(
             loaded.X,

@@ -45,7 +45,7 @@ def demo_command(
     data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     n_rows, n_words = docs.data.shape
     typer.echo(f"{source}: {n_rows:,} texts, {n_words:,} words")
-    svm = linear_model(Models.svm, docs.data, y, 1.0)
+    svm = linear_model(Models.svm, y, 1.0)
     with spinner(f"choosing {_SIZE} words"):
         selector = BSSSelector(_SIZE, estimator=svm, random_state=0).fit(docs.data, y)
     with spinner("certifying"):

@@ -104,10 +104,10 @@ ReportOption = Annotated[
 ]
 
 
-def linear_model(model: Models, X: Any, y: NDArray[Any] | None, cost: float, seed: int = 0) -> Any:
+def linear_model(model: Models, y: NDArray[Any] | None, cost: float, seed: int = 0) -> Any:
     """Return the model that features are chosen for, unfitted."""
     if model is Models.svm:
-        return default_model(X.shape[0], seed).set_params(C=cost)
+        return default_model(seed).set_params(C=cost)
     if model is Models.logistic:
         return LogisticRegression(C=cost)
     has_numbers = y is not None and type_of_target(y) == "continuous"

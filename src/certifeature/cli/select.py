@@ -128,7 +128,7 @@ def select_command(
     with spinner("reading"):
         loaded = load(data, target=target, format=format, needs_labels=not unsupervised)
     check_data_file(write, loaded.y)
-    estimator = linear_model(model, loaded.X, loaded.y, cost, seed)
+    estimator = linear_model(model, loaded.y, cost, seed)
     new_data = None if cv is None else _new_data(loaded, wishes, estimator, scale, seed, cv)
     loaded = scaled(loaded, scale)
     choice = _chosen(loaded, wishes, estimator, seed, new_data)

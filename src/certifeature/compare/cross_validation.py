@@ -108,7 +108,7 @@ def compare(
             "classifier, or cross-validate a pipeline of selector and model."
         )
     X, y = _checked(X, y, sizes, scaling, n_folds)
-    model = default_model(len(y), seed) if estimator is None else estimator
+    model = default_model(seed) if estimator is None else estimator
     folds = [(repeat, fold) for repeat in range(n_repeats) for fold in range(n_folds)]
     outcomes = Parallel(n_jobs)(
         delayed(_measured)(X, y, model, cells, scaling, (repeat, fold), n_folds, seed)

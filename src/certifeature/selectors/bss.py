@@ -31,7 +31,9 @@ class BSSSelector(BaseSelector):
         \left(1-\sqrt{\ell/r}\right)^2 \le \lambda_i(V^T R R^T V)
         \le \left(1+\sqrt{\ell/r}\right)^2,
 
-    which bounds what a linear SVM on X·R can lose of its margin. Features that are in anyway never
+    which bounds what a linear SVM on X·R can lose of its margin. A soft model (squared hinge,
+    logistic or squared loss) does not need all directions alike: with its effective dimension in
+    the place of ℓ there is a bound on its objective for every r. Features that are in anyway never
     lower the first bound. Among the features that keep the bounds, BSS takes those that rank
     highest.
 
@@ -83,15 +85,16 @@ class BSSSelector(BaseSelector):
         ``LinearSVC``, or a classifier with ``support_`` or a hinge-type ``loss``),
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
         ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
-        ``SVC(kernel="linear")`` for up to 1,000 rows and ``LinearSVC(dual=True)`` for more. Ignored
-        with ``supervised=False``.
+        ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are
+        for, and None stands for any.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
-        and 2**28 values of V, and a sketch beyond. Exact or not, unless "exact" is asked for by
-        name, it is cut where picks are too few: to six directions for ten picks beside features
-        that are in anyway, to five for ten picks otherwise. With ``rescale="each"`` and for
-        "certified" it is left whole as long as there are more picks than directions.
+        and 2**28 values of V, and a sketch beyond. For a model that needs all directions alike (a
+        hinge loss, or none that is named), unless "exact" is asked for by name, the basis is cut
+        where picks are too few: to six directions for ten picks beside features that are in
+        anyway, to five for ten picks otherwise. With ``rescale="each"`` and for "certified" it is
+        left whole as long as there are more picks than directions.
     n_components : int, default=None
         Number of directions of a truncated or sketched basis; None takes 256 for a sketch.
     n_jobs : int, default=None
@@ -143,11 +146,12 @@ class BSSSelector(BaseSelector):
 
     Notes
     -----
-    The lower bound above holds for the rows ``support_rows_`` if ``basis_.exact`` and
-    ``rescale="each"``, with r the number of picks that are left to BSS; so does the upper one, if
-    nothing is fixed or trusted. A basis that is truncated, sketched or cut to fit promises nothing
-    about the directions that it leaves out. ``certificate_`` is measured for what was chosen, in
-    either case.
+    For a model that needs all directions alike, the lower bound above holds for the rows
+    ``support_rows_`` if ``basis_.exact`` and ``rescale="each"``, with r the number of picks that
+    are left to BSS; so does the upper one, if nothing is fixed or trusted. A basis that is
+    truncated, sketched or cut to fit promises nothing about the directions that it leaves out.
+    ``certificate_`` is measured for what was chosen, in either case, and has the promise for the
+    model at hand.
 
     The paper's algorithm is ``order="leverage", trust=0, rescale="each"``.
 

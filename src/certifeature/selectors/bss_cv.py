@@ -166,7 +166,7 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.weights_[order])
-        self.estimator_ = _unfitted(selector, rows.n_rows).fit(chosen.X, rows.y)
+        self.estimator_ = _unfitted(selector).fit(chosen.X, rows.y)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -231,9 +231,9 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
         return np.unique(np.minimum(sizes, n_features)).astype(np.intp)
 
 
-def _unfitted(selector: BSSSelector, n_rows: int) -> Any:
+def _unfitted(selector: BSSSelector) -> Any:
     """Return the unfitted model that features are chosen for."""
-    return default_model(n_rows, 0) if selector.estimator is None else clone(selector.estimator)
+    return default_model(0) if selector.estimator is None else clone(selector.estimator)
 
 
 def _scores(
@@ -254,7 +254,7 @@ def _scores(
     scores = []
     for sample in samples_of_sizes(known, selector._request(), method, sizes):
         reduced = known.columns(sample.indices, sample.weights)
-        model = _unfitted(selector, known.n_rows).fit(reduced.X, known.y)
+        model = _unfitted(selector).fit(reduced.X, known.y)
         seen = unseen.columns(sample.indices, sample.weights)
         scores.append(float(check_scoring(model, scoring)(model, seen.X, unseen.y)))
     return scores

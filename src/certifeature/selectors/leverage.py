@@ -43,8 +43,8 @@ class LeverageScoreSelector(BaseSelector):
         ``LinearSVC``, or a classifier with ``support_`` or a hinge-type ``loss``),
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
         ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
-        ``SVC(kernel="linear")`` for up to 1,000 rows and ``LinearSVC(dual=True)`` for more. Ignored
-        with ``supervised=False``.
+        ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are
+        for, and None stands for any.
     replace : bool, default=True
         True makes r independent draws; False tosses a coin for each feature, which comes up with
         probability min(1, r·p_i).

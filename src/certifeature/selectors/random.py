@@ -41,8 +41,8 @@ class RandomSelector(BaseSelector):
         ``LinearSVC``, or a classifier with ``support_`` or a hinge-type ``loss``),
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
         ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
-        ``SVC(kernel="linear")`` for up to 1,000 rows and ``LinearSVC(dual=True)`` for more. Ignored
-        with ``supervised=False``.
+        ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are
+        for, and None stands for any.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions

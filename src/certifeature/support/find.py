@@ -17,10 +17,12 @@ from certifeature.support.cascade import cascade
 from certifeature.support.costs import row_costs
 from certifeature.support.fitted import support_rows
 from certifeature.support.loss import loss_of, ridge_of
-from certifeature.support.model import FEW_ROWS, default_model, fit_model
+from certifeature.support.model import default_model, fit_model
 
 __all__ = ["Support", "every_row", "find_support", "grown", "missing_rows"]
 
+# Up to so many rows in blocks are gathered, so that any model can be trained on them.
+_FEW_ROWS = 1000
 # Where labels are not known: the bound for many classes holds for two.
 _MANY_CLASSES = 3
 
@@ -105,12 +107,12 @@ def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
     seed : int, default=0
         Of the default model.
     """
-    candidates = rows.together(FEW_ROWS)
+    candidates = rows.together(_FEW_ROWS)
     if candidates is None:
         return _in_blocks(rows, estimator, seed)
     if candidates.y is None:
         raise ValueError("y is None: a model needs labels.")
-    model = _unfitted(estimator, candidates.n_rows, seed)
+    model = _unfitted(estimator, seed)
     with one_thread():
         fit_model(model, candidates.X, candidates.y, candidates.sample_weight)
     return _taken(candidates, model, support_rows(model, candidates.X, candidates.y))
@@ -156,7 +158,7 @@ def missing_rows(support: Support, reduced: Rows) -> NDArray[np.intp]:
     if reduced.in_blocks and support.n_passes is not None:
         needed = cascade(reduced.X, clone(support.model)).indices
     else:
-        candidates = reduced.together(FEW_ROWS)
+        candidates = reduced.together(_FEW_ROWS)
         assert candidates is not None
         assert candidates.y is not None
         model = fit_model(
@@ -167,12 +169,12 @@ def missing_rows(support: Support, reduced: Rows) -> NDArray[np.intp]:
 
 
 def _in_blocks(rows: Rows, estimator: Any, seed: int) -> Support:
-    found = cascade(rows.X, _unfitted(estimator, FEW_ROWS + 1, seed))
+    found = cascade(rows.X, _unfitted(estimator, seed))
     support = Rows(found.X, found.y, None, found.indices, rows.feature_names)
     classes = found.svm.classes_
     costs = row_costs(found.svm, found.y, classes=classes)
     return Support(support, found.svm, classes, costs, support, found.n_rounds, found.gap)
 
 
-def _unfitted(estimator: Any, n_rows: int, seed: int) -> Any:
-    return default_model(n_rows, seed) if estimator is None else clone(estimator)
+def _unfitted(estimator: Any, seed: int) -> Any:
+    return default_model(seed) if estimator is None else clone(estimator)

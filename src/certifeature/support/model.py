@@ -21,12 +21,10 @@ from certifeature.support.costs import row_costs
 from certifeature.support.newton import UNCERTAIN, has_smooth_loss, move_to_optimum
 from certifeature.support.smooth import has_gradient, move_smooth_to_optimum
 
-__all__ = ["FEW_ROWS", "default_model", "fit_model"]
+__all__ = ["default_model", "fit_model"]
 
 FloatArray = NDArray[np.float64]
 
-# Up to here LIBSVM's exact support vectors cost no more than LIBLINEAR's approximate ones.
-FEW_ROWS = 1000
 # Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
 _MAX_ITERATIONS = 1_000_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
@@ -35,24 +33,20 @@ _LARGEST_ROW_NORM = 1e18
 _TOLERANCES = (1e-8, 1e-5)
 
 
-def default_model(n_rows: int, random_state: int) -> Any:
-    """Return an unfitted linear SVM: LIBSVM for few rows, LIBLINEAR for many.
+def default_model(random_state: int) -> LinearSVC:
+    """Return an unfitted linear SVM with the squared hinge loss, whose growth has a bound.
 
     Parameters
     ----------
-    n_rows : int
-        Number of training rows.
     random_state : int
         Seed of LIBLINEAR's coordinate order.
 
     Examples
     --------
     >>> from certifeature.support import default_model
-    >>> default_model(20_000, 0)
+    >>> default_model(0)
     LinearSVC(dual=True, random_state=0)
     """
-    if n_rows <= FEW_ROWS:
-        return SVC(kernel="linear", max_iter=_MAX_ITERATIONS)
     # The primal solver, which dual="auto" takes for more rows than features, stops so early that
     # rows on the margin seem to lie beyond it.
     return LinearSVC(dual=True, random_state=random_state)
@@ -88,7 +82,7 @@ def fit_model(
     >>> import numpy as np
     >>> from certifeature.support import default_model, fit_model
     >>> X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
-    >>> fit_model(default_model(2, 0), X, y).coef_
+    >>> fit_model(default_model(0), X, y).coef_
     array([[1.]])
     """
     y = _checked_targets(model, y)
