@@ -330,7 +330,7 @@ class TestSupervised:
         assert_same(found, expected)
         assert found.certificate_.regularised == expected.certificate_.regularised
         assert certify(blocks, None, found) == certify(X, y, expected)
-        assert "or there is only one" in str(certify(X, y, expected))
+        assert certify(X, y, expected).realised.margin_full is None
 
     @pytest.mark.parametrize("order", ["rfe", f_classif])
     def test_an_order_that_needs_all_classes(self, order, support_of_one_class):
@@ -400,7 +400,7 @@ class TestCertify:
         X, _ = noisy(300, 60)
         svm = LinearSVC(C=2, class_weight={1: 5.0})
         blocks = ArrayBlocks(X, n_rows=90)
-        assert certify(blocks, None, [1, 2], estimator=svm, rows="all").regularised.C == 2
+        assert certify(blocks, None, [1, 2], estimator=svm, rows="all").regularised is None
 
     def test_nothing_is_realised_of_many_rows(self):
         X = np.random.default_rng(0).standard_normal((4100, 3))
@@ -412,7 +412,7 @@ class TestCertify:
         X, y = noisy(300, 60)
         svm = LinearSVC(C=2, class_weight={1: 5.0})
         found = certify(ArrayBlocks(X, y, n_rows=90), None, [1, 2], estimator=svm, rows="all")
-        assert found.regularised.C == 10
+        assert found.regularised.mu == 1 / (2 * 10)
         expected = certify(X, y, [1, 2], estimator=svm, rows="all").regularised
         assert found.regularised.lambda_min == pytest.approx(expected.lambda_min)
 

@@ -20,6 +20,7 @@ from certifeature.support import (
     newton,
     support_rows,
 )
+from certifeature.support.loss import loss_of
 
 
 @pytest.fixture

@@ -202,17 +202,20 @@ def test_certified_size_beyond_the_data_says_so(wide):
 
 def test_few_features_cut_the_basis_and_the_facts_say_so(wide):
     X, y = wide
-    selector = BSSSelector(20).fit(X, y)
+    svm = SVC(kernel="linear")
+    selector = BSSSelector(20, estimator=svm).fit(X, y)
     facts = selector.basis_
     assert (facts.kind, facts.exact) == ("truncated", False)
     assert facts.n_components < 20 <= facts.rank
     with pytest.raises(ValueError, match=rf"n_features_to_select=20 .* {facts.rank}"):
-        BSSSelector(20, basis="exact").fit(X, y)
+        BSSSelector(20, estimator=svm, basis="exact").fit(X, y)
+    assert BSSSelector(20, basis="exact").fit(X, y).basis_.exact
 
 
 def test_one_feature_is_served(wide):
     X, y = wide
-    selector = BSSSelector(1, order="coef", trust=0, rescale="each").fit(X, y)
+    svm = SVC(kernel="linear")
+    selector = BSSSelector(1, estimator=svm, order="coef", trust=0, rescale="each").fit(X, y)
     vectors = exact_basis(X[selector.support_rows_]).vectors
     shares = vectors[:, 0] ** 2 / (vectors**2).sum(axis=1)
     visible = shares >= 0.1 * shares.max()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif, f_regression
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from certifeature.selectors import (
     BSSSelector,
@@ -55,6 +55,9 @@ class Method:
     ours: bool = False
 
 
+# Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
+_MAX_ITERATIONS = 1_000_000
+
 KEEP_ALL = Method(FULL_DATA, "support", None)
 
 
@@ -63,7 +66,8 @@ def _cost(model: Any) -> float:
     C = cost_of(model)
     if C is None:
         raise ValueError(
-            f"{type(model).__name__} has no C, which lpsvm and l1 need; leave these methods out."
+            f"{type(model).__name__} has no C, which bss-paper, lpsvm and l1 need; leave these "
+            "methods out."
         )
     return C
 
@@ -79,7 +83,13 @@ _LISTED = (
         "bss-paper",
         "support",
         lambda size, model, seed: BSSSelector(
-            size, order="leverage", trust=0, rescale="each", estimator=model, random_state=seed
+            size,
+            order="leverage",
+            trust=0,
+            rescale="each",
+            # The paper is about hinge losses, for which all directions count alike.
+            estimator=SVC(kernel="linear", C=_cost(model), max_iter=_MAX_ITERATIONS),
+            random_state=seed,
         ),
         ours=True,
     ),

@@ -153,7 +153,8 @@ class BSSSelector(BaseSelector):
     ``certificate_`` is measured for what was chosen, in either case, and has the promise for the
     model at hand.
 
-    The paper's algorithm is ``order="leverage", trust=0, rescale="each"``.
+    The paper's algorithm is ``estimator=SVC(kernel="linear"), order="leverage", trust=0,
+    rescale="each"``.
 
     References
     ----------

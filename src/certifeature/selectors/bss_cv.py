@@ -19,7 +19,7 @@ from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.pipeline import samples_of_sizes
 from certifeature.support.accepted import predicts_numbers
-from certifeature.support.model import default_model
+from certifeature.support.model import default_model, fit_model
 
 __all__ = ["BSSSelectorCV"]
 
@@ -166,7 +166,7 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.weights_[order])
-        self.estimator_ = _unfitted(selector).fit(chosen.X, rows.y)
+        self.estimator_ = fit_model(_unfitted(selector), chosen.X, rows.y)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -254,7 +254,7 @@ def _scores(
     scores = []
     for sample in samples_of_sizes(known, selector._request(), method, sizes):
         reduced = known.columns(sample.indices, sample.weights)
-        model = _unfitted(selector).fit(reduced.X, known.y)
+        model = fit_model(_unfitted(selector), reduced.X, known.y)
         seen = unseen.columns(sample.indices, sample.weights)
         scores.append(float(check_scoring(model, scoring)(model, seen.X, unseen.y)))
     return scores

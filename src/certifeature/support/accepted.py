@@ -46,6 +46,12 @@ def check_model(model: Any) -> None:
             f"the guarantees hold for linear models; got {name} with kernel={kernel!r}. "
             "Use kernel='linear'."
         )
+    penalty = getattr(model, "penalty", "l2")
+    if penalty in ("l1", "elasticnet") and not isinstance(model, LogisticRegression):
+        raise ValueError(
+            f"the guarantees hold for l2 penalties; got {name} with penalty={penalty!r}. "
+            "Use penalty='l2'."
+        )
     if isinstance(model, LogisticRegression):
         _check_penalty(model)
     elif isinstance(model, Ridge | RidgeClassifier):
