@@ -16,6 +16,8 @@ __all__ = ["bss_promise", "promise_of_scales", "ridge_promise", "sampling_promis
 
 # Chance that the bounds of a random selection fail, half for each side.
 _FAILURE = 0.01
+# Rounding may not make an eigenvalue too small.
+_SAFE = 1 + 1e-9
 
 
 def bss_promise(n_components: int, n_picks: int) -> APriori:
@@ -25,15 +27,37 @@ def bss_promise(n_components: int, n_picks: int) -> APriori:
     return APriori("BSS", n_picks, float(n_components), *bounds, 1.0)
 
 
-def ridge_promise(dimension: float, n_picks: int, stretch: float) -> APriori:
+def ridge_promise(
+    dimension: float, n_picks: int, stretch: float, tail: tuple[float, float] | None = None
+) -> APriori:
     """Return what BSS with an effective dimension promises of a soft model.
 
     Where it covers directions for a ridge that is ``stretch`` times that of the model,
     K̃ + μI ≽ (1 − √(D/r))²/stretch · (K + μI). Of directions that a soft model does not need it
     promises nothing.
+
+    Parameters
+    ----------
+    dimension : float
+        D, of the directions that BSS looked at.
+    n_picks : int
+        Picks r.
+    stretch : float
+        By how many times the ridge is larger than that of the model.
+    tail : tuple of (float, float), default=None
+        Of the directions that BSS did not look at: the largest share w, and the largest eigenvalue
+        s of what the picks have there, W^½MW^½. For every part g of what the ridge leaves of these
+        directions, 1 − w, they and the others keep at least (1 − w)(1 − g) and
+        (1 − √(D/r))²·g(1 − w)/(s + g(1 − w)); the best g makes them equal.
     """
-    kept = float((1 - np.sqrt(dimension / n_picks)) ** 2 / stretch)
-    return APriori("BSS", n_picks, float(dimension), 0.0, np.inf, 1.0, kept)
+    kept = float((1 - np.sqrt(dimension / n_picks)) ** 2)
+    if tail is not None:
+        share, energy = tail
+        room, energy = 1 - share, energy * _SAFE
+        # (1 − g)(s + g·room) = kept·g, and the left side falls from s to 0 as g goes to 1.
+        part = brentq(lambda g: (1 - g) * (energy + g * room) - kept * g, 0.0, 1.0)
+        kept = min(room * (1 - part), kept * part * room / (energy + part * room))
+    return APriori("BSS", n_picks, float(dimension), 0.0, np.inf, 1.0, kept / stretch)
 
 
 def sampling_promise(

@@ -32,6 +32,8 @@ IntArray = NDArray[np.intp]
 # Directions that BSS covers for each of its picks, where it cannot cover all: by itself, and beside
 # features that are in anyway.
 _COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
+# For a soft model, so many directions are covered at least, and as many as there are picks.
+_FEW_DIRECTIONS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,15 +185,24 @@ class BSSMethod(Method):
     ) -> tuple[Sample, Basis, APriori]:
         """Cover each direction as far as a soft model needs it, and picks can."""
         cut = soft_cut(basis.singular_values, mu, n_picks)
+        n_covered = max(_FEW_DIRECTIONS, n_picks)
+        head = basis.truncated(n_covered) if n_covered < basis.n_components else basis
+        shares, rest = np.split(cut.shares, [head.n_components])
         priority: Any = self.fill if isinstance(self.fill, str) else None
         if priority == "leverage":
             # That of a soft model: directions that it does not need count for less.
-            parts = [block**2 @ cut.shares for _, block in row_blocks(basis.vectors)]
+            parts = [block**2 @ shares for _, block in row_blocks(head.vectors)]
             priority = np.round(np.concatenate(parts), 12)
         elif priority != "cover":
-            priority = ranking.scores
-        picked = bss(basis.vectors, n_picks, coverage=cut.shares, priority=priority, chosen=kept)
-        return picked, basis, ridge_promise(cut.dimension, n_picks, cut.stretch)
+            priority = with_faint_last(ranking.scores, head, basis)
+        picked = bss(head.vectors, n_picks, coverage=shares, priority=priority, chosen=kept)
+        tail = None
+        if len(rest):
+            scaled = basis.vectors[picked.indices][:, head.n_components :] * np.sqrt(rest)
+            scaled *= picked.weights[:, None]
+            tail = float(rest[0]), float(np.linalg.eigvalsh(scaled @ scaled.T)[-1])
+        dimension = float(shares.sum())
+        return picked, basis, ridge_promise(dimension, n_picks, cut.stretch, tail)
 
     def _flat(
         self, basis: Basis, kept: IntArray, n_picks: int, ranking: Ranking
