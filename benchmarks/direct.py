@@ -16,8 +16,6 @@ def direct_bss(vectors, n_select, priority=None, coverage=None, chosen=()):
     eye, A = np.eye(len(walls)), np.zeros((len(walls), len(walls)))
     lower, upper = reach * np.diag(walls), stretch * reach * np.diag(walls)
     taken = np.isin(np.arange(len(vectors)), chosen)
-    if coverage is not None:
-        lower += vectors[taken].T @ vectors[taken] * n_select / (1 - ratio)
     energies = np.zeros(len(vectors))
     picks = []
     for step in range(n_select):

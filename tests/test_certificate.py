@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.datasets import make_classification
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import Perceptron
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
@@ -30,7 +30,7 @@ from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import leverage_sample
 from certifeature.support import row_costs
-from certifeature.support.model import cost_of
+from certifeature.support.costs import cost_of
 
 SELECTIONS = {
     "bss": BSSSelector(60),
@@ -364,7 +364,7 @@ def test_json_round_trip_and_html(binary):
         ([1, 2], {"weights": [1.0, -1.0]}, "finite and positive"),
         ([1, 2], {"weights": [1.0, np.nan]}, "finite and positive"),
         ([1, 2], {"rows": "some"}, "rows must be"),
-        ([1, 2], {"estimator": RidgeClassifier()}, "tells no support vectors"),
+        ([1, 2], {"estimator": Perceptron()}, "tells no support vectors"),
     ],
 )
 def test_bad_selections_are_named(selection, keywords, message, binary):

@@ -192,7 +192,7 @@ class TestSelect:
     def test_a_choice_is_the_one_that_is_compared(self, method, csv, data, capsys):
         X, y, _ = data
         found = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12, "-m", method)["features"]
-        svm = default_model(len(y), 0)
+        svm = default_model(0)
         selector = METHODS[method].make(12, svm, 0).fit(pd.read_csv(csv).iloc[:, :-1].to_numpy(), y)
         sample = as_sample(selector, X.shape[1])
         assert [feature["index"] for feature in found] == sample.indices[:12].tolist()
@@ -211,7 +211,7 @@ class TestSelect:
             return fit(svm, X, y, **options)
 
         monkeypatch.setattr(SVC, "fit", counted)
-        fit_model(default_model(len(y), 0), X, y)
+        fit_model(default_model(0), X, y)
         n_once = fits.count(X.shape)
         fits.clear()
         arguments = ["select", str(path), "-k", "12", "-m", method, "-r", str(report)]
@@ -223,7 +223,7 @@ class TestSelect:
     def test_what_a_fit_found_gives_the_certificate_of_the_data(self, method, labels, data):
         X, y, names = data
         loaded = Loaded(X, y, np.array(names), "genes", "")
-        svm = default_model(len(y), 0)
+        svm = default_model(0)
         selector = METHODS[method].make(55, svm, 0)
         selector.set_params(supervised=labels, estimator=svm, basis="auto", n_components=None)
         sample = as_sample(selector.fit(X, y), X.shape[1])
@@ -235,7 +235,7 @@ class TestSelect:
     def test_a_sketch_does_not_hide_what_the_rows_prove(self, data):
         X, y, names = data
         loaded = Loaded(X, y, np.array(names), "genes", "")
-        svm = default_model(len(y), 0)
+        svm = default_model(0)
         selector = METHODS["bss"].make(55, svm, 0).set_params(basis="sketch", n_components=5)
         sample = as_sample(selector.fit(X, y), X.shape[1])
         assert not selector.certificate_.exact
@@ -337,7 +337,7 @@ class TestSteering:
             order=("coef", "rfe"),
             trust=0.5,
             rescale="each",
-            estimator=default_model(len(y), 0),
+            estimator=default_model(0),
         ).fit(X, y)
         chosen = result["features"]
         assert [feature["index"] for feature in chosen] == selector.indices_.tolist()
@@ -450,7 +450,7 @@ class TestSteering:
         path, _ = write("npz", data, tmp_path)
         result = run_json(capsys, "select", path, "-k", 55, "-m", "bss-paper")
         selector = BSSSelector(
-            55, order="leverage", trust=0, rescale="each", estimator=default_model(len(y), 0)
+            55, order="leverage", trust=0, rescale="each", estimator=default_model(0)
         ).fit(X, y)
         assert [f["index"] for f in result["features"]] == selector.indices_.tolist()
         assert [f["scale"] for f in result["features"]] == pytest.approx(selector.weights_)
@@ -479,7 +479,7 @@ class SearchOfTwo(BaseEstimator):
 class TestCrossValidation:
     def test_the_number_found_is_used_and_told(self, csv, tmp_path, capsys, monkeypatch):
         monkeypatch.setattr("certifeature.cli.choosing.BSSSelectorCV", SearchOfTwo)
-        line = "7 features by cross-validation: accuracy 0.875 ± 0.062"
+        line = "7 features by cross-validation: score 0.875 ± 0.062"
         report = tmp_path / "report.html"
         arguments = ["select", str(csv), "-t", "tumour", "-k", "cv", "--keep", "gene 50"]
         assert run([*arguments, "-r", str(report)]) == 0
@@ -499,9 +499,7 @@ class TestCrossValidation:
         X, y, _ = data
         path, _ = write("npz", data, tmp_path)
         result = run_json(capsys, "select", path, "-k", "cv")
-        search = certifeature.BSSSelectorCV(BSSSelector(estimator=default_model(len(y), 0))).fit(
-            X, y
-        )
+        search = certifeature.BSSSelectorCV(BSSSelector(estimator=default_model(0))).fit(X, y)
         assert [f["index"] for f in result["features"]] == search.selector_.indices_.tolist()
         scores = result["cross_validation"]
         assert scores["n_features"] == list(search.cv_results_["n_features"])
@@ -679,6 +677,53 @@ class TestCompare:
         text = capsys.readouterr().out
         assert "1 × 5-fold cross-validation" in text
         assert "full data" in text
+
+
+class TestModels:
+    @pytest.mark.parametrize(
+        ("model", "loss", "strength"),
+        [("svm", "hinge", 2.0), ("logistic", "logistic", 2.0), ("ridge", "squared", 0.25)],
+    )
+    def test_features_are_chosen_and_certified_for_a_model(
+        self, csv, capsys, tmp_path, model, loss, strength
+    ):
+        options = ("-t", "tumour", "--model", model, "-C", "2")
+        chosen = tmp_path / "chosen.txt"
+        found = run_json(capsys, "select", csv, *options, "-k", "10", "-o", chosen)
+        again = run_json(capsys, "certify", csv, *options, "-f", chosen)
+        for certificate in (found["certificate"], again):
+            assert certificate["realised"]["loss"] == loss
+            assert certificate["realised"]["C"] == strength
+            assert certificate["n_rows"] == 50 or model == "svm"
+        assert {feature["label"] for feature in found["features"]} <= {"yes", "no"}
+
+    def test_numbers_with_decimals_are_predicted_by_ridge_regression(self, data, tmp_path, capsys):
+        X, _, names = data
+        path = tmp_path / "prices.csv"
+        prices = X[:, 3] - X[:, 7] + 0.123
+        pd.DataFrame(X, columns=names).assign(price=prices).to_csv(path, index=False)
+        options = ("-t", "price", "--model", "ridge", "-k", "8")
+        found = run_json(capsys, "select", path, *options)
+        assert found["certificate"]["realised"]["objective_full"] > 0
+        assert found["certificate"]["realised"]["margin_full"] is None
+        assert {"gene 3", "gene 7"} <= {feature["name"] for feature in found["features"]}
+        assert all(feature["label"] is None for feature in found["features"])
+        best = run_json(capsys, "select", path, *options, "-m", "univariate")
+        assert {"gene 3", "gene 7"} <= {feature["name"] for feature in best["features"]}
+        assert run(["compare", str(path), *options]) == 2
+        assert "Ridge predicts numbers" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("model", ["logistic", "ridge"])
+    def test_methods_are_compared_for_a_model(self, csv, capsys, model):
+        options = ("-t", "tumour", "--model", model, "-k", "10", "--folds", "2", "--jobs", "1")
+        found = run_json(capsys, "compare", csv, *options)
+        assert {c["method"] for c in found["contenders"]} == {"full data", *METHODS}
+        assert found["contenders"][0]["errors"][0] < 0.5
+
+    def test_help_says_what_c_means_for_ridge(self, capsys):
+        for command in ("select", "certify", "compare"):
+            run([command, "--help"])
+            assert "1/(2C)" in capsys.readouterr().out.replace("\n", " ")
 
 
 class TestHelp:

@@ -74,7 +74,7 @@ class Fits:
         (support, _), (basis, _) = self._support, self._basis
         sample = Sample(choice.indices, scales)
         if basis.exact:
-            n_rows, model = support.rows.n_rows, model_name(support.svm)
+            n_rows, model = support.rows.n_rows, model_name(support.model)
             return measured_certificate(basis, sample, "support", n_rows, support.mu, model)
         return measured(support, sample, "support")
 

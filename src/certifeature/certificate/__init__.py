@@ -10,10 +10,12 @@ from certifeature.certificate.certificate import (
 )
 from certifeature.certificate.certify import certify
 from certifeature.certificate.cross_validated import new_data_errors
+from certifeature.certificate.logistic_objectives import logistic_objective, multinomial_objective
 from certifeature.certificate.multipliers import Enclosure
 from certifeature.certificate.new_data import NewData, corrected_interval
 from certifeature.certificate.objectives import hinge_objective, squared_hinge_objective
 from certifeature.certificate.separation import hard_margin
+from certifeature.certificate.tube_objectives import tube_objective
 
 __all__ = [
     "APriori",
@@ -28,7 +30,10 @@ __all__ = [
     "corrected_interval",
     "hard_margin",
     "hinge_objective",
+    "logistic_objective",
     "minimum_enclosing_ball",
+    "multinomial_objective",
     "new_data_errors",
     "squared_hinge_objective",
+    "tube_objective",
 ]

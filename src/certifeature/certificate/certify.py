@@ -22,9 +22,9 @@ from certifeature.rows.matrix import same_values
 from certifeature.rows.rows import Rows, as_rows
 from certifeature.sparsify import Sample
 from certifeature.support import default_model
+from certifeature.support.accepted import check_model, predicts_numbers
 from certifeature.support.find import Support, every_row, find_support, missing_rows
 from certifeature.support.loss import model_name
-from certifeature.support.model import check_model
 
 __all__ = ["certify", "measured", "with_realised"]
 
@@ -64,9 +64,8 @@ def certify(
         Positive scales of the selected features, in the order of ``selection``. None takes the
         scales of a selector of this library, and plain columns otherwise.
     estimator : estimator, default=None
-        The linear SVM whose support vectors, loss and C count. None takes that of a selector of
-        this library, or else ``SVC(kernel="linear")`` up to 1,000 rows and ``LinearSVC(dual=True)``
-        beyond.
+        The linear model whose rows, loss and C count, one of those that `BSSSelector` takes. None
+        takes that of a selector of this library, or else ``LinearSVC(dual=True)``.
     rows : {"support", "all"}, default="support"
         Certify for the support vectors of the SVM on all features, or for all rows.
     realised : bool, default=True
@@ -120,7 +119,7 @@ def certify(
         estimator = selection.estimator
     if estimator is not None:
         check_model(estimator)
-    all_rows = as_rows(X, y)
+    all_rows = as_rows(X, y, real_valued=predicts_numbers(estimator))
     sample = as_sample(
         selection,
         all_rows.n_features,
@@ -133,7 +132,7 @@ def certify(
     if cv is not None:
         new_data = new_data_errors(X, y, repeatable, model=estimator, cv=cv, n_jobs=n_jobs)
     if rows == "all":
-        found = every_row(all_rows, estimator or default_model(all_rows.n_rows, 0))
+        found = every_row(all_rows, estimator or default_model(0))
     else:
         found = find_support(all_rows, estimator)
     certificate = replace(measured(found, sample, rows), new_data=new_data)
@@ -191,7 +190,7 @@ def _realised(found: Support, sample: Sample, certificate: Certificate) -> Reali
     if rows.in_blocks or rows.n_rows > _memory.MAX_GRAM:
         return None
     reduced = rows.columns(sample.indices, sample.weights)
-    return realise(rows.X, reduced.X, rows.y, found.svm, found.costs, found.classes, certificate)
+    return realise(rows.X, reduced.X, rows.y, found.model, found.costs, found.classes, certificate)
 
 
 def measured(found: Support, sample: Sample, kind: str) -> Certificate:
@@ -207,7 +206,7 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
         What the rows are.
     """
     rows = found.rows
-    mu, model = found.mu, model_name(found.svm)
+    mu, model = found.mu, model_name(found.model)
     n_rows, n_features = rows.n_rows, rows.n_features
     if min(n_rows, n_features) <= _memory.MAX_GRAM:
         X = rows.X

@@ -121,7 +121,7 @@ def new_data_errors(
     regression = model is not None and is_regressor(model)
     rows = _with_targets(X, y) if regression else as_rows(X, y)
     assert rows.y is not None
-    model = default_model(rows.n_rows, 0) if model is None else model
+    model = default_model(0) if model is None else model
     splits, n_repeats = splits_of(rows.X, rows.y, cv, seed, regression)
     # Names are known to data frames only, and a selector may want them.
     table = X if hasattr(X, "columns") and scaler is None else rows.X

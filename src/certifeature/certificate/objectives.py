@@ -25,6 +25,7 @@ from certifeature.certificate.multipliers import (
     libsvm_multipliers,
 )
 from certifeature.certificate.safe_rows import EPS, SafeRows
+from certifeature.certificate.scales import at_scale_of_rows, scaled_back
 from certifeature.support.newton import solved, squared_hinge_minimiser
 
 __all__ = ["hinge_objective", "squared_hinge_objective"]
@@ -63,9 +64,11 @@ def hinge_objective(
     >>> round(bounds.lower, 6), round(bounds.upper, 6)
     (0.5, 0.5)
     """
-    rows, signs, costs = _with_cost(X, signs, costs, intercept)
-    if not np.isfinite(costs).all():
+    scaled = at_scale_of_rows(X, costs, intercept)
+    if scaled is None:
         return Enclosure(0.0, np.inf)
+    rows, places, costs = scaled
+    signs = signs[places]
     lower, upper = 0.0, float(costs.sum()) * (1 + len(costs) * EPS)
     for alpha in _hinge_multipliers(rows, signs, costs, free=intercept is None):
         combined, error = rows.combination(alpha * signs)
@@ -76,7 +79,7 @@ def hinge_objective(
         upper = min(upper, _primal(rows, signs, costs, combined, shift, power=1))
         if upper - lower <= CLOSE * upper:
             break
-    return _scaled_back(lower, upper, rows)
+    return scaled_back(lower, upper, rows)
 
 
 def _hinge_multipliers(
@@ -152,9 +155,11 @@ def squared_hinge_objective(
     >>> round(bounds.lower, 6), round(bounds.upper, 6)
     (0.5, 0.5)
     """
-    rows, signs, costs = _with_cost(X, signs, costs, intercept)
-    if not np.isfinite(costs).all():
+    scaled = at_scale_of_rows(X, costs, intercept)
+    if scaled is None:
         return Enclosure(0.0, np.inf)
+    rows, places, costs = scaled
+    signs = signs[places]
     start = np.zeros(rows.values.shape[1] + 1)
     weights, _ = squared_hinge_minimiser(rows.values, rows.constant, signs, costs, start)
     lower, upper = 0.0, float(costs.sum()) * (1 + len(costs) * EPS)
@@ -163,7 +168,7 @@ def squared_hinge_objective(
         combined, error = rows.combination(alpha * signs)
         lower = max(lower, _squared_dual(costs, alpha, combined, error))
         upper = min(upper, _primal(rows, signs, costs, combined, 0.0, power=2))
-    return _scaled_back(lower, upper, rows)
+    return scaled_back(lower, upper, rows)
 
 
 def _squared_multipliers(
@@ -191,25 +196,6 @@ def _squared_dual(
     square *= 1 + (len(combined) + len(costs) + 8) * EPS
     total = float(alpha.sum()) * (1 - len(alpha) * EPS)
     return total * (total / (4 * square)) * (1 - 8 * EPS) if square > 0 else 0.0
-
-
-def _with_cost(
-    X: Any, signs: FloatArray, costs: FloatArray, intercept: float | None
-) -> tuple[SafeRows, FloatArray, FloatArray]:
-    """Return the rows with a cost, their signs, and their costs at the scale of the rows."""
-    rows = X if isinstance(X, SafeRows) else SafeRows.of(X, intercept)
-    costly = np.flatnonzero(costs > 0)
-    with np.errstate(over="ignore"):
-        # For w scaled up as x is scaled down, all of the objective grows by the same factor.
-        scaled = np.ldexp(costs[costly], 2 * rows.exponent)
-    rows = rows if len(costly) == len(costs) else rows.take(costly)
-    return rows, signs[costly], np.asarray(scaled)
-
-
-def _scaled_back(lower: float, upper: float, rows: SafeRows) -> Enclosure:
-    with np.errstate(over="ignore"):
-        bounds = np.ldexp([max(lower, 0.0), upper], -2 * rows.exponent)
-    return Enclosure(float(bounds[0]), float(bounds[1]))
 
 
 def _primal(

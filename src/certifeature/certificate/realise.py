@@ -8,23 +8,30 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.svm import SVC, LinearSVC
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.certificate.certificate import Certificate, Realised
+from certifeature.certificate.logistic_objectives import logistic_objective, multinomial_objective
 from certifeature.certificate.multipliers import Enclosure
 from certifeature.certificate.objectives import hinge_objective, squared_hinge_objective
 from certifeature.certificate.safe_rows import SafeRows
 from certifeature.certificate.separation import hard_margin
+from certifeature.certificate.tube_objectives import tube_objective
+from certifeature.support.accepted import predicts_numbers
+from certifeature.support.loss import intercept_of, loss_of
 
 __all__ = ["realise"]
 
 FloatArray = NDArray[np.float64]
 
+_KNOWN = SVC | LinearSVC | LogisticRegression | RidgeClassifier | Ridge | LinearSVR
+
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Rows, signs and costs of one of the binary problems that an SVM solves."""
+    """Rows, signs and costs of one of the binary problems that a model solves."""
 
     rows: NDArray[np.intp]
     signs: FloatArray
@@ -43,7 +50,7 @@ def realise(
     X: Any,
     X_selected: Any,
     y: NDArray[Any] | None,
-    svm: Any,
+    model: Any,
     costs: FloatArray | None,
     classes: NDArray[Any],
     proven: Certificate,
@@ -54,35 +61,53 @@ def realise(
     labels. What is proven already, solvers need not find.
     """
     radii = minimum_enclosing_ball(X).lower_bound, minimum_enclosing_ball(X_selected).radius
-    if y is None or costs is None or not isinstance(svm, SVC | LinearSVC):
+    if y is None or costs is None or not isinstance(model, _KNOWN):
         return Realised(None, None, None, None, None, None, *radii, proven.proven)
-    problems = list(_binary_problems(svm, y, costs, classes))
+    numbers = predicts_numbers(model)
+    problems = [] if numbers else list(_binary_problems(model, y, costs, classes))
     centred = SafeRows.of(X, None), SafeRows.of(X_selected, None)
     margins = _worst_margins(centred, problems, proven.lambda_min)
     objectives: tuple[float | None, float | None] = (None, None)
-    if getattr(svm, "multi_class", "ovr") == "ovr" and getattr(svm, "penalty", "l2") == "l2":
-        if not isinstance(svm, SVC):
-            constant = float(svm.intercept_scaling) if svm.fit_intercept else 0.0
+    loss = loss_of(model, len(classes))
+    if getattr(model, "multi_class", "ovr") == "ovr" and getattr(model, "penalty", "l2") != "l1":
+        constant = intercept_of(model)
+        if constant is not None:
             centred = SafeRows.of(X, constant), SafeRows.of(X_selected, constant)
-        full, selected = ([_objective(rows, p, svm) for p in problems] for rows in centred)
+        if numbers:
+            epsilon = float(model.epsilon) if isinstance(model, LinearSVR) else 0.0
+            full, selected = ([_of_numbers(rows, y, costs, constant, epsilon)] for rows in centred)
+        elif loss == "multinomial":
+            own = y[:, None] == classes
+            full, selected = (
+                [multinomial_objective(rows, own, costs[:, 0], intercept=constant)]
+                for rows in centred
+            )
+        else:
+            full, selected = (
+                [_of_signs(rows, problem, loss, constant) for problem in problems]
+                for rows in centred
+            )
         objectives = sum(e.lower for e in full), sum(e.upper for e in selected)
-    loss = getattr(svm, "loss", "hinge")
-    return Realised(loss, float(svm.C), *margins, *objectives, *radii, proven.proven)
+    parameter = getattr(model, "alpha", None)
+    strength = float(model.C if parameter is None else np.max(parameter))
+    return Realised(loss, strength, *margins, *objectives, *radii, proven.proven)
 
 
 def _binary_problems(
-    svm: Any, y: NDArray[Any], costs: FloatArray, classes: NDArray[Any]
+    model: Any, y: NDArray[Any], costs: FloatArray, classes: NDArray[Any]
 ) -> Iterator[_Problem]:
-    """Yield the problems that the SVM solves: pairs, or one class against the rest."""
-    if len(classes) == 2 or isinstance(svm, SVC):
+    """Yield the problems that the model solves: pairs, or one class against the rest."""
+    if len(classes) == 2 or isinstance(model, SVC):
         for second in range(len(classes)):
             for first in range(second):
                 rows = np.flatnonzero((y == classes[first]) | (y == classes[second]))
                 signs = np.where(y[rows] == classes[first], 1.0, -1.0)
                 yield _Problem(rows, signs, costs[rows, 0])
         return
-    for place, label in enumerate(classes):
-        yield _Problem(np.arange(len(y)), np.where(y == label, 1.0, -1.0), costs[:, place])
+    # Of several classes at once there is one column of costs.
+    columns = np.broadcast_to(costs, (len(y), len(classes))).T
+    for label, column in zip(classes, columns, strict=True):
+        yield _Problem(np.arange(len(y)), np.where(y == label, 1.0, -1.0), column)
 
 
 def _worst_margins(
@@ -105,10 +130,21 @@ def _worst_margins(
     return worst
 
 
-def _objective(rows: SafeRows, problem: _Problem, svm: Any) -> Enclosure:
-    rows = rows.take(problem.rows)
-    if isinstance(svm, SVC):
-        return hinge_objective(rows, problem.signs, problem.costs, intercept=None)
-    if svm.loss == "hinge":
-        return hinge_objective(rows, problem.signs, problem.costs, intercept=rows.constant)
-    return squared_hinge_objective(rows, problem.signs, problem.costs, intercept=rows.constant)
+def _of_signs(rows: SafeRows, problem: _Problem, loss: str, intercept: float | None) -> Enclosure:
+    """Enclose the objective of a binary problem."""
+    part = rows.take(problem.rows), problem.signs, problem.costs
+    if loss == "hinge":
+        return hinge_objective(*part, intercept=intercept)
+    if loss == "logistic":
+        return logistic_objective(*part, intercept=intercept)
+    if loss == "squared":
+        return tube_objective(*part, intercept=intercept)
+    assert intercept is not None  # LIBLINEAR's are penalised.
+    return squared_hinge_objective(*part, intercept=intercept)
+
+
+def _of_numbers(
+    rows: SafeRows, y: NDArray[Any], costs: FloatArray, intercept: float | None, epsilon: float
+) -> Enclosure:
+    """Enclose the objective of a model that predicts numbers."""
+    return tube_objective(rows, y, costs[:, 0], intercept=intercept, epsilon=epsilon)

@@ -1,4 +1,4 @@
-"""The certificate that a command shows, and the SVM on all features, trained once for both."""
+"""The certificate that a command shows, and the model on all features, trained once for both."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from certifeature.rows.rows import as_rows
 from certifeature.selectors import Selection
 from certifeature.sparsify import Sample
 from certifeature.support import fit_model
+from certifeature.support.accepted import predicts_numbers
 from certifeature.support.find import find_support
 
 __all__ = ["certified"]
@@ -21,13 +22,13 @@ __all__ = ["certified"]
 def certified(
     data: Loaded,
     sample: Sample,
-    svm: Any,
+    model: Any,
     *,
     selector: Any = None,
     unsupervised: bool = False,
     realised: bool = True,
 ) -> tuple[Certificate, Any]:
-    """Return the certificate of a choice, and the SVM on all features (None without labels).
+    """Return the certificate of a choice, and the model on all features (None without labels).
 
     Parameters
     ----------
@@ -35,8 +36,8 @@ def certified(
         Rows that the choice was made for.
     sample : Sample
         The choice.
-    svm : estimator
-        Unfitted linear SVM.
+    model : estimator
+        Unfitted linear model.
     selector : selector, default=None
         The fitted selector that chose, if there is one. What a selector of this library found in
         these rows is not computed again.
@@ -52,15 +53,15 @@ def certified(
             data.y,
             sample.indices if known is None else selector,
             weights=sample.weights if known is None else None,
-            estimator=None if data.y is None else svm,
+            estimator=None if data.y is None else model,
             rows="all",
             realised=realised,
         )
-        return certificate, None if data.y is None else fit_model(clone(svm), data.X, data.y)
-    rows = as_rows(data.X, data.y)
+        return certificate, None if data.y is None else fit_model(clone(model), data.X, data.y)
+    rows = as_rows(data.X, data.y, real_valued=predicts_numbers(model))
     support = known.support if known is not None else None
     if support is None:
-        support = find_support(rows, svm)
+        support = find_support(rows, model)
     if known is not None and known.certificate.exact:
         certificate = known.certificate
     else:
@@ -68,4 +69,4 @@ def certified(
         certificate = measured(support, sample, "support")
     if realised:
         certificate = with_realised(certificate, support, sample, rows)
-    return certificate, support.svm
+    return certificate, support.model

@@ -15,11 +15,13 @@ from certifeature.cli.options import (
     DataArgument,
     FormatOption,
     JSONOption,
+    ModelOption,
+    Models,
     ReportOption,
     ScaleOption,
     SeedOption,
     TargetOption,
-    linear_svm,
+    linear_model,
 )
 from certifeature.cli.output import check_writable, json_text, reproduction, spinner
 from certifeature.report import Report, write_report
@@ -43,6 +45,7 @@ def certify_command(
     ] = False,
     report: ReportOption = None,
     scale: ScaleOption = Scaling.none,
+    model: ModelOption = Models.svm,
     cost: CostOption = 1.0,
     seed: SeedOption = 0,
     format: FormatOption = None,
@@ -64,15 +67,15 @@ def certify_command(
         loaded = load(data, target=target, format=format, needs_labels=not unsupervised)
         loaded = scaled(loaded, scale)
         sample = read_features(features, loaded.names)
-    svm = linear_svm(loaded.X.shape[0], cost, seed)
+    estimator = linear_model(model, loaded.y, cost, seed)
     with spinner("certifying"):
-        certificate, fitted = certified(loaded, sample, svm, unsupervised=unsupervised)
+        certificate, fitted = certified(loaded, sample, estimator, unsupervised=unsupervised)
     if report is not None:
         asked = {
             "Data": str(loaded),
             "Features": str(features),
             "Scaling": scale.value,
-            "SVM": str(svm),
+            "Model": str(estimator),
         }
         chosen = describe(sample, loaded.names, fitted)
         title = f"Certificate for {len(chosen)} features of {Path(loaded.source).name}"

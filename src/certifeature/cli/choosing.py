@@ -149,16 +149,16 @@ class Wishes:
             raise ValueError("-k cv compares predictions with labels; leave out --unsupervised.")
 
 
-def selector_for(wishes: Wishes, data: Loaded, svm: Any, seed: int) -> Any:
+def selector_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Any:
     """Return the selector that is asked for, unfitted, after `Wishes.check`."""
     method, parameters = wishes.method, wishes.parameters()
     assert method.make is not None  # Only full data have none.
     size = _checked_size(wishes.size, data)
     by_score = size == CROSS_VALIDATED
-    selector = method.make(data.X.shape[1] if by_score else size, svm, seed)
+    selector = method.make(data.X.shape[1] if by_score else size, model, seed)
     if method.ours:
-        # Random choices need no SVM and no basis, but their certificates do.
-        selector.set_params(estimator=svm, basis="auto", n_components=None, **parameters)
+        # Random choices need no model and no basis, but their certificates do.
+        selector.set_params(estimator=model, basis="auto", n_components=None, **parameters)
     if wishes.keep:
         kept = kept_features(wishes.keep, data.names)
         if isinstance(size, int) and len(kept) > size:

@@ -18,11 +18,13 @@ from certifeature.cli.options import (
     FormatOption,
     JSONOption,
     MethodsOption,
+    ModelOption,
+    Models,
     ReportOption,
     ScaleOption,
     SeedOption,
     TargetOption,
-    linear_svm,
+    linear_model,
 )
 from certifeature.cli.output import check_writable, json_text, reproduction, spinner
 from certifeature.compare import METHODS, Comparison, compare, method_named
@@ -48,6 +50,7 @@ def compare_command(
     ] = 1,
     folds: Annotated[int, typer.Option(help="Number of folds.", min=2)] = 5,
     scale: ScaleOption = Scaling.none,
+    model: ModelOption = Models.svm,
     cost: CostOption = 1.0,
     seed: SeedOption = 0,
     jobs: Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")] = -1,
@@ -71,13 +74,14 @@ def compare_command(
         # Columns are scaled again in each fold, by its training rows.
         loaded = load(data, target=target, format=format, needs_labels=True)
         check_scaling(loaded.X, scale)
+    estimator = linear_model(model, loaded.y, cost, seed)
     with spinner("comparing methods"):
         comparison = compare(
             loaded.X,
             loaded.y,
             sorted(sizes),
             methods=names,
-            estimator=linear_svm(loaded.X.shape[0], cost, seed),
+            estimator=estimator,
             scaling=scale.value,
             n_repeats=repeats,
             n_folds=folds,
@@ -87,7 +91,7 @@ def compare_command(
     if output is not None:
         write_text(output, _table(comparison, output.suffix))
     if report is not None:
-        write_report(_report(loaded, comparison, scale, cost), report)
+        write_report(_report(loaded, comparison, scale, str(estimator)), report)
     if as_json:
         typer.echo(json_text(asdict(comparison)), nl=False)
     else:
@@ -106,12 +110,12 @@ def _table(comparison: Comparison, suffix: str) -> str:
     return text.getvalue()
 
 
-def _report(loaded: Loaded, comparison: Comparison, scale: Scaling, cost: float) -> Report:
+def _report(loaded: Loaded, comparison: Comparison, scale: Scaling, model: str) -> Report:
     asked = {
         "Data": str(loaded),
         "Cross-validation": f"{comparison.n_repeats} × {comparison.n_folds} folds",
         "Scaling": scale.value,
-        "C of the SVM": f"{cost:g}",
+        "Model": model,
     }
     title = f"Selectors compared on {Path(loaded.source).name}"
     drawing = {"Test error against the number of features": _drawing(comparison)}

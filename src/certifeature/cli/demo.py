@@ -11,7 +11,7 @@ import typer
 from certifeature.cli.certificates import certified
 from certifeature.cli.features import describe
 from certifeature.cli.loading import Loaded
-from certifeature.cli.options import linear_svm
+from certifeature.cli.options import Models, linear_model
 from certifeature.cli.output import check_writable, reproduction, spinner
 from certifeature.compare import compare
 from certifeature.datasets import load_docstrings
@@ -45,7 +45,7 @@ def demo_command(
     data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     n_rows, n_words = docs.data.shape
     typer.echo(f"{source}: {n_rows:,} texts, {n_words:,} words")
-    svm = linear_svm(n_rows, 1.0, 0)
+    svm = linear_model(Models.svm, y, 1.0)
     with spinner(f"choosing {_SIZE} words"):
         selector = BSSSelector(_SIZE, estimator=svm, random_state=0).fit(docs.data, y)
     with spinner("certifying"):
@@ -61,7 +61,7 @@ def demo_command(
         "Data": f"{source}: {n_rows:,} texts, {n_words:,} words",
         "Method": "bss, support vectors",
         "Number of features": str(_SIZE),
-        "SVM": str(svm),
+        "Model": str(svm),
     }
     title = f"{len(features)} of {n_words:,} words"
     page = Report(title, asked, certificate, features, comparison, reproduction(data, 0))

@@ -10,18 +10,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from certifeature._formulas import guarded, unguarded
 from certifeature.report import Feature
 from certifeature.sparsify import Sample
+from certifeature.support.accepted import predicts_numbers
+from certifeature.support.fitted import dense_coef
 
 __all__ = ["describe", "feature_list", "kept_features", "read_features"]
 
 
-def describe(sample: Sample, names: NDArray[np.str_], svm: Any) -> list[Feature]:
-    """Return the chosen features with their weights in an SVM on all features, if there is one."""
-    weights, labels = _weights_and_labels(svm, sample)
+def describe(sample: Sample, names: NDArray[np.str_], model: Any) -> list[Feature]:
+    """Return the chosen features with their weights in a model on all features, if there is one."""
+    weights, labels = _weights_and_labels(model, sample)
     return [
         Feature(
             rank=rank,
@@ -35,17 +36,18 @@ def describe(sample: Sample, names: NDArray[np.str_], svm: Any) -> list[Feature]
     ]
 
 
-def _weights_and_labels(svm: Any, sample: Sample) -> tuple[Any, Any]:
-    """Return the size of each weight, and the class that it points to."""
-    if svm is None:
+def _weights_and_labels(model: Any, sample: Sample) -> tuple[Any, Any]:
+    """Return the size of each weight, and the class that it points to, if there are classes."""
+    if model is None:
         return None, None
-    coef = svm.coef_.toarray() if sparse.issparse(svm.coef_) else svm.coef_
-    coef = coef[:, sample.indices]
+    coef = dense_coef(model)[:, sample.indices]
+    if predicts_numbers(model):
+        return np.abs(coef[0]), None
     if len(coef) == 1:
-        return np.abs(coef[0]), svm.classes_[(coef[0] > 0).astype(int)]
+        return np.abs(coef[0]), model.classes_[(coef[0] > 0).astype(int)]
     sizes = np.abs(coef).max(axis=0)
-    if len(coef) == len(svm.classes_) and hasattr(svm, "loss"):
-        return sizes, svm.classes_[coef.argmax(axis=0)]
+    if len(coef) == len(model.classes_) and not hasattr(model, "support_"):
+        return sizes, model.classes_[coef.argmax(axis=0)]
     # With one SVM for each pair of classes, a weight points to one of two classes only.
     return sizes, None
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.utils.multiclass import type_of_target
 
 from certifeature.cli.loading import Scaling
 from certifeature.compare import METHODS
@@ -18,12 +22,23 @@ __all__ = [
     "JSONOption",
     "MethodOption",
     "MethodsOption",
+    "ModelOption",
+    "Models",
     "ReportOption",
     "ScaleOption",
     "SeedOption",
     "TargetOption",
-    "linear_svm",
+    "linear_model",
 ]
+
+
+class Models(StrEnum):
+    """Linear models by their short names."""
+
+    svm = "svm"
+    logistic = "logistic"
+    ridge = "ridge"
+
 
 DataArgument = Annotated[
     str,
@@ -54,7 +69,17 @@ ScaleOption = Annotated[
 ]
 CostOption = Annotated[
     float,
-    typer.Option("--C", "-C", help="Cost C of the SVM: the larger, the less slack.", min=1e-12),
+    typer.Option(
+        "--C", "-C", help="Cost C of the model: the larger, the closer it fits.", min=1e-12
+    ),
+]
+ModelOption = Annotated[
+    Models,
+    typer.Option(
+        help="Model that features are chosen for: svm; logistic, logistic regression; ridge, a "
+        "ridge classifier, or ridge regression where the labels are numbers with decimals. Ridge "
+        "takes alpha = 1/(2C), so that C means the same for all.",
+    ),
 ]
 SeedOption = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
 _METHOD_NAMES: dict[str, Any] = {"metavar": "NAME", "autocompletion": lambda: list(METHODS)}
@@ -79,6 +104,11 @@ ReportOption = Annotated[
 ]
 
 
-def linear_svm(n_rows: int, cost: float, seed: int) -> Any:
-    """Return the SVM that features are chosen for."""
-    return default_model(n_rows, seed).set_params(C=cost)
+def linear_model(model: Models, y: NDArray[Any] | None, cost: float, seed: int = 0) -> Any:
+    """Return the model that features are chosen for, unfitted."""
+    if model is Models.svm:
+        return default_model(seed).set_params(C=cost)
+    if model is Models.logistic:
+        return LogisticRegression(C=cost)
+    has_numbers = y is not None and type_of_target(y) == "continuous"
+    return (Ridge if has_numbers else RidgeClassifier)(alpha=1 / (2 * cost))

@@ -34,11 +34,13 @@ from certifeature.cli.options import (
     FormatOption,
     JSONOption,
     MethodOption,
+    ModelOption,
+    Models,
     ReportOption,
     ScaleOption,
     SeedOption,
     TargetOption,
-    linear_svm,
+    linear_model,
 )
 from certifeature.cli.output import (
     check_data_file,
@@ -97,6 +99,7 @@ def select_command(
     ] = None,
     report: ReportOption = None,
     scale: ScaleOption = Scaling.none,
+    model: ModelOption = Models.svm,
     cost: CostOption = 1.0,
     seed: SeedOption = 0,
     format: FormatOption = None,
@@ -111,6 +114,7 @@ def select_command(
       certifeature select genes.csv -t tumour -k cv --keep TP53,BRCA1 --order stable
       certifeature select genes.csv -t tumour -k 100 --cv 5
       certifeature select counts.npz -k 500 --unsupervised --write reduced.npz
+      certifeature select prices.csv -t price -k 50 --model ridge
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
     """
     named = list(keep or ())
@@ -124,10 +128,10 @@ def select_command(
     with spinner("reading"):
         loaded = load(data, target=target, format=format, needs_labels=not unsupervised)
     check_data_file(write, loaded.y)
-    svm = linear_svm(loaded.X.shape[0], cost, seed)
-    new_data = None if cv is None else _new_data(loaded, wishes, svm, scale, seed, cv)
+    estimator = linear_model(model, loaded.y, cost, seed)
+    new_data = None if cv is None else _new_data(loaded, wishes, estimator, scale, seed, cv)
     loaded = scaled(loaded, scale)
-    choice = _chosen(loaded, wishes, svm, seed, new_data)
+    choice = _chosen(loaded, wishes, estimator, seed, new_data)
     if output is not None:
         text = feature_list(choice.features)
         sys.stdout.write(text) if to_stdout else write_text(output, text)
@@ -138,12 +142,12 @@ def select_command(
     if report is not None:
         asked = {
             "Data": str(loaded),
-            "Method": f"{method}, {'all rows' if unsupervised else 'support vectors'}",
+            "Method": f"{method}, {'all rows' if unsupervised else 'rows that matter'}",
             "Number of features": str(choice.search or size),
             **wishes.given(),
             **({} if cv is None else {"Cross-validation": f"{cv} folds"}),
             "Scaling": scale.value,
-            "SVM": str(svm),
+            "Model": str(estimator),
         }
         write_report(_report(loaded, choice, asked, seed), report)
     if as_json:
@@ -173,13 +177,11 @@ class _Search:
     def __str__(self) -> str:
         place = self.results["n_features"].index(self.n_features)
         mean, deviation = (self.results[f"{name}_test_score"][place] for name in ("mean", "std"))
-        return (
-            f"{self.n_features} features by cross-validation: accuracy {mean:.3f} ± {deviation:.3f}"
-        )
+        return f"{self.n_features} features by cross-validation: score {mean:.3f} ± {deviation:.3f}"
 
 
 def _new_data(
-    loaded: Loaded, wishes: Wishes, svm: Any, scale: Scaling, seed: int, n_folds: int
+    loaded: Loaded, wishes: Wishes, model: Any, scale: Scaling, seed: int, n_folds: int
 ) -> NewData:
     """Return errors on rows that neither the scaling nor the choice has seen."""
     if loaded.y is None:
@@ -192,8 +194,8 @@ def _new_data(
         return new_data_errors(
             X,
             loaded.y,
-            selector_for(wishes, loaded, svm, seed),
-            model=svm,
+            selector_for(wishes, loaded, model, seed),
+            model=model,
             cv=n_folds,
             scaler=scaler,
             max_features=int(wishes.size) if wishes.method.own_size else None,
@@ -203,11 +205,11 @@ def _new_data(
 
 
 def _chosen(
-    loaded: Loaded, wishes: Wishes, svm: Any, seed: int, new_data: NewData | None
+    loaded: Loaded, wishes: Wishes, model: Any, seed: int, new_data: NewData | None
 ) -> _Choice:
     """Fit the selector that is asked for, and certify what it chose."""
     n_rows, n_features = loaded.X.shape
-    selector = selector_for(wishes, loaded, svm, seed)
+    selector = selector_for(wishes, loaded, model, seed)
     start = perf_counter()
     with spinner(f"choosing from {n_features:,} features"):
         selector.fit(loaded.X, None if wishes.unsupervised else loaded.y)
@@ -227,7 +229,7 @@ def _chosen(
         certificate, fitted = certified(
             loaded,
             sample,
-            svm,
+            model,
             selector=selector,
             unsupervised=wishes.unsupervised,
             realised=n_rows <= _MAX_ROWS_REALISED,

@@ -21,6 +21,7 @@ from certifeature.compare.methods import KEEP_ALL, METHODS, Method, method_named
 from certifeature.compare.result import Comparison, Contender
 from certifeature.rows.matrix import canonical_csr
 from certifeature.support import default_model
+from certifeature.support.accepted import check_model, predicts_numbers
 
 __all__ = ["compare"]
 
@@ -53,9 +54,9 @@ def compare(
 ) -> Comparison:
     """Cross-validate methods of feature selection on the same folds.
 
-    In every fold each method chooses features in the training rows. A linear SVM that sees only
-    these is tested on the other rows, and the choice is certified for the support vectors of the
-    SVM on all features.
+    In every fold each method chooses features in the training rows. A linear model that sees only
+    these is tested on the other rows, and the choice is certified for the rows that matter to
+    the model on all features.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def compare(
         Some of "bss", "bss-paper" (its algorithm as published), "leverage", "rrqr", "rfe",
         "lpsvm", "l1", "univariate" and "random"; None takes all.
     estimator : estimator, default=None
-        Linear SVM with ``C``; None takes the default of the selectors.
+        Linear classifier, as the selectors take it; None takes their default.
     scaling : {"none", "standard", "tfidf"}, default="none"
         How the columns are scaled first, learnt from the training rows of each fold: not at all;
         to mean 0 and variance 1 (sparse data to variance 1 only); or by tf-idf, for word counts.
@@ -99,11 +100,18 @@ def compare(
     ['full data', 'bss', 'rfe']
     """
     cells = _cells(METHODS if methods is None else methods, sizes)
+    if estimator is not None:
+        check_model(estimator)
+    if predicts_numbers(estimator):
+        raise ValueError(
+            f"{type(estimator).__name__} predicts numbers, and compare counts wrong classes; use a "
+            "classifier, or cross-validate a pipeline of selector and model."
+        )
     X, y = _checked(X, y, sizes, scaling, n_folds)
-    svm = default_model(len(y), seed) if estimator is None else estimator
+    model = default_model(seed) if estimator is None else estimator
     folds = [(repeat, fold) for repeat in range(n_repeats) for fold in range(n_folds)]
     outcomes = Parallel(n_jobs)(
-        delayed(_measured)(X, y, svm, cells, scaling, (repeat, fold), n_folds, seed)
+        delayed(_measured)(X, y, model, cells, scaling, (repeat, fold), n_folds, seed)
         for repeat, fold in folds
     )
     by_cell = zip(cells, zip(*outcomes, strict=True), strict=True)
@@ -149,7 +157,7 @@ def _checked(
 def _measured(
     X: Any,
     y: NDArray[Any],
-    svm: Any,
+    model: Any,
     cells: Sequence[Cell],
     scaling: str,
     place: tuple[int, int],
@@ -162,7 +170,7 @@ def _measured(
         # A method that does not converge is compared as it is.
         warnings.simplefilter("ignore")
         split = stratified_split(y, *place, n_folds, seed)
-        fold = TrainedFold(svm, X, y, split, scaling, seed)
+        fold = TrainedFold(model, X, y, split, scaling, seed)
         return [_outcome(fold, cell, draw_seed(seed, *place)) for cell in cells]
 
 

@@ -45,15 +45,15 @@ def draw_seed(seed: int, repeat: int, fold: int, draw: int = 0) -> int:
 
 
 class TrainedFold:
-    """Training and test rows, the SVM on all features, and bases of its rows.
+    """Training and test rows, the model on all features, and bases of its rows.
 
-    Every SVM is trained as the selectors train theirs, so that a choice is certified for the very
+    Every model is trained as the selectors train theirs, so that a choice is certified for the very
     rows that it was made for.
 
     Parameters
     ----------
-    svm : estimator
-        Unfitted linear SVM.
+    model : estimator
+        Unfitted linear classifier.
     X, y : {ndarray, sparse array or matrix}, ndarray
         All rows and their labels.
     split : tuple of ndarray
@@ -66,19 +66,19 @@ class TrainedFold:
     Attributes
     ----------
     support : ndarray of int
-        Which of the training rows are support rows of the SVM on all features.
+        Which of the training rows are rows that matter to the model on all features.
     """
 
     def __init__(
         self,
-        svm: Any,
+        model: Any,
         X: Any,
         y: NDArray[Any],
         split: tuple[NDArray[np.intp], NDArray[np.intp]],
         scaling: str,
         seed: int,
     ) -> None:
-        self._svm, self._seed = svm, seed
+        self._model, self._seed = model, seed
         train, test = split
         self._X, self._X_test = X[train], X[test]
         self._y, self._y_test = y[train], y[test]
@@ -87,7 +87,7 @@ class TrainedFold:
             self._X, self._X_test = map(scaler.transform, (self._X, self._X_test))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            trained = fit_model(clone(svm), self._X, self._y)
+            trained = fit_model(clone(model), self._X, self._y)
         self.support = support_rows(trained, self._X, self._y)
         self._bases: dict[str, Basis] = {}
 
@@ -110,7 +110,7 @@ class TrainedFold:
         if method.make is None:
             n_features = self._X.shape[1]
             return Sample(np.arange(n_features), np.ones(n_features))
-        selector = method.make(0 if size is None else size, clone(self._svm), seed)
+        selector = method.make(0 if size is None else size, clone(self._model), seed)
         finds_support = getattr(selector, "supervised", False)
         X, y = self._rows("all" if finds_support else method.rows)
         selector.fit(X, y)
@@ -119,7 +119,7 @@ class TrainedFold:
         return as_sample(selector, self._X.shape[1])
 
     def error(self, sample: Sample, rows: WhichRows = "all") -> float:
-        """Return the test error of an SVM that sees these features of these training rows only."""
+        """Return the test error of a model that sees these features of these training rows only."""
         X, y = self._rows(rows)
         if not sample.indices.size:
             # Without features, the best guess is the most frequent class.
@@ -128,7 +128,7 @@ class TrainedFold:
         train, test = (
             scaled_columns(part[:, sample.indices], sample.weights) for part in (X, self._X_test)
         )
-        predicted = fit_model(clone(self._svm), train, y).predict(test)
+        predicted = fit_model(clone(self._model), train, y).predict(test)
         return float(np.mean(predicted != self._y_test))
 
     def eigenvalues(self, sample: Sample, rows: WhichRows) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif, f_regression
 from sklearn.svm import LinearSVC
 
 from certifeature.selectors import (
@@ -16,10 +16,12 @@ from certifeature.selectors import (
     RandomSelector,
     RRQRSelector,
 )
+from certifeature.support.accepted import predicts_numbers
+from certifeature.support.costs import cost_of
 
 __all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "WhichRows", "method_named"]
 
-# (number of features or "certified", SVM, seed) → selector
+# (number of features or "certified", model, seed) → selector
 Maker = Callable[[Any, Any, int], Any]
 WhichRows = Literal["support", "all"]
 
@@ -35,9 +37,10 @@ class Method:
     name : str
         Name in tables and on the command line.
     rows : {"support", "all"}
-        Whether it looks at the support vectors of an SVM on all features, or at all training rows.
+        Whether it looks at the rows that matter to a model on all features, or at all rows that it
+        is trained on.
     make : callable or None
-        Makes the selector from number of features, SVM and seed; None keeps all features.
+        Makes the selector from number of features, model and seed; None keeps all features.
     own_size : bool
         Whether it takes no number of features, but finds its own.
     ours : bool
@@ -54,43 +57,64 @@ class Method:
 
 KEEP_ALL = Method(FULL_DATA, "support", None)
 
+
+def _cost(model: Any) -> float:
+    """Return C for the methods that are SVMs of their own."""
+    C = cost_of(model)
+    if C is None:
+        raise ValueError(
+            f"{type(model).__name__} has no C, which lpsvm and l1 need; leave these methods out."
+        )
+    return C
+
+
 _LISTED = (
     Method(
         "bss",
         "support",
-        lambda size, svm, seed: BSSSelector(size, estimator=svm, random_state=seed),
+        lambda size, model, seed: BSSSelector(size, estimator=model, random_state=seed),
         ours=True,
     ),
     Method(
         "bss-paper",
         "support",
-        lambda size, svm, seed: BSSSelector(
-            size, order="leverage", trust=0, rescale="each", estimator=svm, random_state=seed
+        lambda size, model, seed: BSSSelector(
+            size, order="leverage", trust=0, rescale="each", estimator=model, random_state=seed
         ),
         ours=True,
     ),
     Method(
         "leverage",
         "support",
-        lambda size, svm, seed: LeverageScoreSelector(size, estimator=svm, random_state=seed),
+        lambda size, model, seed: LeverageScoreSelector(size, estimator=model, random_state=seed),
         ours=True,
     ),
     Method(
         "rrqr",
         "support",
-        lambda size, svm, seed: RRQRSelector(size, estimator=svm, rescale=False, random_state=seed),
+        lambda size, model, seed: RRQRSelector(
+            size, estimator=model, rescale=False, random_state=seed
+        ),
         ours=True,
     ),
-    Method("rfe", "all", lambda size, svm, _: RFE(svm, n_features_to_select=size, step=0.1)),
-    Method("lpsvm", "all", lambda _, svm, __: LPSVMSelector(C=svm.C), own_size=True),
+    Method("rfe", "all", lambda size, model, _: RFE(model, n_features_to_select=size, step=0.1)),
+    Method("lpsvm", "all", lambda _, model, __: LPSVMSelector(C=_cost(model)), own_size=True),
     Method(
         "l1",
         "all",
-        lambda size, svm, seed: SelectFromModel(
-            LinearSVC(penalty="l1", C=svm.C, random_state=seed), max_features=size, threshold=1e-12
+        lambda size, model, seed: SelectFromModel(
+            LinearSVC(penalty="l1", C=_cost(model), random_state=seed),
+            max_features=size,
+            threshold=1e-12,
         ),
     ),
-    Method("univariate", "all", lambda size, _, __: SelectKBest(f_classif, k=size)),
+    Method(
+        "univariate",
+        "all",
+        lambda size, model, _: SelectKBest(
+            f_regression if predicts_numbers(model) else f_classif, k=size
+        ),
+    ),
     Method(
         "random",
         "all",

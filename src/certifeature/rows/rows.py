@@ -23,7 +23,7 @@ from certifeature.rows.matrix import (
     scaled_columns,
 )
 
-__all__ = ["Rows", "as_rows", "come_in_blocks", "one_dimensional"]
+__all__ = ["Rows", "as_rows", "come_in_blocks", "one_dimensional", "real_targets"]
 
 FloatArray = NDArray[np.float64]
 
@@ -120,7 +120,14 @@ def come_in_blocks(X: Any) -> bool:
     return isinstance(X, RowBlocks) or is_dask(X)
 
 
-def as_rows(X: Any, y: Any = None, sample_weight: Any = None, *, estimator: Any = None) -> Rows:
+def as_rows(
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    estimator: Any = None,
+    real_valued: bool = False,
+) -> Rows:
     """Return what a user brings as rows that are checked, in float64.
 
     Parameters
@@ -128,11 +135,13 @@ def as_rows(X: Any, y: Any = None, sample_weight: Any = None, *, estimator: Any 
     X : array-like, sparse array or matrix, data frame, Dask collection or RowBlocks
         The rows.
     y : array-like of shape (n_samples,), default=None
-        Labels.
+        Labels, or numbers.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights; rows of weight zero are left out.
     estimator : estimator, default=None
         Learns the number and the names of the features.
+    real_valued : bool, default=False
+        Whether y holds numbers, rather than labels of classes.
     """
     if come_in_blocks(X):
         return _rows_in_blocks(X, y, sample_weight, estimator)
@@ -147,7 +156,10 @@ def as_rows(X: Any, y: Any = None, sample_weight: Any = None, *, estimator: Any 
         X, labels = validate_data(estimator, X, labels, **options)
     if labels is not None:
         check_consistent_length(X, labels)
-        check_classification_targets(labels)
+        if real_valued:
+            labels = real_targets(labels)
+        else:
+            check_classification_targets(labels)
     rows = Rows(canonical_csr(X) if sparse.issparse(X) else X, labels, feature_names=names)
     if sample_weight is None:
         return rows
@@ -168,6 +180,20 @@ def one_dimensional(y: Any) -> NDArray[Any]:
             DataConversionWarning,
         )
     return labels
+
+
+def real_targets(y: NDArray[Any]) -> FloatArray:
+    """Return targets as finite numbers."""
+    try:
+        targets = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y must be numbers for a model that predicts numbers; got {np.asarray(y).dtype}. For "
+            "classes use a classifier, such as sklearn.linear_model.RidgeClassifier."
+        ) from error
+    if not np.isfinite(targets).all():
+        raise ValueError("y contains NaN or infinity; remove those rows first.")
+    return targets
 
 
 def _rows_in_blocks(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Rows:

@@ -27,6 +27,7 @@ from certifeature.rows.rows import as_rows, come_in_blocks
 from certifeature.selectors.method import Method, Request
 from certifeature.selectors.parameters import CONSTRAINTS, check_together, requested_size
 from certifeature.selectors.pipeline import Selection, run, select
+from certifeature.support.accepted import predicts_numbers
 
 __all__ = ["BaseSelector"]
 
@@ -76,9 +77,10 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             Training data. Rows that do not fit into memory come as a Dask array or data frame, or
             as `certifeature.rows.RowBlocks`, which bring their labels along.
         y : array-like of shape (n_samples,), default=None
-            Class labels; needed with ``supervised=True``, ignored otherwise.
+            Class labels, or numbers for an estimator that predicts numbers; needed with
+            ``supervised=True``, ignored otherwise.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows. The SVM gets them, a row of weight zero does not
+            Non-negative weights of the rows. The model gets them, a row of weight zero does not
             exist, and a row of weight 2 counts like two equal rows.
 
         Returns
@@ -92,7 +94,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if self.supervised and y is None and not isinstance(X, RowBlocks):
             raise ValueError(
                 f"{type(self).__name__} with supervised=True requires y to be passed, but the "
-                "target y is None; pass class labels or set supervised=False."
+                "target y is None; pass labels or set supervised=False."
             )
         # Rows that partial_fit has seen are forgotten.
         self._digest: Digest | None = None
@@ -109,7 +111,13 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         labels = y if self.supervised else None
         if not self.supervised and isinstance(X, RowBlocks) and y is not None:
             raise ValueError("row blocks bring their labels along; leave y out (None).")
-        rows = as_rows(X, labels, sample_weight, estimator=self)
+        rows = as_rows(
+            X,
+            labels,
+            sample_weight,
+            estimator=self,
+            real_valued=predicts_numbers(self.estimator),
+        )
         method = method.of_features(rows.n_features, rows.feature_names)
         self._learn(run(rows, self._request(), method, progress))
         tasks.call_on_fit_task_end(estimator=self, X=X, y=y)
@@ -267,7 +275,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.n_features_to_select_, self.n_rounds_ = selection.size, selection.n_rounds
         self.certificate_ = selection.certificate
         support = selection.support
-        self.estimator_ = None if support is None else support.svm
+        self.estimator_ = None if support is None else support.model
         rows = selection.rows
         self.support_rows_ = np.arange(selection.basis.n_rows) if rows is None else rows.places
         for name in ("n_passes", "optimality_gap"):

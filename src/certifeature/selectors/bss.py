@@ -31,7 +31,9 @@ class BSSSelector(BaseSelector):
         \left(1-\sqrt{\ell/r}\right)^2 \le \lambda_i(V^T R R^T V)
         \le \left(1+\sqrt{\ell/r}\right)^2,
 
-    which bounds what a linear SVM on X·R can lose of its margin. Features that are in anyway never
+    which bounds what a linear SVM on X·R can lose of its margin. A soft model (squared hinge,
+    logistic or squared loss) does not need all directions alike: with its effective dimension in
+    the place of ℓ there is a bound on its objective for every r. Features that are in anyway never
     lower the first bound. Among the features that keep the bounds, BSS takes those that rank
     highest.
 
@@ -71,23 +73,28 @@ class BSSSelector(BaseSelector):
         What ``"certified"`` keeps to: on the rows that matter the squared hard margin shrinks by no
         more than this share, and the objective of a soft margin grows by no more than 1/(1 − ε).
     supervised : bool, default=True
-        Whether the features are chosen for the support vectors of an SVM trained on all features,
-        or for all rows. Labels are needed for the first only.
+        Whether the features are chosen for the rows that matter to the model trained on all
+        features (the support vectors of an SVM, all rows for logistic and ridge regression), or for
+        all rows without labels.
     guarantee : {"support", "full"}, default="support"
         Rows that the certificate of a supervised selection covers. "full" selects again with the
         support vectors of the reduced model taken in, until it has no others; the bounds then hold
         for all rows.
     estimator : estimator, default=None
-        The SVM whose support rows count: a classifier with ``support_``, or with a decision
-        function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
-        rows and ``LinearSVC(dual=True)`` for more. Ignored with ``supervised=False``.
+        The linear model that features are chosen for: an SVM (``SVC(kernel="linear")``, ``NuSVC``,
+        ``LinearSVC``, or a classifier with ``support_`` or a hinge-type ``loss``),
+        ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
+        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
+        ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are
+        for, and None stands for any.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
-        and 2**28 values of V, and a sketch beyond. Exact or not, unless "exact" is asked for by
-        name, it is cut where picks are too few: to six directions for ten picks beside features
-        that are in anyway, to five for ten picks otherwise. With ``rescale="each"`` and for
-        "certified" it is left whole as long as there are more picks than directions.
+        and 2**28 values of V, and a sketch beyond. For a model that needs all directions alike (a
+        hinge loss, or none that is named), unless "exact" is asked for by name, the basis is cut
+        where picks are too few: to six directions for ten picks beside features that are in
+        anyway, to five for ten picks otherwise. With ``rescale="each"`` and for "certified" it is
+        left whole as long as there are more picks than directions.
     n_components : int, default=None
         Number of directions of a truncated or sketched basis; None takes 256 for a sketch.
     n_jobs : int, default=None
@@ -115,7 +122,7 @@ class BSSSelector(BaseSelector):
     support_rows_ : ndarray of shape (n_rows,)
         Rows of the training data that the features were chosen for.
     estimator_ : estimator or None
-        The fitted SVM; None with ``supervised=False``.
+        The fitted model; None with ``supervised=False``.
     certificate_ : Certificate
         What the selection can cost: promised and measured. :func:`certify` adds what is realised.
     n_rounds_ : int
@@ -139,11 +146,12 @@ class BSSSelector(BaseSelector):
 
     Notes
     -----
-    The lower bound above holds for the rows ``support_rows_`` if ``basis_.exact`` and
-    ``rescale="each"``, with r the number of picks that are left to BSS; so does the upper one, if
-    nothing is fixed or trusted. A basis that is truncated, sketched or cut to fit promises nothing
-    about the directions that it leaves out. ``certificate_`` is measured for what was chosen, in
-    either case.
+    For a model that needs all directions alike, the lower bound above holds for the rows
+    ``support_rows_`` if ``basis_.exact`` and ``rescale="each"``, with r the number of picks that
+    are left to BSS; so does the upper one, if nothing is fixed or trusted. A basis that is
+    truncated, sketched or cut to fit promises nothing about the directions that it leaves out.
+    ``certificate_`` is measured for what was chosen, in either case, and has the promise for the
+    model at hand.
 
     The paper's algorithm is ``order="leverage", trust=0, rescale="each"``.
 

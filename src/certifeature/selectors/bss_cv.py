@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.pipeline import samples_of_sizes
+from certifeature.support.accepted import predicts_numbers
 from certifeature.support.model import default_model
 
 __all__ = ["BSSSelectorCV"]
@@ -28,7 +29,7 @@ _SERIES = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 class BSSSelectorCV(SelectorMixin, BaseEstimator):
     """Choose features by `BSSSelector`, and how many by cross-validation.
 
-    In every fold features are chosen from the training rows alone, for several sizes; an SVM on
+    In every fold features are chosen from the training rows alone, for several sizes; a model on
     them is scored on the rest. The size is the smallest one whose mean score is within one standard
     error of the best.
 
@@ -36,16 +37,17 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
     ----------
     selector : BSSSelector, default=None
         What chooses; its ``n_features_to_select`` is ignored. None takes ``BSSSelector()``. Its
-        ``estimator``, or the default for the number of rows, is the SVM that is scored.
+        ``estimator``, or the default for the number of rows, is the model that is scored.
     min_features_to_select : int, default=10
         The smallest size.
     sizes : array-like of int, default=None
         Sizes to compare. None takes 10, 20, 50, 100, 200, 500 and 1000 from
         ``min_features_to_select`` to half of the features, and all features.
     cv : int, cross-validation generator or iterable, default=None
-        The folds, as everywhere in scikit-learn: None takes five, stratified.
+        The folds, as everywhere in scikit-learn: None takes five, stratified for
+        classifiers.
     scoring : str or callable, default=None
-        What is compared; None takes the accuracy.
+        What is compared; None takes the score of the model: accuracy, or R² for numbers.
     n_jobs : int, default=None
         Number of processes for the folds.
 
@@ -56,7 +58,7 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
     selector_ : BSSSelector
         Fitted to all rows, for that number. It has the certificate.
     estimator_ : estimator
-        The SVM, fitted to the chosen columns of all rows.
+        The model, fitted to the chosen columns of all rows.
     support_ : ndarray of shape (n_features,)
         Mask of the chosen features.
     indices_, weights_, reasons_, certificate_
@@ -125,7 +127,7 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
         X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
             Training data.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers for an estimator that predicts numbers.
 
         Returns
         -------
@@ -140,14 +142,15 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
             )
         if y is None:
             raise ValueError(
-                "BSSSelectorCV requires y to be passed, but the target y is None; pass class "
+                "BSSSelectorCV requires y to be passed, but the target y is None; pass "
                 "labels, without which there is nothing to score."
             )
-        rows = as_rows(X, y, estimator=self)
         selector = BSSSelector() if self.selector is None else self.selector
+        numbers = predicts_numbers(selector.estimator)
+        rows = as_rows(X, y, estimator=self, real_valued=numbers)
         method = selector._method().of_features(rows.n_features, rows.feature_names)
         sizes = self._sizes(len(method.fixed))
-        folds = check_cv(self.cv, rows.y, classifier=True).split(rows.X, rows.y)
+        folds = check_cv(self.cv, rows.y, classifier=not numbers).split(rows.X, rows.y)
         scores = Parallel(self.n_jobs)(
             delayed(_scores)(selector, rows, train, test, sizes, self.scoring)
             for train, test in folds
@@ -163,7 +166,7 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.weights_[order])
-        self.estimator_ = _svm(selector, rows.n_rows).fit(chosen.X, rows.y)
+        self.estimator_ = _unfitted(selector).fit(chosen.X, rows.y)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -228,9 +231,9 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
         return np.unique(np.minimum(sizes, n_features)).astype(np.intp)
 
 
-def _svm(selector: BSSSelector, n_rows: int) -> Any:
-    """Return the unfitted SVM that features are chosen for."""
-    return default_model(n_rows, 0) if selector.estimator is None else clone(selector.estimator)
+def _unfitted(selector: BSSSelector) -> Any:
+    """Return the unfitted model that features are chosen for."""
+    return default_model(0) if selector.estimator is None else clone(selector.estimator)
 
 
 def _scores(
@@ -251,9 +254,9 @@ def _scores(
     scores = []
     for sample in samples_of_sizes(known, selector._request(), method, sizes):
         reduced = known.columns(sample.indices, sample.weights)
-        svm = _svm(selector, known.n_rows).fit(reduced.X, known.y)
+        model = _unfitted(selector).fit(reduced.X, known.y)
         seen = unseen.columns(sample.indices, sample.weights)
-        scores.append(float(check_scoring(svm, scoring)(svm, seen.X, unseen.y)))
+        scores.append(float(check_scoring(model, scoring)(model, seen.X, unseen.y)))
     return scores
 
 

@@ -31,16 +31,20 @@ class LeverageScoreSelector(BaseSelector):
     epsilon : float, default=0.5
         What ``"certified"`` keeps to, as for :class:`BSSSelector`.
     supervised : bool, default=True
-        Whether the features are chosen for the support vectors of an SVM trained on all features,
-        or for all rows. Labels are needed for the first only.
+        Whether the features are chosen for the rows that matter to the model trained on all
+        features (the support vectors of an SVM, all rows for logistic and ridge regression), or for
+        all rows without labels.
     guarantee : {"support", "full"}, default="support"
         Rows that the certificate of a supervised selection covers. "full" selects again with the
         support vectors of the reduced model taken in, until it has no others; the bounds then hold
         for all rows.
     estimator : estimator, default=None
-        The SVM whose support rows count: a classifier with ``support_``, or with a decision
-        function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
-        rows and ``LinearSVC(dual=True)`` for more. Ignored with ``supervised=False``.
+        The linear model that features are chosen for: an SVM (``SVC(kernel="linear")``, ``NuSVC``,
+        ``LinearSVC``, or a classifier with ``support_`` or a hinge-type ``loss``),
+        ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
+        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
+        ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are
+        for, and None stands for any.
     replace : bool, default=True
         True makes r independent draws; False tosses a coin for each feature, which comes up with
         probability min(1, r·p_i).
@@ -71,7 +75,7 @@ class LeverageScoreSelector(BaseSelector):
     support_rows_ : ndarray of shape (n_rows,)
         Rows of the training data that the features were chosen for.
     estimator_ : estimator or None
-        The fitted SVM; None with ``supervised=False``.
+        The fitted model; None with ``supervised=False``.
     certificate_ : Certificate
         What the selection can cost: promised and measured. :func:`certify` adds what is realised.
     n_rounds_ : int

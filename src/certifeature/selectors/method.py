@@ -31,11 +31,11 @@ class Request:
     epsilon : float
         Share of the squared margin that may be lost.
     supervised : bool
-        Whether only support rows matter.
+        Whether only rows matter that matter to the model.
     cover_all : bool
         Whether the support is to grow until the certificate holds for all rows.
     estimator : estimator or None
-        The SVM whose support matters.
+        The linear model that features are chosen for.
     basis, n_components : str, int or None
         Kind of basis, and its number of directions.
     rescale : {"common", "each", False}
@@ -95,11 +95,7 @@ class Choice:
         sample = self.sample
         if sample.steps is None:
             return np.ones(len(sample.indices), dtype=bool)
-        picked = np.isin(sample.indices, sample.steps.features)
-        if sample.reasons is None or self.promise is None or self.promise.regularised_min is None:
-            return picked
-        # What is in anyway counts from the start for a soft model.
-        return np.asarray(picked | np.isin(sample.reasons, ("fixed", "trusted")))
+        return np.isin(sample.indices, sample.steps.features)
 
 
 class Method(ABC):

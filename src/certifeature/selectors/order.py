@@ -27,7 +27,7 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 Order = str | ArrayLike | Callable[..., Any]
 
-# Those that fit SVMs, and those that need no labels.
+# Those that fit models, and those that need no labels.
 LABELLED = ("arom", "coef", "rfe", "stable")
 ORDERS = ("auto", *LABELLED, "cover", "leverage")
 _FAINT = 0.1
@@ -50,7 +50,7 @@ def feature_scores(
     rows : Rows or None
         Rows that matter; None where they came in blocks and are gone.
     support : Support or None
-        The same rows as the support of an SVM; None if all rows matter.
+        The same rows with their model; None if all rows matter.
     basis : Basis
         What the features are chosen for.
     seed : int
@@ -67,15 +67,15 @@ def feature_scores(
         return np.round(squared_norms(basis.vectors), 12)
     assert support is not None
     if order == "coef":
-        return feature_weights(support.svm)
+        return feature_weights(support.model)
     ranked = _ranked_by(order, rows, support)
     assert ranked.y is not None
     labelled = (ranked.X, ranked.y, ranked.sample_weight)
     if order == "rfe":
-        return elimination_order(support.svm, *labelled)
+        return elimination_order(support.model, *labelled)
     if order == "arom":
-        return arom_scores(support.svm, *labelled)
-    return stable_scores(support.svm, *labelled, seed=seed, n_jobs=n_jobs)
+        return arom_scores(support.model, *labelled)
+    return stable_scores(support.model, *labelled, seed=seed, n_jobs=n_jobs)
 
 
 def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArray:
@@ -114,7 +114,7 @@ def _own_scores(order: Callable[..., Any], rows: Rows) -> FloatArray:
 
 
 def missing_classes(support: Support, rows: Rows) -> NDArray[Any]:
-    """Return the classes that none of the rows has."""
+    """Return the classes that none of the rows has; of numbers, none."""
     return np.setdiff1d(support.classes, rows.y if rows.y is not None else [])
 
 

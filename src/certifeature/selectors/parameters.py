@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import HasMethods, Interval, Options, RealNotInt, StrOptions
 
-from certifeature.support.model import check_model
+from certifeature.support.accepted import check_model
 
 __all__ = ["CONSTRAINTS", "check_together", "requested_size"]
 

@@ -160,7 +160,7 @@ def select(
             size, sample = n_features, method.everything(n_features)
             choice = Choice(sample, known.basis)
     kind, n_rows = "all" if support is None else "support", known.facts.n_rows
-    model = request.estimator if support is None else support.svm
+    model = request.estimator if support is None else support.model
     certificate = measured_certificate(
         known.whole, sample, kind, n_rows, known.mu, None if model is None else model_name(model)
     )
@@ -209,7 +209,7 @@ def prepare(
     with progress("compute basis"):
         whole, facts = span(rows, request.basis, request.n_components, request.seed)
     if whole.exact and support is not None:
-        _check_support(support.svm, whole)
+        _check_support(support.model, whole)
     basis = whole
     if facts.kind == "truncated" and request.n_components is not None:
         basis = whole.truncated(request.n_components)

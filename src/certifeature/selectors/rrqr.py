@@ -35,16 +35,20 @@ class RRQRSelector(BaseSelector):
     epsilon : float, default=0.5
         What ``"certified"`` keeps to, as for :class:`BSSSelector`.
     supervised : bool, default=True
-        Whether the features are chosen for the support vectors of an SVM trained on all features,
-        or for all rows. Labels are needed for the first only.
+        Whether the features are chosen for the rows that matter to the model trained on all
+        features (the support vectors of an SVM, all rows for logistic and ridge regression), or for
+        all rows without labels.
     guarantee : {"support", "full"}, default="support"
         Rows that the certificate of a supervised selection covers. "full" selects again with the
         support vectors of the reduced model taken in, until it has no others; the bounds then hold
         for all rows.
     estimator : estimator, default=None
-        The SVM whose support rows count: a classifier with ``support_``, or with a decision
-        function and a hinge-type ``loss``. None takes ``SVC(kernel="linear")`` for up to 1,000
-        rows and ``LinearSVC(dual=True)`` for more. Ignored with ``supervised=False``.
+        The linear model that features are chosen for: an SVM (``SVC(kernel="linear")``, ``NuSVC``,
+        ``LinearSVC``, or a classifier with ``support_`` or a hinge-type ``loss``),
+        ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
+        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
+        ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are
+        for, and None stands for any.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
@@ -73,7 +77,7 @@ class RRQRSelector(BaseSelector):
     support_rows_ : ndarray of shape (n_rows,)
         Rows of the training data that the features were chosen for.
     estimator_ : estimator or None
-        The fitted SVM; None with ``supervised=False``.
+        The fitted model; None with ``supervised=False``.
     certificate_ : Certificate
         What the selection can cost: promised and measured. :func:`certify` adds what is realised.
     n_rounds_ : int

@@ -1,10 +1,11 @@
-"""What the selectors ask of a linear SVM: its support rows, its weights, orders of features."""
+"""What the selectors ask of a linear model: rows that matter, its weights, orders of features."""
 
 from certifeature.support.arom import arom_scores
 from certifeature.support.cascade import Cascade, cascade
+from certifeature.support.costs import row_costs
 from certifeature.support.elimination import elimination_order
 from certifeature.support.fitted import feature_weights, share_outside, support_rows
-from certifeature.support.model import default_model, fit_model, row_costs
+from certifeature.support.model import default_model, fit_model
 from certifeature.support.stability import stable_scores
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Repeated reweighting, which approximates the fewest features an SVM can do with."""
+"""Repeated reweighting, which approximates the fewest features that a model can do with."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ __all__ = ["arom_scores"]
 FloatArray = NDArray[np.float64]
 
 _ROUNDS = 4
-# A feature below this share of the largest is out of the game: with its square, which is what an
-# SVM sees of it, it is lost in the rounding of the others.
+# A feature below this share of the largest is out of the game: with its square, which is what a
+# model sees of it, it is lost in the rounding of the others.
 _NEGLIGIBLE = 1e-10
 _DIGITS = 12
 
 
 def arom_scores(
-    svm: Any, X: Any, y: NDArray[Any], sample_weight: FloatArray | None = None
+    model: Any, X: Any, y: NDArray[Any], sample_weight: FloatArray | None = None
 ) -> FloatArray:
     """Rank all features by four rounds of repeated reweighting (Weston et al.).
 
-    In each round an SVM is fitted to X·diag(z), and z becomes z·abs(w), from z = 1. Features that
-    count become ever larger, and the others fade, together with what they repeat.
+    In each round a linear model is fitted to X·diag(z), and z becomes z·abs(w), from z = 1.
+    Features that count become ever larger, and the others fade, together with what they repeat.
 
     Parameters
     ----------
-    svm : estimator
-        Unfitted linear SVM with ``coef_``; it is left alone.
+    model : estimator
+        Unfitted linear model with ``coef_``; it is left alone.
     X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
         Rows to fit on.
     y : ndarray of shape (n_samples,)
-        Labels.
+        Labels, or numbers.
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the rows.
 
@@ -81,7 +81,7 @@ def arom_scores(
     for _ in range(_ROUNDS):
         z = np.exp(log_z[columns])
         part = scaled_columns(X if len(columns) == n_features else X[:, columns], z)
-        fitted = fit_model(clone(svm), part, y, sample_weight)
+        fitted = fit_model(clone(model), part, y, sample_weight)
         sizes = _sizes(dense_coef(fitted), z)
         used = sizes > 0
         if not used.any():

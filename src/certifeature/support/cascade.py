@@ -16,8 +16,11 @@ from sklearn.svm import LinearSVC
 from certifeature._warnings import warn
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import stored_bytes
+from certifeature.support.accepted import check_model
+from certifeature.support.costs import row_costs
 from certifeature.support.fitted import margins, near_margin, support_rows
-from certifeature.support.model import check_model, fit_model, row_costs
+from certifeature.support.loss import ALL_ROWS_MATTER, loss_of
+from certifeature.support.model import fit_model
 from certifeature.support.newton import has_smooth_loss, move_to_optimum
 
 __all__ = ["Cascade", "cascade"]
@@ -143,9 +146,18 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
 
 
 def _check(svm: Any) -> None:
-    if not isinstance(svm, LinearSVC):
-        raise ValueError(f"rows in blocks are for sklearn.svm.LinearSVC; got {type(svm).__name__}.")
+    name = type(svm).__name__
     check_model(svm)
+    if loss_of(svm) in ALL_ROWS_MATTER:
+        raise ValueError(
+            f"the rows come in blocks, and all of them matter to {name}; set supervised=False "
+            f"and leave estimator={name}(...) as it is, which chooses for all rows."
+        )
+    if not isinstance(svm, LinearSVC):
+        raise ValueError(
+            f"rows in blocks are for sklearn.svm.LinearSVC; got {name}. Use that, or "
+            "supervised=False."
+        )
     if svm.penalty != "l2":
         raise ValueError(f"rows in blocks need penalty='l2'; got {svm.penalty!r}.")
     if svm.multi_class != "ovr":

@@ -18,21 +18,21 @@ _KEPT = 0.5
 
 
 def elimination_order(
-    svm: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[np.float64] | None = None
+    model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Rank all features by recursive elimination (Guyon et al.) in geometric steps.
 
-    The SVM is fitted again and again; each time the features with the smallest weights drop out.
+    The model is fitted again and again; each time the features with the smallest weights drop out.
     The path does not depend on how many features are wanted in the end.
 
     Parameters
     ----------
-    svm : estimator
+    model : estimator
         Linear model fitted to all features of X, y; it gives the first step.
     X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
         Rows to fit on.
     y : ndarray of shape (n_samples,)
-        Labels.
+        Labels, or numbers.
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the rows.
 
@@ -54,12 +54,12 @@ def elimination_order(
     dropped: list[NDArray[np.intp]] = []
     while len(columns) > 1:
         # Stable, so that of equal weights the lower index stays.
-        best_first = columns[np.argsort(-feature_weights(svm), kind="stable")]
+        best_first = columns[np.argsort(-feature_weights(model), kind="stable")]
         n_kept = max(1, int(_KEPT * len(columns)))
         dropped.append(best_first[n_kept:])
         columns = np.sort(best_first[:n_kept])
         if n_kept > 1:
-            svm = fit_model(clone(svm), X[:, columns], y, sample_weight)
+            model = fit_model(clone(model), X[:, columns], y, sample_weight)
     ranking = np.concatenate([columns, *reversed(dropped)])
     order = np.empty(len(ranking))
     order[ranking] = np.arange(len(ranking), 0, -1)

@@ -1,4 +1,4 @@
-"""Which rows matter to a linear SVM, wherever the rows are."""
+"""Which rows matter to a linear model, wherever the rows are."""
 
 from __future__ import annotations
 
@@ -12,31 +12,35 @@ from sklearn.base import clone
 
 from certifeature._threads import one_thread
 from certifeature.rows.rows import Rows
+from certifeature.support.accepted import predicts_numbers
 from certifeature.support.cascade import cascade
+from certifeature.support.costs import row_costs
 from certifeature.support.fitted import support_rows
 from certifeature.support.loss import loss_of, ridge_of
-from certifeature.support.model import FEW_ROWS, default_model, fit_model, row_costs
+from certifeature.support.model import default_model, fit_model
 
 __all__ = ["Support", "every_row", "find_support", "grown", "missing_rows"]
 
+# Up to so many rows in blocks are gathered, so that any model can be trained on them.
+_FEW_ROWS = 1000
 # Where labels are not known: the bound for many classes holds for two.
 _MANY_CLASSES = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The rows that an SVM leans on.
+    """The rows that matter to a linear model.
 
     Attributes
     ----------
     rows : Rows
-        Support rows, in memory.
-    svm : estimator
-        The SVM, fitted.
+        Those rows, in memory.
+    model : estimator
+        The model, fitted.
     classes : ndarray
-        All classes; the support may lack some.
+        All classes, none for a model that predicts numbers; the support may lack some.
     costs : ndarray of shape (n_support, n_problems) or None
-        What the SVM multiplies the loss of each support row by; None if it has no C.
+        What the model multiplies the loss of each of the rows by; None if it has no C.
     candidates : Rows
         The rows among which the support was found: all rows, or, of blocks, the support alone.
     n_passes, optimality_gap : int, float, or None
@@ -45,7 +49,7 @@ class Support:
     """
 
     rows: Rows
-    svm: Any
+    model: Any
     classes: NDArray[Any]
     costs: NDArray[np.float64] | None
     candidates: Rows
@@ -59,12 +63,12 @@ class Support:
         A row of weight s times √s leaves the dual as it is, but for the convexity of its loss,
         which is that of a row without weight. Weighted rows come divided by the largest root.
         """
-        mu = ridge_of(loss_of(self.svm, len(self.classes) or _MANY_CLASSES), self.costs)
+        mu = ridge_of(loss_of(self.model, len(self.classes) or _MANY_CLASSES), self.costs)
         weights = self.rows.sample_weight
         if mu is None or weights is None:
             return mu
         # Balanced classes may have been weighed with the weights of their rows.
-        balanced = isinstance(getattr(self.svm, "class_weight", None), str)
+        balanced = isinstance(getattr(self.model, "class_weight", None), str)
         return None if balanced else mu / float(weights.max())
 
 
@@ -84,41 +88,43 @@ def every_row(rows: Rows, estimator: Any) -> Support:
         parts = rows.X.collect(attrgetter("y"))
         labels = None if any(part is None for part in parts) else np.concatenate(parts)
     if labels is not None:
-        return Support(rows, model, np.unique(labels), row_costs(model, labels), rows)
+        classes = np.empty(0) if predicts_numbers(model) else np.unique(labels)
+        return Support(rows, model, classes, row_costs(model, labels), rows)
     # One row tells what all of them cost, unless classes differ.
     costs = None if is_weighted else row_costs(model, np.zeros(1))
     return Support(rows, model, np.empty(0), costs, rows)
 
 
 def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
-    """Train an SVM, and return the rows that it leans on.
+    """Train a model, and return the rows that matter to it.
 
     Parameters
     ----------
     rows : Rows
-        With labels.
+        With labels, or numbers.
     estimator : estimator or None
-        Unfitted linear SVM; None takes the default for this number of rows.
+        Unfitted linear model; None takes the default for this number of rows.
     seed : int, default=0
-        Of the default SVM.
+        Of the default model.
     """
-    candidates = rows.together(FEW_ROWS)
+    candidates = rows.together(_FEW_ROWS)
     if candidates is None:
         return _in_blocks(rows, estimator, seed)
     if candidates.y is None:
-        raise ValueError("y is None: support vectors need labels.")
-    svm = _svm(estimator, candidates.n_rows, seed)
+        raise ValueError("y is None: a model needs labels.")
+    model = _unfitted(estimator, seed)
     with one_thread():
-        fit_model(svm, candidates.X, candidates.y, candidates.sample_weight)
-    return _taken(candidates, svm, support_rows(svm, candidates.X, candidates.y))
+        fit_model(model, candidates.X, candidates.y, candidates.sample_weight)
+    return _taken(candidates, model, support_rows(model, candidates.X, candidates.y))
 
 
-def _taken(candidates: Rows, svm: Any, chosen: NDArray[np.intp]) -> Support:
-    """Return some of the rows as the support of an SVM."""
+def _taken(candidates: Rows, model: Any, chosen: NDArray[np.intp]) -> Support:
+    """Return some of the rows as those that matter to a model."""
     assert candidates.y is not None
-    costs = row_costs(svm, candidates.y)
+    costs = row_costs(model, candidates.y)
     costs = None if costs is None else costs[chosen]
-    return Support(candidates.take(chosen), svm, np.unique(candidates.y), costs, candidates)
+    classes = np.empty(0) if predicts_numbers(model) else np.unique(candidates.y)
+    return Support(candidates.take(chosen), model, classes, costs, candidates)
 
 
 def grown(support: Support, places: NDArray[np.intp]) -> Support:
@@ -133,11 +139,11 @@ def grown(support: Support, places: NDArray[np.intp]) -> Support:
     """
     union = np.union1d(support.rows.places, places)
     chosen = np.flatnonzero(np.isin(support.candidates.places, union))
-    return _taken(support.candidates, support.svm, chosen)
+    return _taken(support.candidates, support.model, chosen)
 
 
 def missing_rows(support: Support, reduced: Rows) -> NDArray[np.intp]:
-    """Return the places of rows that an SVM on reduced rows leans on, and that the support lacks.
+    """Return the places of rows that matter to the model on reduced rows, and not to that on all.
 
     Parameters
     ----------
@@ -147,24 +153,28 @@ def missing_rows(support: Support, reduced: Rows) -> NDArray[np.intp]:
         All rows, with some columns only.
     """
     known = support.rows.places
+    if not reduced.in_blocks and np.isin(reduced.places, known).all():
+        return np.empty(0, dtype=np.intp)
     if reduced.in_blocks and support.n_passes is not None:
-        needed = cascade(reduced.X, clone(support.svm)).indices
+        needed = cascade(reduced.X, clone(support.model)).indices
     else:
-        candidates = reduced.together(FEW_ROWS)
+        candidates = reduced.together(_FEW_ROWS)
         assert candidates is not None
         assert candidates.y is not None
-        svm = fit_model(clone(support.svm), candidates.X, candidates.y, candidates.sample_weight)
-        needed = candidates.places[support_rows(svm, candidates.X, candidates.y)]
+        model = fit_model(
+            clone(support.model), candidates.X, candidates.y, candidates.sample_weight
+        )
+        needed = candidates.places[support_rows(model, candidates.X, candidates.y)]
     return np.setdiff1d(needed, known)
 
 
 def _in_blocks(rows: Rows, estimator: Any, seed: int) -> Support:
-    found = cascade(rows.X, _svm(estimator, FEW_ROWS + 1, seed))
+    found = cascade(rows.X, _unfitted(estimator, seed))
     support = Rows(found.X, found.y, None, found.indices, rows.feature_names)
     classes = found.svm.classes_
     costs = row_costs(found.svm, found.y, classes=classes)
     return Support(support, found.svm, classes, costs, support, found.n_rounds, found.gap)
 
 
-def _svm(estimator: Any, n_rows: int, seed: int) -> Any:
-    return default_model(n_rows, seed) if estimator is None else clone(estimator)
+def _unfitted(estimator: Any, seed: int) -> Any:
+    return default_model(seed) if estimator is None else clone(estimator)

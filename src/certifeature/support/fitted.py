@@ -1,4 +1,4 @@
-"""Support rows and feature weights of fitted linear SVMs."""
+"""The rows that matter to fitted linear models, and the sizes of their weights."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.svm import SVC, NuSVC
+from sklearn.svm import SVC, LinearSVR, NuSVC
 
-from certifeature.support.model import REMEDY, check_model
+from certifeature.support.accepted import REMEDY, check_model
+from certifeature.support.loss import ALL_ROWS_MATTER, loss_of
 
 __all__ = [
     "dense_coef",
@@ -28,15 +29,18 @@ _MARGIN_SLACK = 1e-3
 _HINGE_LOSSES = ("hinge", "squared_hinge")
 
 
-def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the rows that a fitted SVM leans on, in any of its binary problems.
+def support_rows(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows that matter to a fitted model: it would be the same without the others.
+
+    To logistic and ridge regression all rows matter.
 
     Parameters
     ----------
-    svm : estimator
-        Fitted classifier with ``support_`` (LIBSVM), or with a decision function and a hinge-type
-        ``loss`` (LIBLINEAR, ``SGDClassifier``), in which case the rows on the margin or beyond
-        are its support.
+    model : estimator
+        Fitted model: logistic or ridge regression; ``LinearSVR``, whose support are the rows on the
+        edge of its tube and outside; or a classifier with ``support_`` (LIBSVM), or with a decision
+        function and a hinge-type ``loss`` (LIBLINEAR, ``SGDClassifier``), in which case the
+        rows on the margin of any of its binary problems or beyond are its support.
     X, y : array-like
         The data it was fitted to.
 
@@ -53,30 +57,46 @@ def support_rows(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     >>> support_rows(SVC(kernel="linear", C=10).fit(X, y), X, y)
     array([1, 2])
     """
-    check_model(svm)
-    name = type(svm).__name__
-    support = getattr(svm, "support_", None)
+    check_model(model)
+    name = type(model).__name__
+    if loss_of(model) in ALL_ROWS_MATTER:
+        return np.arange(len(y))
+    if isinstance(model, LinearSVR):
+        return _outside_tube(model, X, np.asarray(y, dtype=np.float64))
+    support = getattr(model, "support_", None)
     if support is not None:
         support = np.asarray(support)
         if support.ndim != 1 or not np.issubdtype(support.dtype, np.integer):
             raise ValueError(
                 f"support_ of {name} does not list the rows of support vectors; {REMEDY}"
             )
-        if isinstance(svm, SVC | NuSVC):
+        if isinstance(model, SVC | NuSVC):
             # Where rows depend on each other, a dual solver may put multipliers on any of them.
-            on_margin = np.flatnonzero(near_margin(margins(svm, X, np.asarray(y))))
+            on_margin = np.flatnonzero(near_margin(margins(model, X, np.asarray(y))))
             support = np.union1d(support, on_margin)
         return np.unique(support).astype(np.intp)
-    if getattr(svm, "loss", None) not in _HINGE_LOSSES or not hasattr(svm, "decision_function"):
+    if getattr(model, "loss", None) not in _HINGE_LOSSES or not hasattr(model, "decision_function"):
         raise ValueError(
             f"{name} tells no support vectors: it has neither support_ nor a decision function "
             f"with a loss among {_HINGE_LOSSES}; {REMEDY}"
         )
-    rows = np.flatnonzero(near_margin(margins(svm, X, np.asarray(y))))
+    rows = np.flatnonzero(near_margin(margins(model, X, np.asarray(y))))
     if not rows.size:
         raise ValueError(
             f"{name} puts every row beyond its margin, so it is not the solution of an SVM; "
             "let it converge (more iterations, a smaller tolerance, scaled data)."
+        )
+    return rows
+
+
+def _outside_tube(model: LinearSVR, X: Any, y: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rows that a model does not predict to within its epsilon."""
+    errors = np.abs(y - model.predict(X))
+    rows = np.flatnonzero(errors >= (1 - _MARGIN_SLACK) * model.epsilon)
+    if not rows.size:
+        raise ValueError(
+            f"LinearSVR predicts every row to within epsilon={model.epsilon:g}, so no row "
+            "matters to it; lower epsilon."
         )
     return rows
 
@@ -86,46 +106,46 @@ def near_margin(margins: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray((margins <= 1 + _MARGIN_SLACK).any(axis=1))
 
 
-def margins(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+def margins(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
     """Return the functional margin of each row (rows) in each binary problem (columns).
 
     A row that is not part of a problem is infinitely far from its margin.
     """
-    if isinstance(svm, SVC | NuSVC):
-        return _margins_of_pairs(svm, X, y)
-    decisions = np.asarray(svm.decision_function(X), dtype=np.float64)
+    if isinstance(model, SVC | NuSVC):
+        return _margins_of_pairs(model, X, y)
+    decisions = np.asarray(model.decision_function(X), dtype=np.float64)
     if decisions.ndim == 1:
         decisions = decisions[:, None]
-        signs = np.where(y == svm.classes_[1], 1.0, -1.0)[:, None]
+        signs = np.where(y == model.classes_[1], 1.0, -1.0)[:, None]
         return decisions * signs
-    own = y[:, None] == svm.classes_[None, :]
-    if getattr(svm, "multi_class", "ovr") == "crammer_singer":
+    own = y[:, None] == model.classes_[None, :]
+    if getattr(model, "multi_class", "ovr") == "crammer_singer":
         rival = np.where(own, -np.inf, decisions).max(axis=1)
         return (decisions[own] - rival)[:, None]
     return np.where(own, decisions, -decisions)
 
 
-def _margins_of_pairs(svm: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+def _margins_of_pairs(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
     """Return margins of an SVM that sets every class against every other."""
     X = X if sparse.issparse(X) else np.asarray(X)
-    decisions = X @ dense_coef(svm).T + svm.intercept_
-    if len(svm.classes_) == 2:
+    decisions = X @ dense_coef(model).T + model.intercept_
+    if len(model.classes_) == 2:
         # Of two classes scikit-learn takes the second for the positive one.
         decisions = -decisions
     columns = []
-    for column, (first, second) in enumerate(itertools.combinations(svm.classes_, 2)):
+    for column, (first, second) in enumerate(itertools.combinations(model.classes_, 2)):
         signs = np.where(y == first, 1.0, -1.0)
         belongs = (y == first) | (y == second)
         columns.append(np.where(belongs, signs * decisions[:, column], np.inf))
     return np.column_stack(columns)
 
 
-def feature_weights(svm: Any) -> NDArray[np.float64]:
+def feature_weights(model: Any) -> NDArray[np.float64]:
     """Return the size of each weight of a linear model, as the norm over its binary problems.
 
     Parameters
     ----------
-    svm : estimator
+    model : estimator
         Fitted, with ``coef_``.
 
     Returns
@@ -140,12 +160,12 @@ def feature_weights(svm: Any) -> NDArray[np.float64]:
     >>> feature_weights(SVC(kernel="linear").fit([[-1.0, 0.0], [1.0, 0.0]], [0, 1]))
     array([1., 0.])
     """
-    if not hasattr(svm, "coef_"):
+    if not hasattr(model, "coef_"):
         raise ValueError(
-            f"{type(svm).__name__} has no coef_ to rank features by; use order='leverage', "
+            f"{type(model).__name__} has no coef_ to rank features by; use order='leverage', "
             "an array or a callable, or an estimator with coef_."
         )
-    weights = np.abs(dense_coef(svm))
+    weights = np.abs(dense_coef(model))
     largest = weights.max(initial=0.0)
     if largest == 0:
         return np.zeros(weights.shape[1])
@@ -153,15 +173,15 @@ def feature_weights(svm: Any) -> NDArray[np.float64]:
     return np.round(relative, 12) * largest
 
 
-def share_outside(svm: Any, vectors: Any) -> float:
+def share_outside(model: Any, vectors: Any) -> float:
     """Return the share of the weights that lies outside a subspace.
 
-    The weights of an SVM are a combination of its support vectors. Where much of them lies outside
-    their span, the support is incomplete.
+    The weights of a model are a combination of the rows that matter to it. Where much of them lies
+    outside their span, these are not all.
 
     Parameters
     ----------
-    svm : estimator
+    model : estimator
         Fitted linear model, or None.
     vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
         Orthonormal basis of the support rows.
@@ -180,9 +200,9 @@ def share_outside(svm: Any, vectors: Any) -> float:
     >>> round(share_outside(svm, np.array([[1.0], [0.0]])), 6)
     0.8
     """
-    if not hasattr(svm, "coef_"):
+    if not hasattr(model, "coef_"):
         return 0.0
-    coef = dense_coef(svm)
+    coef = dense_coef(model)
     largest = np.abs(coef).max(initial=0.0)
     if largest == 0:
         return 0.0
@@ -191,9 +211,9 @@ def share_outside(svm: Any, vectors: Any) -> float:
     return float(max(0.0, 1 - inside**2) ** 0.5)
 
 
-def dense_coef(svm: Any) -> NDArray[np.float64]:
+def dense_coef(model: Any) -> NDArray[np.float64]:
     """Return the weights of a fitted linear model, a line for each binary problem."""
-    coef = svm.coef_  # LIBSVM's are computed at every look.
+    coef = model.coef_  # LIBSVM's are computed at every look.
     return np.atleast_2d(coef.toarray() if sparse.issparse(coef) else np.asarray(coef))
 
 

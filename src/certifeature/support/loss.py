@@ -1,4 +1,4 @@
-"""Which loss a linear model has, and how curved the dual of it is."""
+"""Which loss and intercept a linear model has, and how curved the dual of its loss is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC, LinearSVR
 
-__all__ = ["ALL_ROWS_MATTER", "loss_of", "model_name", "ridge_of"]
+__all__ = ["ALL_ROWS_MATTER", "intercept_of", "loss_of", "model_name", "ridge_of"]
 
 # The conjugate of a loss times c is so strongly convex, times 1/c.
 _CONVEXITY = {
@@ -70,6 +70,32 @@ def model_name(model: Any) -> str:
     constants = {name: known[name] for name in ("C", "alpha") if np.isscalar(known.get(name))}
     given = ", ".join(f"{name}={value:g}" for name, value in constants.items())
     return f"{type(model).__name__}({given})"
+
+
+def intercept_of(model: Any) -> float | None:
+    """Return the feature whose weight a model's intercept is, 0 if it has none, None if it is free.
+
+    LIBLINEAR penalises the intercept as the weight of a constant feature; others do not.
+
+    Parameters
+    ----------
+    model : estimator
+        Linear model.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.svm import LinearSVC
+    >>> from certifeature.support.loss import intercept_of
+    >>> intercept_of(LinearSVC()), intercept_of(Ridge(fit_intercept=False)), intercept_of(Ridge())
+    (1.0, 0.0, None)
+    """
+    if not getattr(model, "fit_intercept", True):
+        return 0.0
+    of_liblinear = isinstance(model, LinearSVC | LinearSVR)
+    if of_liblinear or getattr(model, "solver", None) == "liblinear":
+        return float(model.intercept_scaling)
+    return None
 
 
 def ridge_of(loss: str, costs: NDArray[np.float64] | None) -> float | None:

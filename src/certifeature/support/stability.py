@@ -1,4 +1,4 @@
-"""How sure an SVM is of its weights, over subsamples of the rows."""
+"""How sure a linear model is of its weights, over subsamples of the rows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import has_fit_parameter
 
 from certifeature.rows.matrix import normalised, scaled_back
+from certifeature.support.accepted import predicts_numbers
 from certifeature.support.fitted import dense_coef
 from certifeature.support.model import fit_model
+from certifeature.support.smooth import has_gradient
 
 __all__ = ["stable_scores"]
 
@@ -33,10 +35,11 @@ _ROW_DIGITS, _WEIGHT_DIGITS = 9, 12
 # Share of the largest weight by which two fits with one solution may differ.
 _SOLVER = 1e-6
 _EPS = float(np.finfo(np.float64).eps)
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 def stable_scores(
-    svm: Any,
+    model: Any,
     X: Any,
     y: NDArray[Any],
     sample_weight: FloatArray | None = None,
@@ -48,27 +51,28 @@ def stable_scores(
 ) -> FloatArray:
     """Score all features by how large their weights are against how much they vary.
 
-    The SVM is fitted to stratified subsamples of the rows. The score of a feature is abs(mean w) /
-    (sd w + rms sd), with the root of the mean square over the features whose weights vary. A
-    feature that fits the noise of some rows has a large weight on few subsamples only, or of either
-    sign.
+    The model is fitted to subsamples of the rows, with a share of each class. The score of a
+    feature is abs(mean w) / (sd w + rms sd), with the root of the mean square over the features
+    whose weights vary. A feature that fits the noise of some rows has a large weight on few
+    subsamples only, or of either sign.
 
     Parameters
     ----------
-    svm : estimator
-        Unfitted linear SVM with ``coef_``; it is left alone.
+    model : estimator
+        Unfitted linear model with ``coef_``; it is left alone.
     X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
         Rows to fit on, not zero everywhere.
     y : ndarray of shape (n_samples,)
-        Labels.
+        Labels, or numbers for a model that predicts numbers.
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the rows. Rows of weight 0 are in no subsample.
     n_subsamples : int, default=None
         Number of subsamples; None takes 36 of up to 1,000 rows, and 12 of more.
     share : float, default=0.6
         Share of the rows of each class in a subsample; two rows at least, if there are as many.
+        Of numbers, share of all rows.
     seed : int, default=0
-        Of the subsamples, and of an SVM whose ``random_state`` is None.
+        Of the subsamples, and of a model whose ``random_state`` is None.
     n_jobs : int, default=None
         Number of processes that fit. It does not change the scores.
 
@@ -85,9 +89,9 @@ def stable_scores(
 
     Notes
     -----
-    An SVM does not mind a rotation. Where rows are few, all fits are in the coordinates that the
-    Gram matrix of the rows gives them, and one product turns all weights back: many features cost
-    no more than few.
+    A model with an l2 penalty does not mind a rotation. Where rows are few, all fits are in the
+    coordinates that the Gram matrix of the rows gives them, and one product turns all weights back:
+    many features cost no more than few.
 
     A fit that does not converge is no cause for a warning here: nothing is proven by a ranking.
 
@@ -114,44 +118,53 @@ def stable_scores(
         positive = sample_weight > 0
         X, y, sample_weight = X[positive], y[positive], sample_weight[positive]
     rows, exponent = normalised(X)
-    order = _canonical_order(rows, y, sample_weight)
-    if has_fit_parameter(svm, "sample_weight"):
+    numbers = predicts_numbers(model)
+    order = _canonical_order(rows, y, sample_weight, numbers=numbers)
+    if has_fit_parameter(model, "sample_weight"):
         order, sample_weight = _without_repeats(rows, y, sample_weight, order)
     elif sample_weight is not None:
         sample_weight = sample_weight[order]
     X, rows, y = X[order], rows[order], y[order]
     back = None
-    if _gram_pays(svm, rows):
+    if _gram_pays(model, rows):
         X, back = _coordinates(rows)
         X = scaled_back(X, exponent)
-    svm = _own_copy(svm, seed)
+    model = _own_copy(model, seed)
     if n_subsamples is None:
         n_subsamples = _SUBSAMPLES if len(y) <= _MANY_ROWS else _SUBSAMPLES_OF_MANY
     # Processes, for what `fit_model` does about warnings is not safe in threads.
     fits = Parallel(n_jobs, backend="loky")(
-        delayed(_weights)(svm, X, y, sample_weight, chosen)
-        for chosen in _subsamples(y, n_subsamples, share, seed)
+        delayed(_weights)(model, X, y, sample_weight, chosen)
+        for chosen in _subsamples(np.zeros(len(y)) if numbers else y, n_subsamples, share, seed)
     )
     problems = (np.column_stack(weights) for weights in zip(*fits, strict=True))
     scores = [_scores(w if back is None else rows.T @ (back @ w)) for w in problems]
     return np.asarray(np.linalg.norm(scores, axis=0))
 
 
-def _canonical_order(rows: Any, y: NDArray[Any], sample_weight: FloatArray | None) -> Indices:
+def _canonical_order(
+    rows: Any, y: NDArray[Any], sample_weight: FloatArray | None, *, numbers: bool = False
+) -> Indices:
     """Return an order of the rows that depends on where neither rows nor columns stand.
 
-    Rows are told apart by their class, their length, the sum of their values, and their products
-    with the sums of the classes; then by how all of these are around them, in the images under
-    XXᵀ. Keys are rounded relative to what they could be at most, for the sum of a class may be no
-    more than rounding itself. Rows that are still alike are told apart by where their values stand.
+    Rows are told apart by their class or number, their length, the sum of their values, and their
+    products with the sums of the classes, or of all rows times their numbers; then by how all of
+    these are around them, in the images under XXᵀ. Keys are rounded relative to what they could be
+    at most, for the sum of a class may be no more than rounding itself. Rows that are still alike
+    are told apart by where their values stand.
     """
     n_features = rows.shape[1]
-    classes, labels = np.unique(y, return_inverse=True)
+    if numbers:
+        labels = y
+        members = (y / max(np.abs(y).max(initial=0.0), _TINY))[:, None]
+    else:
+        classes, labels = np.unique(y, return_inverse=True)
+        members = (labels[:, None] == np.arange(len(classes))).astype(float)
     squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
     lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
     units = np.where(lengths > 0, lengths, 1.0)[:, None]
     total = lengths.sum()
-    sums = rows.T @ (labels[:, None] == np.arange(len(classes))).astype(float) / total
+    sums = rows.T @ members / total
     products = rows @ np.column_stack([np.full(n_features, n_features**-0.5), sums]) / units
     images = rows @ (rows.T @ products / total) / units
     places = rows @ np.random.default_rng(0).standard_normal((n_features, 1)) / units
@@ -192,9 +205,13 @@ def _subsamples(y: NDArray[Any], n_subsamples: int, share: float, seed: int) -> 
     ]
 
 
-def _gram_pays(svm: Any, rows: Any) -> bool:
+def _gram_pays(model: Any, rows: Any) -> bool:
     """Tell whether the coordinates of rows are fewer than their values, and may replace these."""
-    rotates = isinstance(svm, SVC | NuSVC) or (isinstance(svm, LinearSVC) and svm.penalty == "l2")
+    rotates = (
+        isinstance(model, SVC | NuSVC)
+        or (isinstance(model, LinearSVC) and model.penalty == "l2")
+        or has_gradient(model)
+    )
     n_rows = rows.shape[0]
     n_values = rows.nnz if sparse.issparse(rows) else rows.size
     return rotates and n_rows <= _MAX_GRAM_ROWS and n_rows**2 < n_values
@@ -213,25 +230,25 @@ def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
     return vectors * roots, vectors / roots
 
 
-def _own_copy(svm: Any, seed: int) -> Any:
-    """Return an unfitted SVM that gives the same weights at every call, and gives up in time."""
-    svm = clone(svm)
-    if isinstance(svm, SVC) and not 0 <= svm.max_iter <= _MAX_ITERATIONS:
+def _own_copy(model: Any, seed: int) -> Any:
+    """Return an unfitted model that gives the same weights at every call, and gives up in time."""
+    model = clone(model)
+    if isinstance(model, SVC) and not 0 <= model.max_iter <= _MAX_ITERATIONS:
         # Classes that overlap can keep LIBSVM busy long after the ranking is clear.
-        svm.set_params(max_iter=_MAX_ITERATIONS)
-    if svm.get_params().get("random_state", seed) is None:
-        svm.set_params(random_state=seed)
-    return svm
+        model.set_params(max_iter=_MAX_ITERATIONS)
+    if model.get_params().get("random_state", seed) is None:
+        model.set_params(random_state=seed)
+    return model
 
 
 def _weights(
-    svm: Any, X: Any, y: NDArray[Any], sample_weight: FloatArray | None, rows: Indices
+    model: Any, X: Any, y: NDArray[Any], sample_weight: FloatArray | None, rows: Indices
 ) -> FloatArray:
-    """Return the weights of an SVM on some rows, one line for each binary problem."""
+    """Return the weights of a model on some rows, one line for each binary problem."""
     part = None if sample_weight is None else sample_weight[rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return dense_coef(fit_model(clone(svm), X[rows], y[rows], part))
+        return dense_coef(fit_model(clone(model), X[rows], y[rows], part))
 
 
 def _scores(weights: FloatArray) -> FloatArray:

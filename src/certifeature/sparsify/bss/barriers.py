@@ -6,20 +6,21 @@ Every array over barriers has two rows: the lower one with sign +1, the upper on
 B = sign·(A − position·I), which is positive definite for both, they obey the same formulas.
 
 Directions that need no full coverage have walls: the lower barrier is further down there, and the
-upper one further up, B = sign·(A − position·I) + wall. What is in from the start counts for the
-lower barrier only. Then A is seen by each barrier in an eigenbasis of its own; the coordinates of
-both stand side by side, and a barrier is infinitely far from those of the other.
+upper one further up, B = sign·(A − position·I) + wall. Then each barrier sees A in an eigenbasis of
+its own; the coordinates of both stand side by side, and a barrier is infinitely far from those of
+the other.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Barriers", "Ceiling", "QuadraticForm", "Spectrum", "Step"]
+from certifeature.sparsify.bss.forms import QuadraticForm, products
+
+__all__ = ["Barriers", "Spectrum", "Step"]
 
 FloatArray = NDArray[np.float64]
 
@@ -32,10 +33,6 @@ _NEAREST_APPROACH = 0.1
 # 1.
 _LIFT = 2.0
 _NEAR = 0.25
-# Eigenvalues of the corrections that a sharper ceiling keeps: most are next to nothing.
-_SHARE_KEPT = 0.2
-# Rounding may not turn an inequality of matrices round.
-_ROUNDING = 1e-9
 
 
 class Spectrum:
@@ -83,6 +80,11 @@ class Spectrum:
             picked = picked @ self.axes[:, :n_components].T
         return np.asarray(self._matrix + picked.T @ picked)
 
+    @property
+    def split(self) -> bool:
+        """Whether each barrier has axes of its own."""
+        return self.values.shape[1] > len(self._matrix)
+
     def turned(self, vectors: FloatArray) -> FloatArray:
         """Return the coordinates of vectors along the axes."""
         return vectors if self.axes is None else vectors @ self.axes
@@ -103,9 +105,7 @@ class Barriers:
     positions, steps : ndarray of shape (2,)
         Where they are at first, and by how much each step moves them.
     walls : ndarray of shape (n_components,), default=None
-        Wall of the lower barrier in each direction, for steps of 1; None for none.
-    kept : ndarray of shape (n_components, n_components), default=None
-        What counts for the lower barrier beside A.
+        Wall of a barrier in each direction, for steps of 1; None for none.
     """
 
     def __init__(
@@ -113,34 +113,26 @@ class Barriers:
         positions: FloatArray,
         steps: FloatArray,
         walls: FloatArray | None = None,
-        kept: FloatArray | None = None,
     ) -> None:
         self._positions = positions
         self._steps = steps
         self._walls = walls
-        self._kept = kept
 
     def eigenvalues(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Return what each barrier has to keep clear of, and along which axes.
 
         No axes stand for the coordinates that there are.
         """
-        if self._walls is None and self._kept is None:
+        if self._walls is None:
             # NumPy's, not SciPy's: wheels of the two bring a BLAS each, whose threads fight for
             # cores.
             values, axes = np.linalg.eigh(matrix)
             return np.array([values, values]), axes
-        walls = np.zeros(len(matrix)) if self._walls is None else self._walls
-        walls = np.outer(_SIGNS * self._steps, walls)
-        if self._kept is None and not matrix.any():
+        walls = np.outer(_SIGNS * self._steps, self._walls)
+        if not matrix.any():
             return walls, None
-        lower = matrix if self._kept is None else matrix + self._kept
-        below, axes_below = np.linalg.eigh(lower + np.diag(walls[0]))
-        above, axes_above = (
-            np.linalg.eigh(matrix + np.diag(walls[1]))
-            if matrix.any()
-            else (walls[1], np.eye(len(matrix)))
-        )
+        below, axes_below = np.linalg.eigh(matrix + np.diag(walls[0]))
+        above, axes_above = np.linalg.eigh(matrix + np.diag(walls[1]))
         far = np.full(len(matrix), np.inf)
         values = np.array([np.concatenate([below, far]), np.concatenate([-far, above])])
         return values, np.hstack([axes_below, axes_above])
@@ -164,7 +156,8 @@ class Barriers:
     def step(self, spectrum: Spectrum) -> Step:
         """Return what the next step looks like."""
         resolvents = 1 / self._distances(spectrum.lifted, 1)
-        return Step(resolvents, spectrum.updates, spectrum.signs, self._potentials)
+        updates, signs = spectrum.updates, spectrum.signs
+        return Step(resolvents, updates, signs, self._potentials, spectrum.split)
 
     def ceiling(self, spectrum: Spectrum, step: Step, n_steps: int, room: float) -> FloatArray:
         """Guess a diagonal above the quadratic forms 𝓛 − 𝓤 of this step and some more.
@@ -204,14 +197,14 @@ class Step:
         updates: FloatArray,
         signs: FloatArray,
         old_potentials: FloatArray,
+        split: bool,
     ) -> None:
-        n_updates, n_components = updates.shape
         self.resolvents = resolvents
         # Eᵀ for both barriers, then Fᵀ with F = ΔE.
         powers = np.concatenate([resolvents, resolvents * resolvents])
         self._probes = powers[:, None, :] * updates
-        met = self._probes.reshape(4 * n_updates, n_components) @ updates.T
-        met = met.reshape(4, n_updates, n_updates)
+        self._split = split
+        met = products(updates, self._probes, split)
         self._core = np.linalg.inv(np.diag(signs) + _SIGNED * met[:2])
         # EᵀE is ZᵀF.
         self._overlap = met[2:]
@@ -244,91 +237,10 @@ class Step:
         """𝓛 − 𝓤, whose sign tells whether a vector is admissible."""
         inner, mixed = self._cores
         lower, upper = self.diagonal_forms(self.resolvents)
-        return QuadraticForm(lower - upper, self._probes, _SIGNED * inner, -mixed)
+        return QuadraticForm(lower - upper, self._probes, _SIGNED * inner, -mixed, self._split)
 
     def both_forms(self, vectors: FloatArray, squares: FloatArray) -> FloatArray:
         """Return 𝓛 and 𝓤 of the rows of ``vectors``, whose squares are given too."""
         inner, mixed = self._cores
-        form = QuadraticForm(self.resolvents[0], self._probes, inner, -_SIGNED * mixed)
+        form = QuadraticForm(self.resolvents[0], self._probes, inner, -_SIGNED * mixed, self._split)
         return self.diagonal_forms(self.resolvents) @ squares.T + form.corrections(vectors)
-
-
-@dataclass(frozen=True)
-class QuadraticForm:
-    """v ↦ vᵀ(diag(n) + EHEᵀ + EKFᵀ + FKEᵀ)v, with a pair of E, F, H and K for each barrier."""
-
-    diagonal: FloatArray
-    probes: FloatArray
-    inner: FloatArray
-    mixed: FloatArray
-
-    def correction(self, vectors: FloatArray) -> FloatArray:
-        """Return the values for the rows of ``vectors``, without the diagonal part."""
-        total: FloatArray = self.corrections(vectors).sum(axis=0)
-        return total
-
-    def corrections(self, vectors: FloatArray) -> FloatArray:
-        """Return the shares that the two barriers have in the correction."""
-        _, n_updates, n_components = self.probes.shape
-        met = vectors @ self.probes.reshape(4 * n_updates, n_components).T
-        met = met.reshape(len(vectors), 4, n_updates).transpose(1, 0, 2)
-        inner, outer = met[:2], met[2:]
-        half = inner @ (self.inner / 2) + outer @ self.mixed
-        return 2 * np.einsum("ijk,ijk->ij", half, inner)
-
-    def lowered(self, ceiling: FloatArray) -> Ceiling | None:
-        """Return a lower ceiling for this form; None if the given diagonal may not be above it."""
-        room = ceiling - self.diagonal
-        if room.min() <= 0:
-            return None
-        # How much of the room the rest of the form takes, seen on the span of the probes, in
-        # coordinates that turn the room to I.
-        _, n_updates, n_components = self.probes.shape
-        probes = (self.probes / np.sqrt(room)).reshape(4 * n_updates, n_components)
-        factor = np.asarray(np.linalg.qr(probes.T, mode="r"))
-        parts = factor.reshape(len(factor), 4, n_updates).transpose(1, 0, 2)
-        inner, outer = parts[:2], parts[2:]
-        mixed = inner @ self.mixed @ outer.transpose(0, 2, 1)
-        forms = inner @ self.inner @ inner.transpose(0, 2, 1) + mixed + mixed.transpose(0, 2, 1)
-        form = forms.sum(axis=0)
-        share = np.linalg.eigvalsh(form).max(initial=0.0) + _ROUNDING
-        return None if share > 1 else Ceiling(self.diagonal, room, share, probes, form)
-
-
-@dataclass(frozen=True)
-class Ceiling:
-    """Something simple above the quadratic form of diag(base) + room^½ QTQᵀ room^½.
-
-    The columns of Q are an orthonormal basis of the probes.
-    """
-
-    base: FloatArray
-    room: FloatArray
-    share: float
-    probes: FloatArray
-    form: FloatArray
-
-    @classmethod
-    def flat(cls, diagonal: FloatArray) -> Ceiling:
-        """Return a ceiling that is no more than a diagonal."""
-        nothing = np.empty((0, 0))
-        return cls(diagonal, np.zeros_like(diagonal), 0.0, np.empty((0, len(diagonal))), nothing)
-
-    @cached_property
-    def diagonal(self) -> FloatArray:
-        """A diagonal above the form, since no eigenvalue of T is above the share."""
-        return self.base + self.share * self.room
-
-    @cached_property
-    def sharper(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """A diagonal d, rows U and sizes s such that diag(d) + Uᵀ diag(s) U is above the form.
-
-        The largest eigenvalues of T are kept; the others share an upper bound.
-        """
-        basis = np.linalg.qr(self.probes.T)[0]
-        sizes, vectors = np.linalg.eigh(self.form)
-        kept, rest = np.split(np.argsort(-np.abs(sizes)), [int(_SHARE_KEPT * len(sizes))])
-        rounding = max(_ROUNDING, 100 * np.finfo(float).eps * np.abs(sizes).max(initial=0.0))
-        share = sizes[rest].max(initial=0.0) + rounding
-        directions = (basis @ vectors[:, kept]).T * np.sqrt(self.room)
-        return self.base + share * self.room, directions, sizes[kept]

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature._parameters import as_count, check_choice
 from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
-from certifeature.sparsify.bss.barriers import Barriers, Ceiling
+from certifeature.sparsify.bss.barriers import Barriers
+from certifeature.sparsify.bss.forms import Ceiling
 from certifeature.sparsify.bss.scan import Scan
 from certifeature.sparsify.bss.widest import WidestScan
 from certifeature.sparsify.sample import Sample, Steps
@@ -79,9 +80,7 @@ def bss(
         barriers: eigenvalues come out closest to each other, at the price of looking at all
         features in every step. The bounds hold for every ranking.
     chosen : array-like of int, default=None
-        Features that are in already. They are picked only where no other one is admissible. With
-        ``coverage``, what they cover counts from the start: the lower bound is for them, with scale
-        1, and the picks together; the upper one for the picks.
+        Features that are in already. They are picked only where no other one is admissible.
 
     Returns
     -------
@@ -132,11 +131,8 @@ def bss(
     ratio = np.sqrt(dimension / n_select)
     reach = np.sqrt(n_select * dimension)
     stretch = (1 + ratio) / (1 - ratio)
-    walls = kept = None
-    if shares is not None:
-        walls = reach * (1 / shares - 1)
-        kept = _energy(vectors, chosen) * (n_select / (1 - ratio)) if len(chosen) else None
-    barriers = Barriers(np.array([-reach, stretch * reach]), np.array([1.0, stretch]), walls, kept)
+    walls = None if shares is None else reach * (1 / shares - 1)
+    barriers = Barriers(np.array([-reach, stretch * reach]), np.array([1.0, stretch]), walls)
     window = max(_SHORTEST_WINDOW, int(_WINDOW_PER_REACH * reach))
     if shares is not None:
         window = max(window, int(_WINDOW_PER_DIRECTION * n_components ** (2 / 3)))
@@ -178,12 +174,6 @@ def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
             f"to {shares.max(initial=-np.inf):g}."
         )
     return np.maximum(shares, LEAST_COVERAGE)
-
-
-def _energy(vectors: Vectors, features: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return what features cover."""
-    part = vectors[features]
-    return np.asarray(part.T @ part)
 
 
 def _scaled(steps: Steps, scale: float) -> Sample:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from certifeature import _memory
 from certifeature.basis.basis import Vectors
-from certifeature.sparsify.bss.barriers import Ceiling, QuadraticForm, Spectrum, Step
+from certifeature.sparsify.bss.barriers import Spectrum, Step
+from certifeature.sparsify.bss.forms import Ceiling, QuadraticForm
 
 __all__ = ["Pick", "Scan"]
 

@@ -1,0 +1,433 @@
+"""Logistic and ridge regression, and tubes: costs, optima, rows that matter, choices."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import (
+    Lasso,
+    LogisticRegression,
+    LogisticRegressionCV,
+    Ridge,
+    RidgeClassifier,
+    RidgeCV,
+)
+from sklearn.svm import SVR, LinearSVR
+
+from certifeature import (
+    BSSSelector,
+    BSSSelectorCV,
+    LeverageScoreSelector,
+    RRQRSelector,
+    certify,
+    compare,
+)
+from certifeature.rows import ArrayBlocks
+from certifeature.rows.rows import Rows
+from certifeature.support import (
+    arom_scores,
+    elimination_order,
+    feature_weights,
+    fit_model,
+    row_costs,
+    smooth_minimiser,
+    stable_scores,
+    support_rows,
+)
+from certifeature.support.accepted import check_model, predicts_numbers
+from certifeature.support.find import find_support, missing_rows
+from certifeature.support.loss import intercept_of, loss_of
+
+TUBE = LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.3, C=0.7, random_state=0)
+CLASSIFIERS = [
+    LogisticRegression(C=0.7),
+    LogisticRegression(C=3.0, fit_intercept=False, solver="newton-cg"),
+    LogisticRegression(class_weight="balanced"),
+    RidgeClassifier(alpha=2.0),
+    RidgeClassifier(alpha=0.5, fit_intercept=False, class_weight="balanced"),
+    RidgeClassifier(alpha=2.0, class_weight={0: 3.0}, solver="lsqr", tol=1e-2),
+]
+LIBLINEAR = LogisticRegression(
+    C=0.7, solver="liblinear", intercept_scaling=2.0, class_weight={1: 2.0}, random_state=0
+)
+REGRESSORS = [
+    Ridge(alpha=2.0),
+    Ridge(alpha=0.1, fit_intercept=False),
+    Ridge(alpha=np.array([1.5]), solver="sag", tol=1e-2, random_state=0),
+    TUBE,
+    clone(TUBE).set_params(fit_intercept=False, epsilon=0.0),
+    clone(TUBE).set_params(intercept_scaling=3.0, dual=True),
+]
+MODELS = [*CLASSIFIERS, LIBLINEAR, *REGRESSORS]
+PROBLEMS = [*((model, 2) for model in MODELS), *((model, 3) for model in CLASSIFIERS)]
+
+
+def data_for(model, seed=0, shape=(60, 9), n_classes=2, as_sparse=False):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal(shape)
+    signal = 2 * X[:, 0] - X[:, 1] + 0.5 * rng.standard_normal(shape[0]) + 0.4
+    if predicts_numbers(model):
+        y = signal + 3 * model.fit_intercept
+    else:
+        y = np.searchsorted(np.quantile(signal, np.arange(1, n_classes) / n_classes), signal)
+    return (sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0)) if as_sparse else X), y
+
+
+def objective(model, X, y, costs, flat):
+    """The model's objective of weights and intercepts, and its gradient, from its definition."""
+    loss = loss_of(model, len(np.unique(y)))
+    intercept = intercept_of(model)
+    d = X.shape[1]
+    weights = flat.reshape(d + 1, -1)
+    constant = 1.0 if intercept is None else intercept
+    scores = X @ weights[:-1] + constant * weights[-1]
+    if loss == "multinomial":
+        own = y[:, None] == np.unique(y)
+        value = costs[:, 0] @ (logsumexp(scores, axis=1) - scores[own])
+        slopes = costs * (np.exp(scores - logsumexp(scores, axis=1)[:, None]) - own)
+    elif loss == "logistic":
+        signs = np.where(y == y.max(), 1.0, -1.0)[:, None]
+        value = (costs * np.logaddexp(0, -signs * scores)).sum()
+        slopes = -costs * signs / (1 + np.exp(signs * scores))
+    else:
+        if predicts_numbers(model):
+            targets = y[:, None]
+        elif weights.shape[1] == 1:
+            targets = np.where(y == y.max(), 1.0, -1.0)[:, None]
+        else:
+            targets = np.where(y[:, None] == np.unique(y), 1.0, -1.0)
+        errors = scores - targets
+        excess = np.maximum(0, np.abs(errors) - getattr(model, "epsilon", 0.0))
+        value = (costs * excess**2).sum()
+        slopes = 2 * costs * excess * np.sign(errors)
+    penalised = weights.copy()
+    if intercept is None:
+        penalised[-1] = 0
+    gradient = np.vstack([X.T @ slopes, constant * slopes.sum(axis=0)]) + penalised
+    return value + (penalised**2).sum() / 2, gradient.ravel()
+
+
+def general_optimum(model, X, y, sample_weight):
+    """Coefficients and intercepts by a general quasi-Newton method."""
+    X = X.toarray() if sparse.issparse(X) else X
+    costs = row_costs(model, y, sample_weight)
+    n_classes = len(np.unique(y))
+    many = not predicts_numbers(model) and n_classes > 2
+    start = np.zeros((X.shape[1] + 1) * (n_classes if many else 1))
+    found = minimize(
+        lambda flat: objective(model, X, y, costs, flat),
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 50_000, "maxfun": 100_000, "ftol": 0, "gtol": 1e-9, "maxcor": 50},
+    )
+    weights = found.x.reshape(X.shape[1] + 1, -1)
+    constant = intercept_of(model)
+    intercepts = weights[-1] * (1.0 if constant is None else constant)
+    return weights[:-1].T, intercepts
+
+
+class TestTheOptimum:
+    @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+    @pytest.mark.parametrize("as_sparse", [False, True], ids=["dense", "sparse"])
+    @pytest.mark.parametrize("shape", [(60, 9), (20, 40)], ids=str)
+    @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
+    def test_is_that_of_a_general_solver(self, model, n_classes, shape, as_sparse, weighted):
+        X, y = data_for(model, 1, shape, n_classes, as_sparse)
+        weights = np.random.default_rng(2).uniform(0.2, 3, len(y)) if weighted else None
+        fitted = fit_model(clone(model), X, y, weights)
+        coef, intercepts = general_optimum(model, X, y, weights)
+        np.testing.assert_allclose(np.atleast_2d(fitted.coef_), coef, atol=1e-6)
+        # In softmax only the differences of intercepts matter.
+        free = np.mean(intercepts) if loss_of(model, n_classes) == "multinomial" else 0.0
+        np.testing.assert_allclose(
+            np.zeros(len(coef)) + fitted.intercept_, intercepts - free, atol=1e-5
+        )
+
+    @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
+    def test_has_no_gradient_left(self, model, n_classes):
+        X, y = data_for(model, 3, n_classes=n_classes)
+        fitted = fit_model(clone(model), X, y)
+        constant = intercept_of(model)
+        intercepts = np.zeros(len(np.atleast_2d(fitted.coef_))) + fitted.intercept_
+        intercepts /= constant or 1.0
+        flat = np.vstack([np.atleast_2d(fitted.coef_).T, intercepts]).ravel()
+        _, gradient = objective(model, X, y, row_costs(model, y), flat)
+        assert np.abs(gradient).max() <= 1e-9 * np.abs(fitted.coef_).max()
+
+    @pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+    @pytest.mark.parametrize("shape", [(400, 30), (50, 400)], ids=str)
+    @pytest.mark.parametrize("n_classes", [2, 4])
+    def test_of_logistic_regression_does_not_depend_on_the_order_of_rows(self, n_classes, shape, C):
+        model = LogisticRegression(C=C)
+        X, y = data_for(model, 4, shape, n_classes)
+        rows = np.random.default_rng(0).permutation(len(y))
+        expected = fit_model(clone(model), X, y).coef_
+        found = fit_model(clone(model), X[rows], y[rows]).coef_
+        np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+
+    @pytest.mark.parametrize("alpha", [1e-6, 1e-2, 1e2])
+    @pytest.mark.parametrize("solver", ["sparse_cg", "sag", "lsqr"])
+    def test_of_ridge_regression_on_sparse_rows_is_that_of_the_normal_equations(
+        self, solver, alpha
+    ):
+        model = Ridge(alpha=alpha, solver=solver, random_state=0, tol=1e-2)
+        X, y = data_for(REGRESSORS[0], 5, (300, 20), as_sparse=True)
+        fitted = fit_model(model, X, y)
+        centred = X.toarray() - X.toarray().mean(axis=0)
+        system = centred.T @ centred + alpha * np.eye(20)
+        expected = np.linalg.solve(system, centred.T @ (y - y.mean()))
+        np.testing.assert_allclose(fitted.coef_, expected, atol=1e-9)
+
+    def test_of_many_unknowns_is_found_by_conjugate_gradients(self):
+        model = LogisticRegression(C=5.0)
+        X, y = data_for(model, 6, (2500, 1600), 2, as_sparse=True)
+        fitted = fit_model(model, X, y)
+        flat = np.append(fitted.coef_[0], fitted.intercept_)
+        _, gradient = objective(model, X, y, row_costs(model, y), flat)
+        assert np.linalg.norm(gradient) <= 1e-9 * np.linalg.norm(fitted.coef_)
+
+    def test_out_of_reach_is_told(self, monkeypatch):
+        monkeypatch.setattr(smooth_minimiser, "_MAX_STEPS", 1)
+        X, y = data_for(CLASSIFIERS[0])
+        with pytest.warns(ConvergenceWarning, match="LogisticRegression did not reach"):
+            fit_model(LogisticRegression(max_iter=1), X, y)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("model", "message"),
+        [
+            (LogisticRegression(l1_ratio=1.0, solver="liblinear"), "l1_ratio=1.0.*use l1_ratio=0"),
+            (LogisticRegression(l1_ratio=0.5, solver="saga"), "l1_ratio=0.5.*LinearSVC"),
+            (LogisticRegression(penalty="l1"), "penalty='l1' is not l2-regularised"),
+            (LogisticRegression(C=np.inf), "C of LogisticRegression must be a finite positive"),
+            (LogisticRegressionCV(), "LogisticRegressionCV; use one of .*RidgeClassifier"),
+            (Ridge(alpha=0), "alpha of Ridge must be positive and finite; got 0"),
+            (Ridge(alpha=np.array([1.0, 0.0])), "alpha of Ridge must be positive"),
+            (RidgeClassifier(alpha=np.inf), "alpha of RidgeClassifier must be positive"),
+            (Ridge(positive=True), "positive=True"),
+            (LinearSVR(), "LinearSVR.*epsilon_insensitive.*use one of .*Ridge"),
+            (clone(TUBE).set_params(epsilon=-1.0), "epsilon of LinearSVR must be"),
+            (clone(TUBE).set_params(C=-1.0), "C of LinearSVR must be"),
+            (RidgeClassifier(class_weight={0: -1}), "class_weight of RidgeClassifier"),
+            (SVR(kernel="linear"), "features cannot be chosen for SVR; use one of SVC"),
+            (Lasso(), "features cannot be chosen for Lasso"),
+            (RidgeCV(), "features cannot be chosen for RidgeCV"),
+        ],
+        ids=lambda value: str(value)[:40],
+    )
+    def test_models_that_are_not_covered(self, model, message):
+        with pytest.raises(ValueError, match=message):
+            check_model(model)
+        X, y = data_for(model)
+        with pytest.raises(ValueError, match=message):
+            BSSSelector(3, estimator=model).fit(X, y)
+        with pytest.raises(ValueError, match=message):
+            certify(X, y, [0, 1], estimator=model)
+
+    @pytest.mark.parametrize("model", MODELS, ids=str)
+    def test_of_none_that_are(self, model):
+        check_model(model)
+
+    def test_classes_are_no_numbers(self):
+        X, y = data_for(CLASSIFIERS[0])
+        with pytest.raises(ValueError, match=r"y must be numbers.*RidgeClassifier"):
+            BSSSelector(3, estimator=Ridge()).fit(X, np.array(["a", "b"])[y])
+
+    def test_numbers_are_no_classes(self):
+        X, y = data_for(REGRESSORS[0])
+        with pytest.raises(ValueError, match="Unknown label type"):
+            BSSSelector(3, estimator=RidgeClassifier()).fit(X, y)
+
+    def test_numbers_that_are_none(self):
+        X, y = data_for(REGRESSORS[0])
+        y[3] = np.nan
+        with pytest.raises(ValueError, match=r"y contains NaN|Input y contains NaN"):
+            BSSSelector(3, estimator=Ridge()).fit(X, y)
+        with pytest.raises(ValueError, match="y contains NaN"):
+            fit_model(Ridge(), X, y)
+
+    def test_a_tube_that_holds_all_rows(self):
+        X, y = data_for(TUBE)
+        with pytest.raises(ValueError, match=r"every row to within epsilon=100.*lower epsilon"):
+            BSSSelector(3, estimator=clone(TUBE).set_params(epsilon=100.0)).fit(X, y)
+
+    def test_several_values_of_alpha_for_one_target(self):
+        with pytest.raises(ValueError, match="3 values of alpha for 1 targets"):
+            row_costs(Ridge(alpha=np.ones(3)), np.arange(4.0))
+
+    @pytest.mark.parametrize("model", [LogisticRegression(), Ridge()], ids=str)
+    def test_many_rows_in_blocks(self, model):
+        X, y = np.random.default_rng(0).standard_normal((1200, 5)), np.arange(1200) % 2
+        with pytest.raises(ValueError, match=r"all of them matter to .*supervised=False"):
+            BSSSelector(3, estimator=model).fit(ArrayBlocks(X, y, n_rows=500))
+
+    @pytest.mark.parametrize("model", [LogisticRegression(), Ridge()], ids=str)
+    def test_few_rows_in_blocks_are_as_good_as_in_memory(self, model):
+        X, y = data_for(model)
+        found = BSSSelector(3, estimator=model).fit(ArrayBlocks(X, y, n_rows=25))
+        expected = BSSSelector(3, estimator=model).fit(X, y)
+        np.testing.assert_array_equal(found.indices_, expected.indices_)
+
+
+class TestRowsThatMatter:
+    @pytest.mark.parametrize("model", [m for m in MODELS if not isinstance(m, LinearSVR)], ids=str)
+    def test_all_of_them(self, model):
+        X, y = data_for(model)
+        support = find_support(Rows(X, y), model)
+        np.testing.assert_array_equal(support.rows.places, np.arange(60))
+        assert not missing_rows(support, Rows(X[:, :2], y)).size
+
+    @pytest.mark.parametrize("intercept", [False, True])
+    def test_rows_outside_the_tube_suffice(self, intercept):
+        model = clone(TUBE).set_params(fit_intercept=intercept, epsilon=0.5)
+        X, y = data_for(model)
+        whole = fit_model(clone(model), X, y)
+        rows = support_rows(whole, X, y)
+        assert 0 < len(rows) < len(y)
+        alone = fit_model(clone(model), X[rows], y[rows])
+        np.testing.assert_allclose(alone.coef_, whole.coef_, atol=1e-9)
+
+    def test_rows_that_leave_the_tube_with_fewer_columns_are_missing(self):
+        model = clone(TUBE).set_params(epsilon=0.6)
+        X, y = data_for(TUBE)
+        support = find_support(Rows(X, y), model)
+        missing = missing_rows(support, Rows(X[:, 1:], y))
+        assert missing.size
+        assert not np.isin(missing, support.rows.places).any()
+
+    def test_a_selection_forgets_rows_that_do_not_matter_and_still_knows_what_is_missing(self):
+        """The support keeps no other rows, and must not take itself for all of them."""
+        model = clone(TUBE).set_params(epsilon=0.6)
+        X, y = data_for(TUBE)
+        support = BSSSelector(3, estimator=model).fit(X, y).selection_.support
+        assert missing_rows(support, Rows(X[:, 1:], y)).size
+
+
+class TestOrders:
+    @pytest.mark.parametrize("model", MODELS, ids=str)
+    @pytest.mark.parametrize("order", ["coef", "stable", "arom", "rfe"])
+    def test_put_the_columns_that_count_first(self, model, order):
+        X, y = data_for(model, shape=(80, 30))
+        fitted = fit_model(clone(model), X, y)
+        scores = {
+            "coef": lambda: feature_weights(fitted),
+            "stable": lambda: stable_scores(clone(model), X, y, n_subsamples=8),
+            "arom": lambda: arom_scores(clone(model), X, y),
+            "rfe": lambda: elimination_order(fitted, X, y),
+        }[order]()
+        assert set(np.argsort(-scores)[:2]) == {0, 1}
+
+    @pytest.mark.parametrize("model", [Ridge(), TUBE, LogisticRegression()], ids=str)
+    def test_stable_ones_do_not_depend_on_the_order_of_rows_or_columns(self, model):
+        X, y = data_for(TUBE if model is TUBE else model, shape=(50, 70))
+        rng = np.random.default_rng(0)
+        rows, columns = rng.permutation(50), rng.permutation(70)
+        expected = stable_scores(clone(model), X, y)
+        found = stable_scores(clone(model), X[np.ix_(rows, columns)], y[rows])
+        np.testing.assert_allclose(found, expected[columns], rtol=1e-6)
+
+    @pytest.mark.parametrize("as_sparse", [False, True], ids=["dense", "sparse"])
+    @pytest.mark.parametrize("model", MODELS, ids=str)
+    def test_a_choice_does_not_depend_on_where_rows_and_columns_stand(self, model, as_sparse):
+        X, y = data_for(model, 7, (60, 40), as_sparse=as_sparse)
+        rng = np.random.default_rng(1)
+        rows, columns = rng.permutation(60), rng.permutation(40)
+        expected = BSSSelector(12, estimator=model).fit(X, y)
+        found = BSSSelector(12, estimator=model).fit(X[rows][:, columns], y[rows])
+        assert set(columns[found.indices_]) == set(expected.indices_)
+
+
+class TestSelectors:
+    @pytest.mark.parametrize("model", MODELS, ids=str)
+    @pytest.mark.parametrize(
+        "selector", [BSSSelector(12), LeverageScoreSelector(12, random_state=0), RRQRSelector(12)]
+    )
+    def test_choose_for_every_model(self, selector, model):
+        X, y = data_for(model, shape=(60, 40))
+        found = clone(selector).set_params(estimator=model, guarantee="full").fit(X, y)
+        assert found.certificate_.covers_all_rows
+        assert found.transform(X).shape[1] <= 12
+
+    @pytest.mark.parametrize("model", [Ridge(), TUBE, LogisticRegression()], ids=str)
+    def test_find_a_size_by_cross_validation(self, model):
+        X, y = data_for(model, shape=(80, 30))
+        search = BSSSelectorCV(BSSSelector(estimator=model), sizes=[2, 5, 30], cv=3).fit(X, y)
+        assert search.n_features_ in (2, 5)
+        assert search.cv_results_["mean_test_score"].min() > 0.6
+
+    @pytest.mark.parametrize("weight", [1.0, 2.0])
+    @pytest.mark.parametrize("model", [Ridge(), LogisticRegression()], ids=str)
+    def test_a_row_of_weight_two_counts_like_two_rows(self, model, weight):
+        X, y = data_for(model, 8, (40, 30))
+        weights = np.where(np.arange(40) < 10, weight, 1.0)
+        repeats = weights.astype(int)
+        found = BSSSelector(8, estimator=model).fit(X, y, sample_weight=weights)
+        expected = BSSSelector(8, estimator=model).fit(
+            np.repeat(X, repeats, 0), np.repeat(y, repeats)
+        )
+        assert set(found.indices_) == set(expected.indices_)
+
+
+class TestCertificates:
+    @pytest.mark.parametrize("rows", ["support", "all"])
+    @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
+    def test_enclose_the_objectives_of_the_model(self, model, n_classes, rows):
+        X, y = data_for(model, 9, (50, 30), n_classes)
+        chosen = np.arange(25)
+        found = certify(X, y, chosen, estimator=model, rows=rows)
+        realised = found.realised
+        assert realised.loss == loss_of(model, n_classes)
+        assert np.max(getattr(model, "alpha", getattr(model, "C", None))) == realised.C
+        values = []
+        for part in (X, X[:, chosen]):
+            fitted = fit_model(clone(model), part, y)
+            intercepts = np.zeros(len(np.atleast_2d(fitted.coef_))) + fitted.intercept_
+            intercepts /= intercept_of(model) or 1.0
+            flat = np.vstack([np.atleast_2d(fitted.coef_).T, intercepts]).ravel()
+            values.append(objective(model, part, y, row_costs(model, y), flat)[0])
+        assert realised.objective_full == pytest.approx(values[0], rel=1e-6)
+        assert realised.objective_full <= values[0] * (1 + 1e-12)
+        if rows == "all" or found.covers_all_rows:
+            assert realised.objective_selected == pytest.approx(values[1], rel=1e-6)
+            assert realised.objective_selected >= values[1] * (1 - 1e-12)
+        if predicts_numbers(model):
+            assert realised.margin_full is None
+        if not isinstance(model, LinearSVR):
+            assert found.n_rows == 50
+            assert rows == "all" or found.covers_all_rows
+
+    @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
+    def test_nest(self, model, n_classes):
+        """With more features than rows λ > 0, which bounds the growth for every model."""
+        X, y = data_for(model, 10, (20, 200), n_classes)
+        selector = BSSSelector(100, estimator=model, rescale="each", trust=0).fit(X, y)
+        found = certify(selector)
+        assert found.lambda_min > 0
+        assert 0 < found.realised.objective_ratio <= found.objective_factor
+        assert certify(X, y, selector).realised.objective_ratio == pytest.approx(
+            found.realised.objective_ratio
+        )
+
+
+class TestComparisons:
+    @pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier()], ids=str)
+    def test_are_made_for_classifiers(self, model):
+        X, y = data_for(model, shape=(60, 30))
+        methods = ["bss", "rfe", "lpsvm", "l1", "univariate"]
+        found = compare(X, y, [5], methods=methods, estimator=model, n_folds=2, n_jobs=1)
+        assert all(contender.mean_error < 0.4 for contender in found.contenders)
+
+    def test_are_not_made_of_numbers(self):
+        X, y = data_for(REGRESSORS[0])
+        with pytest.raises(ValueError, match=r"Ridge predicts numbers.*use a classifier"):
+            compare(X, y, [5], estimator=Ridge())
+
+    def test_are_not_made_for_other_models(self):
+        X, y = data_for(CLASSIFIERS[0])
+        with pytest.raises(ValueError, match="l1_ratio=0"):
+            compare(X, y, [5], estimator=LogisticRegression(l1_ratio=1.0, solver="saga"))
