@@ -399,7 +399,7 @@ class TestCertificates:
             assert realised.margin_full is None
         if not isinstance(model, LinearSVR):
             assert found.n_rows == 50
-            assert rows == "all" or found.covers_all_rows
+            assert found.rows == "all" or found.covers_all_rows
 
     @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
     def test_nest(self, model, n_classes):

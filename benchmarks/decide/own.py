@@ -15,7 +15,6 @@ from certifeature.rows.rows import as_rows
 from certifeature.selectors.pipeline import rescaled
 from certifeature.sparsify import Sample
 from certifeature.support.find import find_support
-from certifeature.support.loss import model_name
 from decide.choice import Choice
 
 
@@ -64,7 +63,7 @@ class Fits:
         (support, support_seconds), (basis, basis_seconds) = self._support, self._basis
         ranking, ranking_seconds = self._ranking(setting, method)
         start = process_time()
-        choice = method.choose(basis, support.mu, r, ranking, _SEED)
+        choice = method.choose(basis, support.target.soft_mu, r, ranking, _SEED)
         sample = rescaled(choice.sample, basis, setting.rescale)
         seconds = support_seconds + basis_seconds + ranking_seconds + process_time() - start
         return Choice(sample.indices, seconds, sample.weights)
@@ -74,8 +73,8 @@ class Fits:
         (support, _), (basis, _) = self._support, self._basis
         sample = Sample(choice.indices, scales)
         if basis.exact:
-            n_rows, model = support.rows.n_rows, model_name(support.model)
-            return measured_certificate(basis, sample, "support", n_rows, support.mu, model)
+            n_rows = support.rows.n_rows
+            return measured_certificate(basis, sample, support.kind, n_rows, support.target)
         return measured(support, sample, "support")
 
     def _svm(self):

@@ -54,12 +54,22 @@ class Regularised:
         Extreme generalised eigenvalues of (K̃ + μI, K + μI), or bounds of them.
     probability : float
         With which the bounds hold; below 1 where a random start was needed to find them.
+    hinge : bool
+        Whether the loss is the hinge, whose dual is not strongly convex; then μ is 1/(2C) too, and
+        the objective keeps λ(1 + λ)/2 instead of λ.
     """
 
     mu: float
     lambda_min: float
     lambda_max: float
     probability: float = 1.0
+    hinge: bool = False
+
+    @property
+    def kept(self) -> float:
+        """Share of which the objective with all features is left, at least: 1 over its growth."""
+        kept = min(1.0, self.lambda_min)
+        return kept * (1 + kept) / 2 if self.hinge else kept
 
 
 @dataclass(frozen=True)
@@ -230,7 +240,7 @@ class Certificate:
         """The most by which the objective of the model can grow, measured; inf if by anything."""
         kept = min(1.0, self.lambda_min)
         if self.regularised is not None:
-            kept = max(kept, min(1.0, self.regularised.lambda_min))
+            kept = max(kept, self.regularised.kept)
         return 1 / kept if kept > 0 else math.inf
 
     @property

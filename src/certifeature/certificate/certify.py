@@ -24,7 +24,6 @@ from certifeature.sparsify import Sample
 from certifeature.support import default_model
 from certifeature.support.accepted import check_model, predicts_numbers
 from certifeature.support.find import Support, every_row, find_support, missing_rows
-from certifeature.support.loss import model_name
 
 __all__ = ["certify", "measured", "with_realised"]
 
@@ -135,7 +134,8 @@ def certify(
         found = every_row(all_rows, estimator or default_model(0))
     else:
         found = find_support(all_rows, estimator)
-    certificate = replace(measured(found, sample, rows), new_data=new_data)
+    kind = "all" if rows == "all" else found.kind
+    certificate = replace(measured(found, sample, kind), new_data=new_data)
     if weights is None:
         certificate = replace(certificate, a_priori=_promise_of(selection, found))
     return with_realised(certificate, found, sample, all_rows) if realised else certificate
@@ -206,16 +206,18 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
         What the rows are.
     """
     rows = found.rows
-    mu, model = found.mu, model_name(found.model)
+    target = found.target
     n_rows, n_features = rows.n_rows, rows.n_features
     if min(n_rows, n_features) <= _memory.MAX_GRAM:
         X = rows.X
         if rows.in_blocks:
             few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
             X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
-        return measured_certificate(exact_basis(X), sample, kind, n_rows, mu, model)
+        return measured_certificate(exact_basis(X), sample, kind, n_rows, target)
     blocks = rows.X if rows.in_blocks else ArrayBlocks(rows.X)
-    regularised = None if mu is None else regularised_bound(blocks, sample, mu)
+    regularised = None
+    if target.mu is not None:
+        regularised = replace(regularised_bound(blocks, sample, target.mu), hinge=target.hinge)
     sizes = (n_rows, None, n_features, len(sample.indices))
     bounds, (n_fixed, n_trusted) = without_basis(sample, n_features), n_kept(sample)
     return Certificate(
@@ -226,7 +228,7 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
         regularised,
         n_fixed=n_fixed,
         n_trusted=n_trusted,
-        model=model,
+        model=target.name,
     )
 
 
@@ -238,5 +240,5 @@ def _promise_of(selection: Any, found: Support) -> APriori | None:
     promise: APriori | None = selection.certificate_.a_priori
     regularised = selection.certificate_.regularised
     if promise is not None and (regularised is None or regularised.mu != found.mu):
-        promise = replace(promise, regularised_min=None)
+        promise = replace(promise, regularised_min=None) if promise.lambda_min > 0 else None
     return promise

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from certifeature.basis import Basis
 from certifeature.certificate.certificate import Certificate, Regularised
 from certifeature.sparsify import Sample
+from certifeature.support.loss import Target
 
 __all__ = [
     "extreme_eigenvalues",
@@ -26,20 +27,23 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 def measured_certificate(
-    basis: Basis, sample: Sample, rows: str, n_rows: int, mu: float | None, model: str | None
+    basis: Basis, sample: Sample, rows: str, n_rows: int, target: Target
 ) -> Certificate:
-    """Return the second layer for rows whose basis is known, and a model if there is one."""
+    """Return the second layer for rows whose basis is known, and a model that may be any."""
     n_features = len(basis.vectors)
     bounds = (
         extreme_eigenvalues(basis, sample) if basis.exact else without_basis(sample, n_features)
     )
-    regularised = None if mu is None else regularised_eigenvalues(basis, sample, mu, n_rows)
+    regularised = None
+    if target.mu is not None:
+        regularised = regularised_eigenvalues(basis, sample, target.mu, n_rows)
     if regularised is not None:
         # Where λK ≼ K̃ ≼ ΛK, the same holds with μI added to both, once λ ≤ 1 ≤ Λ.
         regularised = replace(
             regularised,
             lambda_min=max(regularised.lambda_min, min(1.0, bounds[0])),
             lambda_max=min(regularised.lambda_max, max(1.0, bounds[1])),
+            hinge=target.hinge,
         )
     sizes = (n_rows, basis.rank, n_features, len(sample.indices))
     n_fixed, n_trusted = n_kept(sample)
@@ -51,7 +55,7 @@ def measured_certificate(
         regularised,
         n_fixed=n_fixed,
         n_trusted=n_trusted,
-        model=model,
+        model=target.name,
     )
 
 
@@ -113,7 +117,7 @@ def regularised_eigenvalues(
     upper *= 1 + share + share**2
     if n_rows > basis.n_components:
         lower, upper = min(lower, 1.0), max(upper, 1.0)
-    return Regularised(float(mu), max(lower, 0.0), upper)
+    return Regularised(float(mu), float(max(lower, 0.0)), float(upper))
 
 
 def _gram(basis: Basis, sample: Sample) -> FloatArray:

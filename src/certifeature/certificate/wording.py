@@ -69,13 +69,13 @@ def _promised(c: Certificate) -> str:
 def _no_promise(c: Certificate) -> str:
     if c.regularised is None and c.rank is not None and c.n_selected <= c.rank:
         return _too_few(c)
-    return "the features were not chosen by a theorem, or too few for one"
+    return "no theorem covers how they were chosen, for these rows and this model"
 
 
 def _too_few(c: Certificate) -> str:
     return (
-        f"{c.n_selected} features cannot span {c.rank} directions, and without a squared hinge, "
-        "logistic or squared loss a model may need them all"
+        f"{c.n_selected} features cannot span {c.rank} directions, and a model whose loss is not "
+        "known may need them all"
     )
 
 

@@ -33,7 +33,7 @@ from certifeature.sparsify import Sample
 from certifeature.sparsify.sample import EmptySampleError
 from certifeature.support import share_outside
 from certifeature.support.find import Support, every_row, find_support, grown, missing_rows
-from certifeature.support.loss import model_name
+from certifeature.support.loss import Target
 
 __all__ = [
     "Prepared",
@@ -74,8 +74,8 @@ class Prepared:
         How they were found.
     ranking : Ranking
         In which order features are considered.
-    mu : float or None
-        How strongly convex the dual of the model is; None if it is not.
+    target : Target
+        The model that features are chosen for, which may be any.
     """
 
     rows: Rows | None
@@ -84,7 +84,11 @@ class Prepared:
     basis: Basis
     facts: BasisFacts
     ranking: Ranking
-    mu: float | None
+    target: Target
+
+    def choose(self, method: Method, size: int, seed: int) -> Choice:
+        """Choose so many features."""
+        return method.choose(self.basis, self.target.soft_mu, size, self.ranking, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,17 +157,14 @@ def select(
     with progress("choose features"), one_thread():
         size = request.size or _fewest_that_keep(known, request, method)
         if size < n_features:
-            choice = method.choose(known.basis, known.mu, size, known.ranking, request.seed)
+            choice = known.choose(method, size, request.seed)
             sample = rescaled(choice.sample, known.whole, request.rescale)
         else:
             _warn_of_all(size, n_features, request)
             size, sample = n_features, method.everything(n_features)
             choice = Choice(sample, known.basis)
-    kind, n_rows = "all" if support is None else "support", known.facts.n_rows
-    model = request.estimator if support is None else support.model
-    certificate = measured_certificate(
-        known.whole, sample, kind, n_rows, known.mu, None if model is None else model_name(model)
-    )
+    kind, n_rows = "all" if support is None else support.kind, known.facts.n_rows
+    certificate = measured_certificate(known.whole, sample, kind, n_rows, known.target)
     if choice.promise is not None and choice.covered.exact:
         promise = promise_of_scales(choice.promise, choice.sample, choice.counted, sample.weights)
         certificate = replace(certificate, a_priori=promise)
@@ -190,9 +191,7 @@ def samples_of_sizes(
     for size in sizes:
         if size < rows.n_features:
             with one_thread():
-                choice = method.choose(
-                    known.basis, known.mu, int(size), known.ranking, request.seed
-                )
+                choice = known.choose(method, int(size), request.seed)
             yield rescaled(choice.sample, known.whole, request.rescale)
         else:
             yield method.everything(rows.n_features)
@@ -216,8 +215,8 @@ def prepare(
     known = rows if isinstance(rows, Rows) and not rows.in_blocks else None
     with progress("rank features"), one_thread():
         ranking = method.rank(known, support, basis, request.seed)
-    mu = _mu(known, support, request.estimator)
-    return Prepared(known, support, whole, basis, facts, ranking, mu)
+    target = _target(known, support, request.estimator)
+    return Prepared(known, support, whole, basis, facts, ranking, target)
 
 
 def rescaled(sample: Sample, basis: Basis, rescale: Any) -> Sample:
@@ -238,11 +237,11 @@ def rescaled(sample: Sample, basis: Basis, rescale: Any) -> Sample:
     return replace(sample, weights=weights)
 
 
-def _mu(rows: Rows | None, support: Support | None, estimator: Any) -> float | None:
-    """Return how strongly convex the dual of the model is; None if it is not, or there is none."""
+def _target(rows: Rows | None, support: Support | None, estimator: Any) -> Target:
+    """Return what is known of the model: any, if none is given where all rows matter."""
     if support is None and estimator is not None:
         support = every_row(Rows(np.empty((0, 0))) if rows is None else rows, estimator)
-    return None if support is None else support.mu
+    return Target() if support is None else support.target
 
 
 def _check_support(svm: Any, basis: Basis) -> None:
@@ -274,11 +273,11 @@ def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
     then λ is interpolated between what is too few and what is enough. A few samples are enough for
     one part in sixteen.
     """
-    goal, mu, basis = 1 - request.epsilon, known.mu, known.basis
+    goal, mu, basis = 1 - request.epsilon, known.target.soft_mu, known.basis
 
     def measured(size: int) -> float:
         try:
-            choice = method.choose(basis, mu, size, known.ranking, request.seed)
+            choice = known.choose(method, size, request.seed)
         except EmptySampleError:
             return 0.0
         sample = rescaled(choice.sample, known.whole, request.rescale)

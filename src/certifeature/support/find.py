@@ -16,7 +16,7 @@ from certifeature.support.accepted import predicts_numbers
 from certifeature.support.cascade import cascade
 from certifeature.support.costs import row_costs
 from certifeature.support.fitted import support_rows
-from certifeature.support.loss import loss_of, ridge_of
+from certifeature.support.loss import ALL_ROWS_MATTER, Target, loss_of, model_name, ridge_of
 from certifeature.support.model import default_model, fit_model
 
 __all__ = ["Support", "every_row", "find_support", "grown", "missing_rows"]
@@ -57,19 +57,34 @@ class Support:
     optimality_gap: float | None = None
 
     @property
+    def loss(self) -> str:
+        """The name of the loss."""
+        return loss_of(self.model, len(self.classes) or _MANY_CLASSES)
+
+    @property
+    def kind(self) -> str:
+        """Which rows a certificate is for: "all" where none can be left out, or "support"."""
+        return "all" if self.loss in ALL_ROWS_MATTER else "support"
+
+    @property
     def mu(self) -> float | None:
-        """How strongly convex the dual of the model is on weighted rows; None if it is not.
+        """The ridge of the bound for the model, on weighted rows; None if there is none.
 
         A row of weight s times √s leaves the dual as it is, but for the convexity of its loss,
         which is that of a row without weight. Weighted rows come divided by the largest root.
         """
-        mu = ridge_of(loss_of(self.model, len(self.classes) or _MANY_CLASSES), self.costs)
+        mu = ridge_of(self.loss, self.costs)
         weights = self.rows.sample_weight
         if mu is None or weights is None:
             return mu
         # Balanced classes may have been weighed with the weights of their rows.
         balanced = isinstance(getattr(self.model, "class_weight", None), str)
         return None if balanced else mu / float(weights.max())
+
+    @property
+    def target(self) -> Target:
+        """What a certificate has to know of the model."""
+        return Target(model_name(self.model), self.mu, self.loss == "hinge")
 
 
 def every_row(rows: Rows, estimator: Any) -> Support:

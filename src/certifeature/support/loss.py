@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.svm import SVC, LinearSVC, LinearSVR
 
-__all__ = ["ALL_ROWS_MATTER", "intercept_of", "loss_of", "model_name", "ridge_of"]
+__all__ = ["ALL_ROWS_MATTER", "Target", "intercept_of", "loss_of", "model_name", "ridge_of"]
 
-# The conjugate of a loss times c is so strongly convex, times 1/c.
+# The conjugate of a loss times c is so strongly convex, times 1/c. That of the hinge is not, but as
+# its multipliers are no larger than c, the ridge of the squared hinge serves it nearly as well.
 _CONVEXITY = {
+    "hinge": 0.5,
     "squared_hinge": 0.5,
     "squared": 0.5,
     "squared_epsilon_insensitive": 0.5,
@@ -23,8 +26,32 @@ _CONVEXITY = {
 ALL_ROWS_MATTER = ("squared", "logistic", "multinomial")
 
 
+@dataclass(frozen=True)
+class Target:
+    """What a certificate has to know of a model, which may be any.
+
+    Attributes
+    ----------
+    name : str or None
+        As `model_name` returns it.
+    mu : float or None
+        As `ridge_of` returns it.
+    hinge : bool
+        Whether its loss is the hinge.
+    """
+
+    name: str | None = None
+    mu: float | None = None
+    hinge: bool = False
+
+    @property
+    def soft_mu(self) -> float | None:
+        """How strongly convex its dual is; None if it is not."""
+        return None if self.hinge else self.mu
+
+
 def loss_of(model: Any, n_classes: int = 2) -> str:
-    """Return the name of a model's loss; "hinge" stands for all that only a hard bound covers.
+    """Return the name of a model's loss; "other" if only a bound for all directions covers it.
 
     Parameters
     ----------
@@ -48,7 +75,7 @@ def loss_of(model: Any, n_classes: int = 2) -> str:
         return str(model.loss)
     if isinstance(model, LinearSVC) and model.multi_class == "ovr" and model.penalty == "l2":
         return str(model.loss)
-    return "hinge"
+    return "hinge" if isinstance(model, SVC) else "other"
 
 
 def model_name(model: Any) -> str:
@@ -99,7 +126,7 @@ def intercept_of(model: Any) -> float | None:
 
 
 def ridge_of(loss: str, costs: NDArray[np.float64] | None) -> float | None:
-    """Return μ, for which the conjugate of a model's loss is μ-strongly convex.
+    """Return the ridge μ of the bound for a model: its conjugate is μ-strongly convex, or a hinge.
 
     That of ½‖w‖² + Σ cᵢ·loss is μ/max(c)-strongly convex, with μ that of the loss. Rows times the
     roots of their weights have the same μ as rows without.
@@ -114,7 +141,7 @@ def ridge_of(loss: str, costs: NDArray[np.float64] | None) -> float | None:
     Returns
     -------
     float or None
-        None if the conjugate is not strongly convex.
+        None if there is no such bound.
 
     Examples
     --------

@@ -78,7 +78,7 @@ def bss(
         Ranking among the admissible features, highest first, ties to the lower index; None ranks
         by the norms of the rows of V. "cover" takes the one that leaves most room between the
         barriers: eigenvalues come out closest to each other, at the price of looking at all
-        features in every step. The bounds hold for every ranking.
+        features in every eighth step. The bounds hold for every ranking.
     chosen : array-like of int, default=None
         Features that are in already. They are picked only where no other one is admissible.
 

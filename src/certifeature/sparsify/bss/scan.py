@@ -13,7 +13,7 @@ from certifeature.basis.basis import Vectors
 from certifeature.sparsify.bss.barriers import Spectrum, Step
 from certifeature.sparsify.bss.forms import Ceiling, QuadraticForm
 
-__all__ = ["Pick", "Scan"]
+__all__ = ["NOTHING_ADMISSIBLE", "Pick", "Scan"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -31,6 +31,11 @@ _LARGEST_JOINED = 2**23
 # More features than this are worth a closer look at the ceiling.
 _MANY_KEPT = 1024
 _EPS = float(np.finfo(np.float32).eps)
+NOTHING_ADMISSIBLE = (
+    "no admissible feature is left, although theory promises one: the columns of vectors are "
+    "orthonormal only to rounding that BSS cannot bear. Orthonormalise them, for instance with "
+    "numpy.linalg.qr."
+)
 
 
 class Scan:
@@ -105,11 +110,7 @@ class Scan:
             if repeat is None and hits.size:
                 repeat = places[0], vectors[hits[0]]
         if repeat is None:
-            raise ValueError(
-                "no admissible feature is left, although theory promises one: the columns of "
-                "vectors are orthonormal only to rounding that BSS cannot bear. "
-                "Orthonormalise them, for instance with numpy.linalg.qr."
-            )
+            raise ValueError(NOTHING_ADMISSIBLE)
         return self._pick(*repeat)
 
     def _not_ruled_out(self, block: Block, ceiling: Ceiling) -> IntArray:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from certifeature.basis.basis import row_blocks
 from certifeature.sparsify.bss.barriers import Spectrum, Step
-from certifeature.sparsify.bss.scan import Pick, Scan
+from certifeature.sparsify.bss.scan import NOTHING_ADMISSIBLE, Pick, Scan
 
 __all__ = ["WidestScan"]
 
@@ -23,8 +23,8 @@ _STEPS, _NEAREST = 8, 512
 class WidestScan(Scan):
     """Finds the feature of the largest 𝓛/𝓤, whatever its rank.
 
-    These ratios change little from step to step. All features are looked at in every eighth step,
-    more often at first, and in between those that were the best then.
+    These ratios change little from step to step. All features are looked at in the first two steps
+    and then in every eighth, and in between those that were the best then.
     """
 
     _n_steps, _n_since = 0, 0
@@ -52,6 +52,8 @@ class WidestScan(Scan):
         # Stable, so that of equal ratios the better rank comes first.
         self._near = np.sort(np.argsort(-free, kind="stable")[:_NEAREST])
         self._n_since = 0
+        if ratios.max() < 1:
+            raise ValueError(NOTHING_ADMISSIBLE)
         return int(np.argmax(free if free.max() >= 1 else ratios))
 
     def _widest(self, step: Step, places: NDArray[np.intp]) -> int | None:
