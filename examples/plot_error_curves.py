@@ -33,9 +33,9 @@ plt.show()
 
 # %%
 # The test error shows what the choice did cost, on these folds. The certificate bounds what it can
-# cost, on the support vectors of the SVM: with λ of the measured layer, the squared hard margin
-# keeps at least the share λ. BSS promises a part of that before it looks at the words, as soon as
-# it has more picks than there are directions; what is realised is better than both. Coverage alone,
+# cost in training, on the support vectors of the SVM: by how many times its objective can grow. BSS
+# promises a limit before it looks at the words, even with fewer of them than there are support
+# vectors; the measured limit is lower, and what is realised is lower than both. Coverage alone,
 # with a scale for each word, makes for the best certificate.
 
 coverage = BSSSelector(order="cover", rescale="each")

@@ -2,13 +2,15 @@
 
 import builtins
 from dataclasses import replace
+from importlib import import_module
 
 import matplotlib
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import linalg, sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectKBest, f_classif
+from sklearn.linear_model import RidgeClassifier
 from sklearn.svm import SVC
 
 from certifeature import (
@@ -28,6 +30,7 @@ from certifeature.plotting import (
     SpectrumDisplay,
     StabilityDisplay,
 )
+from certifeature.selectors.soft import soft_cut
 
 matplotlib.use("Agg")
 
@@ -157,45 +160,72 @@ def test_layers_nest_and_are_drawn_as_they_are(data, ax):
     X, y = data
     display = CertificateDisplay.from_estimator(BSSSelector(), X, y, [40, 80, 160], ax=ax)
     layers = display.layers
-    assert (layers["a priori"] <= layers["measured"]).all()
-    assert (layers["measured"] <= layers["realised"]).all()
-    certificate = certify(X, y, BSSSelector(80).fit(X, y))
-    assert layers["measured"][1] == certificate.lambda_min
-    assert layers["realised"][1] == certificate.realised.margin_ratio
+    assert list(layers) == ["promised", "measured", "realised"]
+    assert (layers["promised"] >= layers["measured"]).all()
+    assert (layers["measured"] >= layers["realised"]).all()
     for name, line in display.lines_.items():
         np.testing.assert_array_equal(line.get_data(), [display.n_features, layers[name]])
+    assert legend_texts(display) == ["promised", "measured", "realised"]
     assert ax.get_yscale() == "log"
     assert ax.get_xlabel() == "number of features chosen"
-    assert ax.get_ylabel() == "share of squared margin"
+    assert ax.get_ylabel() == "growth of the training objective (times)"
 
 
-def test_what_is_missing_or_zero_is_not_drawn_but_told(data, ax):
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"basis": "sketch", "n_components": 8}, {"guarantee": "full"}, {"supervised": False}],
+)
+def test_what_the_selector_knows_is_what_certify_finds(data, options, ax):
     X, y = data
-    display = CertificateDisplay.from_estimator(BSSSelector(), X, y, [5, 80], ax=ax)
-    assert np.isnan(display.layers["a priori"][0])
-    assert display.layers["measured"][0] == 0
-    assert np.isnan(display.lines_["measured"].get_ydata()).tolist() == [True, False]
-    np.testing.assert_array_equal(display.zeros_["measured"].get_xdata(), [5])
-    texts = legend_texts(display)
-    assert "a priori promise\n(none for 1 of 2)" in texts
-    assert "measured: zero" in texts
-    assert ax.get_ylim()[0] > 0
+    display = CertificateDisplay.from_estimator(BSSSelector(**options), X, y, [80], ax=ax)
+    selector = BSSSelector(80, **options).fit(X, y)
+    if options.get("guarantee") == "full":
+        certificate = certify(selector)
+    else:
+        rows = "support" if options.get("supervised", True) else "all"
+        certificate = certify(X, y, selector, rows=rows)
+    for name, (value,) in display.layers.items():
+        assert value == pytest.approx(getattr(certificate, f"{name}_growth"), rel=1e-6)
 
 
-def test_zeros_are_points_like_others_on_a_linear_scale(data, ax):
-    X, y = data
-    display = CertificateDisplay.from_certificates(
-        [certify(X, y, [0, 1], realised=False)], ax=ax, log=False
-    )
-    assert display.zeros_ == {}
-    assert display.lines_["measured"].get_ydata() == [0]
-    assert "a priori promise\n(none)" in legend_texts(display)
+def test_a_selector_that_knows_enough_trains_nothing_again(data, ax, monkeypatch):
+    # The module, which has the name of the function in it.
+    module = import_module("certifeature.certificate.certify")
+    monkeypatch.setattr(module, "find_support", None)
+    with pytest.raises(TypeError):
+        certify(*data, [0, 1])
+    CertificateDisplay.from_estimator(BSSSelector(), *data, [40], ax=ax)
+
+
+def test_nothing_lost_is_at_the_bottom(data, ax):
+    """A growth of 1 is in view, even if no layer comes near to it."""
+    certificate = certify(*data, np.arange(100), realised=False)
+    assert certificate.measured_growth > 1.5
+    CertificateDisplay([certificate]).plot(ax)
+    assert 0.5 < ax.get_ylim()[0] < 1
+
+
+def test_what_is_infinite_or_not_computed_is_not_drawn_but_told(data, ax):
+    """A hinge loss needs all directions, which five features do not span."""
+    selector = BSSSelector(estimator=SVC(kernel="linear"))
+    display = CertificateDisplay.from_estimator(selector, *data, [5, 80], ax=ax)
+    for name in ("promised", "measured"):
+        assert np.isinf(display.layers[name]).tolist() == [True, False]
+        assert np.isnan(display.lines_[name].get_ydata()).tolist() == [True, False]
+        assert f"{name}\n(none for 1 of 2: infinite)" in legend_texts(display)
+    assert "realised" in legend_texts(display)
 
 
 def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
-    X, y = data
-    CertificateDisplay.from_certificates([certify(X, y, [0, 1], realised=False)], ax=ax)
+    svc = SVC(kernel="linear")
+    certificate = certify(*data, [0, 1], estimator=svc, realised=False)
+    display = CertificateDisplay.from_certificates([certificate], ax=ax)
     ax.figure.draw_without_rendering()
+    assert legend_texts(display) == [
+        "promised\n(none: infinite)",
+        "measured\n(none: infinite)",
+        "realised\n(none: not computed)",
+    ]
 
 
 def test_random_promises_say_with_which_probability(ax):
@@ -203,21 +233,24 @@ def test_random_promises_say_with_which_probability(ax):
     selector = LeverageScoreSelector(supervised=False, random_state=0)
     display = CertificateDisplay.from_estimator(selector, X, None, [20, 1500], ax=ax)
     assert display.certificates[0].rows == "all"
-    assert "a priori promise\n(probability 0.99)\n(none for 1 of 2)" in legend_texts(display)
-    assert "realised\n(none)" in legend_texts(display)
+    assert "promised\n(probability 0.99)\n(none for 1 of 2: infinite)" in legend_texts(display)
+    assert "realised\n(none: not computed)" in legend_texts(display)
 
 
-def test_a_sketch_proves_nothing_and_says_so(data, ax):
-    certificate = certify(*data, np.arange(100), realised=False)
-    display = CertificateDisplay([certificate, replace(certificate, exact=False)]).plot(ax)
-    assert "measured λ\n(no proof for 1 of 2)" in legend_texts(display)
+def test_bounds_from_a_random_start_say_with_which_probability(data, ax):
+    certificate = certify(*data, np.arange(5), realised=False)
+    assert certificate.lambda_min == 0
+    random = replace(certificate.regularised, probability=0.99)
+    pair = [certificate, replace(certificate, regularised=random)]
+    assert "measured\n(probability 0.99)" in legend_texts(CertificateDisplay(pair).plot(ax))
 
 
 def test_selectors_of_scikit_learn_are_certified(data, ax):
     rfe = RFE(SVC(kernel="linear"), step=0.5)
     display = CertificateDisplay.from_estimator(rfe, *data, [50, 100], realised=False, ax=ax)
     assert display.n_features.tolist() == [50, 100]
-    assert np.isnan(display.layers["a priori"]).all()
+    assert np.isinf(display.layers["promised"]).all()
+    assert np.isfinite(display.layers["measured"]).all()
 
 
 @pytest.mark.parametrize(
@@ -282,6 +315,7 @@ def test_the_last_spectrum_is_that_of_the_selection(data, ax):
     assert high > display.upper[-1]
 
 
+@pytest.mark.parametrize("estimator", [None, SVC(kernel="linear")])
 @pytest.mark.parametrize(
     "options",
     [
@@ -293,13 +327,61 @@ def test_the_last_spectrum_is_that_of_the_selection(data, ax):
     ],
 )
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array, sparse.coo_array])
-def test_every_kind_of_basis_is_found_again(data, options, convert, ax):
+def test_every_kind_of_basis_is_found_again(data, options, convert, estimator, ax):
     X, y = convert(data[0]), data[1]
-    selector = BSSSelector(**options).fit(X, y)
+    selector = BSSSelector(estimator=estimator, **options).fit(X, y)
     display = SpectrumDisplay.from_estimator(selector, X, y, ax=ax)
+    assert display.soft == (estimator is None)
     assert display.eigenvalues.shape[1] == selector.basis_.n_components
     assert (display.lower < display.eigenvalues[:, 0]).all()
     assert (display.eigenvalues[:, -1] < display.upper).all()
+
+
+@pytest.mark.parametrize("least", [1e-4, 0.2, 1.0])
+@pytest.mark.parametrize("n_select", [16, 17, 60, 400])
+def test_bounds_of_a_soft_coverage_enclose_every_step(least, n_select, ax, rng):
+    """They follow from the barriers, and end within those of the theorem."""
+    coverage = rng.uniform(least, 1.0, 30)
+    coverage *= min(1.0, 15.5 / coverage.sum())
+    ratio = np.sqrt(coverage.sum() / n_select)
+    display = SpectrumDisplay.from_vectors(
+        vectors(400, 30), n_select, coverage=coverage, priority=rng.random(400), ax=ax
+    )
+    assert (display.lower < display.eigenvalues[:, 0]).all()
+    assert (display.eigenvalues[:, -1] < display.upper).all()
+    assert display.lower[-1] >= (1 - ratio) ** 2 - 1e-12
+    assert display.upper[-1] <= (1 + ratio) ** 2 + 1e-12
+    np.testing.assert_allclose(display.eigenvalues[0], np.sort(1 - coverage))
+
+
+def test_full_coverage_is_the_flat_spectrum_scaled(ax):
+    flat = SpectrumDisplay.from_vectors(vectors(200, 10), 40, ax=ax)
+    soft = SpectrumDisplay.from_vectors(vectors(200, 10), 40, coverage=np.ones(10), ax=ax)
+    scale = (1 - np.sqrt(10 / 40)) / 40
+    for name in ("eigenvalues", "lower", "upper"):
+        expected = scale * getattr(flat, name)
+        np.testing.assert_allclose(getattr(soft, name), expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(("size", "alpha", "enough"), [(100, 300.0, True), (20, 1.0, False)])
+def test_the_last_soft_spectrum_is_that_of_the_kernel_matrices(data, size, alpha, enough, ax):
+    """Generalised eigenvalues of K̃ + μ'I and K + μ'I; μ' is μ if picks are enough for that."""
+    X, y = data
+    selector = BSSSelector(
+        size, order="leverage", rescale="each", estimator=RidgeClassifier(alpha)
+    ).fit(X, y)
+    display = SpectrumDisplay.from_estimator(selector, X, ax=ax)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("step", "eigenvalue of $W^{1/2}MW^{1/2} + I - W$")
+    cut = soft_cut(np.linalg.svd(X, compute_uv=False), alpha, size)
+    assert (cut.stretch == 1) == enough
+    chosen = X[:, selector.indices_] * selector.weights_
+    ridge = cut.stretch * alpha * np.eye(len(X))
+    expected = linalg.eigh(chosen @ chosen.T + ridge, X @ X.T + ridge, eigvals_only=True)
+    np.testing.assert_allclose(display.eigenvalues[-1], expected, rtol=1e-6)
+    if enough:
+        bounds = selector.certificate_.regularised
+        assert display.eigenvalues[-1, 0] == pytest.approx(bounds.lambda_min)
+        assert display.eigenvalues[-1, -1] == pytest.approx(bounds.lambda_max)
 
 
 def test_priority_decides_which_features_are_picked(ax):

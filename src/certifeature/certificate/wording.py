@@ -11,7 +11,7 @@ from certifeature.certificate.new_data import as_sentences as new_data_sentences
 if TYPE_CHECKING:
     from certifeature.certificate.certificate import Certificate
 
-__all__ = ["as_html", "as_sentences"]
+__all__ = ["as_html", "as_sentences", "measured_probability"]
 
 
 def as_sentences(certificate: Certificate) -> list[str]:
@@ -46,7 +46,7 @@ def _headline(c: Certificate) -> str:
     fact = "" if c.realised_growth is None else f", in fact {_times(c.realised_growth)}"
     if math.isinf(c.measured_growth):
         return f"{start} not proven to stay near that with all features{fact}."
-    chance = _chance(_measured_probability(c))
+    chance = _chance(measured_probability(c))
     return f"{start} at most {_times(c.measured_growth)} that with all features{chance}{fact}."
 
 
@@ -86,7 +86,7 @@ def _measured(c: Certificate) -> str:
     if math.isinf(c.measured_growth):
         bound = f"∞, because {_no_bound(c)}"
     else:
-        bound = f"at most {_times(c.measured_growth)}{_chance(_measured_probability(c))}"
+        bound = f"at most {_times(c.measured_growth)}{_chance(measured_probability(c))}"
     if c.exact and c.lambda_min > 0:
         bound += f"; the squared hard margin keeps {_share(c.lambda_min)} at least"
     return f"{start}{bound} (λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}, κ = {_ratio(c)})."
@@ -102,7 +102,8 @@ def _no_bound(c: Certificate) -> str:
     return "the selection loses a direction of the rows, or keeps it too faintly to tell"
 
 
-def _measured_probability(c: Certificate) -> float:
+def measured_probability(c: Certificate) -> float:
+    """Return the probability with which the measured growth is a bound."""
     return 1.0 if c.regularised is None or c.lambda_min > 0 else c.regularised.probability
 
 

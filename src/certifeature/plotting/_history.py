@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
@@ -23,24 +24,37 @@ from certifeature.sparsify.sample import Steps
 
 __all__ = ["History"]
 
+# Eigenvalues after some steps, and what they lie above and below.
+Enclosed = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """Some steps of BSS: eigenvalues of A after them, and where the barriers are."""
+    """Some steps of BSS: eigenvalues after them, and what encloses them.
+
+    They are those of A and its barriers; or, where directions are covered in part, those that
+    `_in_part` returns.
+    """
 
     steps: NDArray[np.intp]
     eigenvalues: NDArray[np.float64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
+    soft: bool
 
     @classmethod
     def of_vectors(
-        cls, vectors: ArrayLike, n_select: int, priority: ArrayLike | None, n_shown: int
+        cls,
+        vectors: ArrayLike,
+        n_select: int,
+        coverage: ArrayLike | None,
+        priority: ArrayLike | None,
+        n_shown: int,
     ) -> Self:
         """Return the history of BSS on a basis."""
         _check_shown(n_shown)
         checked = as_vectors(vectors)
-        sample = bss(checked, n_select, priority=priority)
+        sample = bss(checked, n_select, coverage=coverage, priority=priority)
         assert sample.steps is not None
         return cls._of_steps(checked, sample.steps, n_shown)
 
@@ -54,17 +68,53 @@ class History:
 
     @classmethod
     def _of_steps(cls, vectors: Vectors, done: Steps, n_shown: int) -> Self:
-        n_components, n_steps = vectors.shape[1], len(done.features)
-        steps = np.unique(np.linspace(0, n_steps, n_shown).astype(np.intp))
-        matrix = np.zeros((n_components, n_components))
-        eigenvalues: list[Any] = [np.zeros(n_components)]
-        for start, end in pairwise(steps):
-            rows = vectors[done.features[start:end]] * np.sqrt(done.energies[start:end, None])
-            matrix += rows.T @ rows
-            eigenvalues.append(np.linalg.eigvalsh(matrix))
-        ratio, reach = np.sqrt(n_components / n_steps), np.sqrt(n_steps * n_components)
-        stretch = (1 + ratio) / (1 - ratio)
-        return cls(steps, np.array(eigenvalues), steps - reach, stretch * (steps + reach))
+        steps = np.unique(np.linspace(0, len(done.features), n_shown).astype(np.intp))
+        soft = done.coverage is not None
+        return cls(steps, *(_in_part if soft else _in_full)(vectors, done, steps), soft)
+
+
+def _in_full(vectors: Vectors, done: Steps, steps: NDArray[np.intp]) -> Enclosed:
+    """Return the eigenvalues of A after some steps, and the barriers."""
+    n_components, n_steps = vectors.shape[1], len(done.features)
+    ratio, reach = np.sqrt(n_components / n_steps), np.sqrt(n_steps * n_components)
+    stretch = (1 + ratio) / (1 - ratio)
+    eigenvalues = [np.linalg.eigvalsh(matrix) for matrix in _matrices(vectors, done, steps)]
+    return np.array(eigenvalues), steps - reach, stretch * (steps + reach)
+
+
+def _in_part(vectors: Vectors, done: Steps, steps: NDArray[np.intp]) -> Enclosed:
+    """Return the eigenvalues of W^½MW^½ + I − W after some steps, and bounds of them.
+
+    M is A times (1 − q)/r with q = √(D/r). After t steps, tI − √(rD)·W⁻¹ ≼ A, and A is below the
+    same with + in the place of −, times (1 + q)/(1 − q). So what is shown lies between
+    (1 − q + q²)I − (1 − (1 − q)t/r)W and (1 + q + q²)I − (1 − (1 + q)t/r)W.
+    """
+    assert done.coverage is not None
+    shares, n_steps = done.coverage, len(done.features)
+    ratio = np.sqrt(shares.sum() / n_steps)
+    roots = np.sqrt(shares)
+    eigenvalues = [
+        np.linalg.eigvalsh(
+            (1 - ratio) / n_steps * roots[:, None] * matrix * roots + np.diag(1 - shares)
+        )
+        for matrix in _matrices(vectors, done, steps)
+    ]
+    lower = 1 - ratio + ratio**2 - (1 - (1 - ratio) * steps / n_steps) * shares.max()
+    uncovered = 1 - (1 + ratio) * steps / n_steps
+    upper = 1 + ratio + ratio**2 - np.minimum(uncovered * shares.min(), uncovered * shares.max())
+    return np.array(eigenvalues), lower, upper
+
+
+def _matrices(
+    vectors: Vectors, done: Steps, steps: NDArray[np.intp]
+) -> Iterator[NDArray[np.float64]]:
+    """Yield A after each of some steps, the first of which is 0."""
+    matrix = np.zeros((vectors.shape[1], vectors.shape[1]))
+    yield matrix
+    for start, end in pairwise(steps):
+        rows = vectors[done.features[start:end]] * np.sqrt(done.energies[start:end, None])
+        matrix = matrix + rows.T @ rows
+        yield matrix
 
 
 def _check_shown(n_shown: int) -> None:
@@ -107,6 +157,8 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
     )
     if facts.kind == "truncated" and selector.n_components is not None:
         basis = basis.truncated(selector.n_components)
+    if selector.selection_.sample.steps.coverage is not None:
+        return basis.vectors
     names = getattr(selector, "feature_names_in_", None)
     method = selector._method().of_features(n_features, names)
     kept, _ = method.kept(selector.selection_.ranking, selector.n_features_to_select_)

@@ -8,31 +8,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.certificate import Certificate
+from certifeature.certificate.wording import measured_probability
 
 __all__ = ["layer_label", "layer_values"]
 
 
 def layer_values(certificates: Sequence[Certificate]) -> dict[str, NDArray[np.float64]]:
-    """Return the share of the squared margin that each layer states; NaN where it does not."""
+    """Return the growth that each layer states: inf if it sets no limit, NaN if not computed."""
     values = {
-        "a priori": [None if c.a_priori is None else c.a_priori.lambda_min for c in certificates],
-        "measured": [c.lambda_min for c in certificates],
-        "realised": [None if c.realised is None else c.realised.margin_ratio for c in certificates],
+        "promised": [c.promised_growth for c in certificates],
+        "measured": [c.measured_growth for c in certificates],
+        "realised": [c.realised_growth for c in certificates],
     }
     return {name: np.array(layer, dtype=np.float64) for name, layer in values.items()}
 
 
 def layer_label(name: str, certificates: Sequence[Certificate]) -> str:
-    """Return the label of a layer, with the number of certificates that lack it."""
-    label = {"a priori": "a priori promise", "measured": "measured λ"}.get(name, name)
-    if name == "a priori":
-        chances = {c.a_priori.probability for c in certificates if c.a_priori is not None}
-        if chances and min(chances) < 1:
-            label += f"\n(probability {min(chances):g})"
-    n_all, n_missing = len(certificates), int(np.isnan(layer_values(certificates)[name]).sum())
-    if n_missing:
-        label += "\n(none)" if n_missing == n_all else f"\n(none for {n_missing} of {n_all})"
-    n_inexact = sum(not certificate.exact for certificate in certificates)
-    if name == "measured" and n_inexact:
-        label += f"\n(no proof for {n_inexact} of {n_all})"
+    """Return the label of a layer, with the number of certificates that lack it, and why."""
+    values = layer_values(certificates)[name]
+    label = name
+    chances = [
+        _probability(name, c) for c, v in zip(certificates, values, strict=True) if v < np.inf
+    ]
+    if min(chances, default=1.0) < 1:
+        label += f"\n(probability {min(chances):g})"
+    for lacking, reason in ((np.isinf(values), "infinite"), (np.isnan(values), "not computed")):
+        if lacking.any():
+            some = "" if lacking.all() else f" for {lacking.sum()} of {len(values)}"
+            label += f"\n(none{some}: {reason})"
     return label
+
+
+def _probability(name: str, certificate: Certificate) -> float:
+    """Return the probability with which what a layer states is true."""
+    if name == "measured":
+        return measured_probability(certificate)
+    if name == "promised" and certificate.a_priori is not None:
+        return certificate.a_priori.probability
+    return 1.0

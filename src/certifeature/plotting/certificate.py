@@ -27,16 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CertificateDisplay"]
 
-# Height of the marks for zeros, which a log scale cannot show, as a share of the axes.
-_HEIGHT_OF_ZEROS = 0.03
-
 
 class CertificateDisplay:
-    """How much of the squared margin a selection keeps: promised, measured and realised.
+    """By how many times the training objective grows: promised, measured and realised.
 
-    Each layer is a lower bound of the next. What does not exist (no promise for so few features, no
-    hard margin for classes that overlap) is left out, and the legend says of how many sizes. On a
-    log scale, zeros are hollow triangles at the bottom.
+    Each layer is an upper bound of the next, on a logarithmic axis; at 1 nothing is lost. For a
+    hard margin the objective is 1/margin². What is infinite (no promise for so few features, no
+    bound without a ridge) or was not computed is left out, and the legend says of how many sizes.
 
     Parameters
     ----------
@@ -48,15 +45,14 @@ class CertificateDisplay:
     n_features : ndarray of shape (n_certificates,)
         Numbers of features chosen.
     layers : dict of str to ndarray of shape (n_certificates,)
-        "a priori", "measured" and "realised"; NaN where a layer does not exist.
+        "promised", "measured" and "realised": the growth that each states; infinite where it sets
+        no limit, and NaN where it was not computed.
     ax_ : matplotlib Axes
         Axes with the curves.
     figure_ : matplotlib Figure
         Figure with the axes.
     lines_ : dict of str to matplotlib Line2D
         The curve of each layer.
-    zeros_ : dict of str to matplotlib Line2D
-        The triangles of each layer that has any.
     legend_ : matplotlib Legend
         The legend.
 
@@ -72,7 +68,7 @@ class CertificateDisplay:
     >>> from certifeature.plotting import CertificateDisplay
     >>> X, y = make_relevant_features(60, 300, 20, random_state=0)
     >>> display = CertificateDisplay.from_estimator(BSSSelector(), X, y, [40, 80])
-    >>> bool((display.layers["a priori"] <= display.layers["measured"]).all())
+    >>> bool((display.layers["promised"] >= display.layers["measured"]).all())
     True
     >>> display.ax_.get_xlabel()
     'number of features chosen'
@@ -133,7 +129,7 @@ class CertificateDisplay:
         sizes : sequence of int
             Numbers of features, increasing.
         realised : bool, default=True
-            Whether to compute margins too, which takes several SVM fits.
+            Whether to compute the third layer too, which takes several fits for each size.
         ax : matplotlib Axes, default=None
             Axes to draw in; None makes a figure.
         **kwargs : dict
@@ -150,22 +146,19 @@ class CertificateDisplay:
                 f"{type(estimator).__name__} has no parameter n_features_to_select, so it cannot "
                 "be asked for each size; certify its selections and use from_certificates."
             )
-        rows = "support" if getattr(estimator, "supervised", True) else "all"
         certificates = []
         for size in checked_sizes(sizes):
             selector = clone(estimator).set_params(n_features_to_select=size).fit(X, y)
-            certificates.append(certify(X, y, selector, rows=rows, realised=realised))
+            certificates.append(_certificate(selector, X, y, realised))
         return cls(certificates).plot(ax, **kwargs)
 
-    def plot(self, ax: Axes | None = None, *, log: bool = True, **kwargs: Any) -> Self:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the layers.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Axes to draw in; None makes a figure.
-        log : bool, default=True
-            Whether the y axis has a log scale.
         **kwargs : dict
             Passed to :meth:`matplotlib.axes.Axes.plot` for each layer.
 
@@ -177,23 +170,24 @@ class CertificateDisplay:
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         self.lines_: dict[str, Any] = {}
-        self.zeros_: dict[str, Any] = {}
         self.ax_.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
         for place, (name, values) in enumerate(self.layers.items()):
             style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKERS[place]}
             style |= {"markersize": 5, "label": layer_label(name, self.certificates)} | kwargs
-            hidden = (values <= 0) & log
-            (line,) = self.ax_.plot(self.n_features, np.where(hidden, np.nan, values), **style)
-            self.lines_[name] = line
-            if hidden.any():
-                style = {"color": line.get_color(), "linestyle": "none", "fillstyle": "none"}
-                style |= {"marker": "v", "label": f"{name}: zero"}
-                style |= {"transform": self.ax_.get_xaxis_transform()}
-                heights = np.full(hidden.sum(), _HEIGHT_OF_ZEROS * (1 + place))
-                (self.zeros_[name],) = self.ax_.plot(self.n_features[hidden], heights, **style)
-        self.ax_.set(xlabel="number of features chosen", ylabel="share of squared margin")
-        if log:
-            log_scale(self.ax_)
+            shown = np.where(np.isfinite(values), values, np.nan)
+            (self.lines_[name],) = self.ax_.plot(self.n_features, shown, **style)
+        label = "growth of the training objective (times)"
+        self.ax_.set(xlabel="number of features chosen", ylabel=label)
+        log_scale(self.ax_)
         label_numbers(self.ax_, self.n_features)
         self.legend_ = add_legend(self.ax_, headroom=True)
         return self
+
+
+def _certificate(selector: Any, X: Any, y: Any, realised: bool) -> Certificate:
+    """Return the certificate of a fitted selector, without training again what it has trained."""
+    selection = getattr(selector, "selection_", None)
+    if selection is not None and selection.support is not None and selection.certificate.exact:
+        return certify(selector, realised=realised)
+    rows = "support" if getattr(selector, "supervised", True) else "all"
+    return certify(X, y, selector, rows=rows, realised=realised)

@@ -1,4 +1,4 @@
-"""The spectrum of the matrix that BSS builds up, between its barriers."""
+"""The spectrum of the matrix that BSS builds up, and what encloses it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SpectrumDisplay"]
 
+_SOFT = "$W^{1/2}MW^{1/2} + I - W$"
+
 
 class SpectrumDisplay:
     r"""Eigenvalues of the matrix A that BSS builds up, with the barriers that enclose them.
@@ -30,14 +32,29 @@ class SpectrumDisplay:
     and every eigenvalue of A lies strictly between them. The chosen scales turn A into
     VᵀRRᵀV = A·(1 − √(ℓ/r))/r.
 
+    Where a soft model needs a share w of each direction only, W = diag(w), D = Σw and q = √(D/r),
+    the eigenvalues shown are those of W^½MW^½ + I − W, with M = A·(1 − q)/r. After the last step M
+    is VᵀRRᵀV, and they say how the kernel matrix of the chosen and scaled features compares to that
+    of all features, a ridge added to both: that of the model, or a larger one where picks are too
+    few for it. 1 is untouched. After step τ they lie between
+
+    .. math::
+
+        1 - q + q^2 - \left(1 - (1-q)\frac{\tau}{r}\right) \max w \quad\text{and}\quad
+        1 + q + q^2 + \max_w \left((1+q)\frac{\tau}{r} - 1\right) w,
+
+    in the end between (1 − q)² and (1 + q)². Features that are in anyway are not counted.
+
     Parameters
     ----------
     steps : ndarray of shape (n_shown,)
         Steps that are shown, from 0 to r.
     eigenvalues : ndarray of shape (n_shown, n_components)
-        Eigenvalues of A after each of them, in increasing order.
+        Eigenvalues after each of them, in increasing order.
     lower, upper : ndarray of shape (n_shown,)
-        Barriers after each of them.
+        Barriers or bounds after each of them.
+    soft : bool, default=False
+        Whether directions are covered in part, so that the eigenvalues are not those of A.
 
     Attributes
     ----------
@@ -48,7 +65,7 @@ class SpectrumDisplay:
     eigenvalues_ : matplotlib LineCollection
         A line for each eigenvalue.
     lower_, upper_ : matplotlib Line2D
-        The barriers.
+        The barriers or bounds.
     legend_ : matplotlib Legend
         The legend.
 
@@ -71,12 +88,19 @@ class SpectrumDisplay:
     """
 
     def __init__(
-        self, *, steps: ArrayLike, eigenvalues: ArrayLike, lower: ArrayLike, upper: ArrayLike
+        self,
+        *,
+        steps: ArrayLike,
+        eigenvalues: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        soft: bool = False,
     ) -> None:
         self.steps = np.asarray(steps)
         self.eigenvalues = np.asarray(eigenvalues, dtype=np.float64)
         self.lower = np.asarray(lower, dtype=np.float64)
         self.upper = np.asarray(upper, dtype=np.float64)
+        self.soft = soft
         n_shown = len(self.steps)
         if self.eigenvalues.ndim != 2 or len(self.eigenvalues) != n_shown:
             raise ValueError(
@@ -90,6 +114,7 @@ class SpectrumDisplay:
         vectors: ArrayLike,
         n_select: int,
         *,
+        coverage: ArrayLike | None = None,
         priority: ArrayLike | None = None,
         n_shown: int = 60,
         ax: Axes | None = None,
@@ -102,7 +127,9 @@ class SpectrumDisplay:
         vectors : array-like or ImplicitVectors of shape (n_features, n_components)
             Orthonormal columns.
         n_select : int
-            Number of steps, more than ``n_components``.
+            Number of steps, more than ``n_components``, or than the sum of ``coverage``.
+        coverage : array-like of shape (n_components,), default=None
+            Share of each direction to be covered, as for :func:`certifeature.sparsify.bss`.
         priority : array-like of shape (n_features,), default=None
             Ranking among the admissible features, as for :func:`certifeature.sparsify.bss`.
         n_shown : int, default=60
@@ -118,7 +145,7 @@ class SpectrumDisplay:
             The plot.
         """
         require_matplotlib()
-        history = History.of_vectors(vectors, n_select, priority, n_shown)
+        history = History.of_vectors(vectors, n_select, coverage, priority, n_shown)
         return cls(**vars(history)).plot(ax, **kwargs)
 
     @classmethod
@@ -159,7 +186,7 @@ class SpectrumDisplay:
         return cls(**vars(history)).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw eigenvalues and barriers.
+        """Draw eigenvalues and what encloses them.
 
         Parameters
         ----------
@@ -180,17 +207,18 @@ class SpectrumDisplay:
         n_components = self.eigenvalues.shape[1]
         paths = [np.column_stack([self.steps, values]) for values in self.eigenvalues.T]
         style: dict[str, Any] = {"color": COLOURS[0], "linewidth": 0.8, "alpha": 0.7} | kwargs
-        style.setdefault("label", f"{n_components} eigenvalues of A")
+        matrix, line, neutral = (_SOFT, "bound", 1) if self.soft else ("A", "barrier", 0)
+        style.setdefault("label", f"{n_components} eigenvalues of {matrix}")
         self.eigenvalues_ = self.ax_.add_collection(LineCollection(paths, **style))
-        self.ax_.axhline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
+        self.ax_.axhline(neutral, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
         (self.upper_,) = self.ax_.plot(
-            self.steps, self.upper, color=COLOURS[4], linestyle="-.", label="upper barrier"
+            self.steps, self.upper, color=COLOURS[4], linestyle="-.", label=f"upper {line}"
         )
         (self.lower_,) = self.ax_.plot(
-            self.steps, self.lower, color=COLOURS[1], linestyle="--", label="lower barrier"
+            self.steps, self.lower, color=COLOURS[1], linestyle="--", label=f"lower {line}"
         )
         self.ax_.autoscale_view()
         self.ax_.margins(x=0)
-        self.ax_.set(xlabel="step", ylabel="eigenvalue of A")
+        self.ax_.set(xlabel="step", ylabel=f"eigenvalue of {matrix}")
         self.legend_ = add_legend(self.ax_)
         return self

@@ -24,10 +24,13 @@ class Steps:
         The feature of each step; one may come again.
     energies : ndarray of shape (n_steps,)
         How much of it is added.
+    coverage : ndarray of shape (n_components,) or None
+        Share of each direction that had to be covered; None for all of each.
     """
 
     features: NDArray[np.intp]
     energies: NDArray[np.float64]
+    coverage: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)

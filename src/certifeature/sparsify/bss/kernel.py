@@ -161,7 +161,7 @@ def bss(
         features[number], vector = pick
         energies[number] = barriers.accept(step, vector)
         spectrum.add(vector * np.sqrt(energies[number]))
-    return _scaled(Steps(features, energies), (1 - ratio) / n_select)
+    return _scaled(Steps(features, energies, shares), (1 - ratio) / n_select)
 
 
 def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
