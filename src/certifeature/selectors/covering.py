@@ -24,6 +24,7 @@ from certifeature.selectors.order import (
 from certifeature.selectors.soft import effective_dimension, soft_cut
 from certifeature.sparsify import Sample, bss
 from certifeature.support.find import Support
+from certifeature.support.fitted import ranks
 
 __all__ = ["BSSMethod"]
 
@@ -34,6 +35,8 @@ IntArray = NDArray[np.intp]
 _COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
 # For a soft model, so many directions are covered at least, and as many as there are picks.
 _FEW_DIRECTIONS = 256
+# Share of the average leverage of a pick, below which features come last.
+_LEAST_LEVERAGE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +183,10 @@ class BSSMethod(Method):
             sample if self.for_proof else self._filled_up(sample, ranking, size), covered, promise
         )
 
+    def _fills_by(self, name: str) -> bool:
+        # An order may be an array, too.
+        return isinstance(self.fill, str) and self.fill == name
+
     def _soft(
         self, basis: Basis, mu: float, kept: IntArray, n_picks: int, ranking: Ranking
     ) -> tuple[Sample, Basis, APriori]:
@@ -188,13 +195,16 @@ class BSSMethod(Method):
         n_covered = max(_FEW_DIRECTIONS, n_picks)
         head = basis.truncated(n_covered) if n_covered < basis.n_components else basis
         shares, rest = np.split(cut.shares, [head.n_components])
-        priority: Any = self.fill if isinstance(self.fill, str) else None
-        if priority == "leverage":
+        priority: Any = "cover"
+        if not self._fills_by("cover"):
             # That of a soft model: directions that it does not need count for less.
             parts = [block**2 @ shares for _, block in row_blocks(head.vectors)]
-            priority = np.round(np.concatenate(parts), 12)
-        elif priority != "cover":
-            priority = with_faint_last(ranking.scores, head, basis)
+            leverage = np.round(np.concatenate(parts), 12)
+            # What picks have to cover is D; one with much less leverage than its share would need
+            # a scale that it does not get.
+            serves = leverage >= _LEAST_LEVERAGE * shares.sum() / n_picks
+            by_leverage = self._fills_by("leverage")
+            priority = leverage if by_leverage else ranks(serves, ranking.scores)
         picked = bss(head.vectors, n_picks, coverage=shares, priority=priority, chosen=kept)
         tail = None
         if len(rest):
@@ -209,12 +219,11 @@ class BSSMethod(Method):
     ) -> tuple[Sample, Basis, APriori | None]:
         """Cover all directions alike, or as many as picks can."""
         covered = self.covered(basis, kept, n_picks)
-        fill = self.fill if isinstance(self.fill, str) else None
         priority: Any = "cover"
-        if fill != "cover":
+        if not self._fills_by("cover"):
             # Leverage is that in the directions which are to be covered.
             norms = np.round(squared_norms(covered.vectors), 12)
-            scores = norms if fill == "leverage" else ranking.scores
+            scores = norms if self._fills_by("leverage") else ranking.scores
             priority = with_faint_last(scores, covered, basis)
         if n_picks == 1:
             # BSS begins with two picks; its first alone can match one direction exactly.
