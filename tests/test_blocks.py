@@ -258,7 +258,7 @@ class TestCascade:
         [
             (SVC(kernel="linear"), "are for sklearn.svm.LinearSVC; got SVC"),
             (LinearSVC(class_weight="balanced"), "differs from block to block"),
-            (LinearSVC(penalty="l1"), "need penalty='l2'"),
+            (LinearSVC(penalty="l1"), "Use penalty='l2'"),
             (LinearSVC(multi_class="crammer_singer"), "need multi_class='ovr'"),
         ],
     )

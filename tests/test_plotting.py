@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectKBest, f_classif
 from sklearn.linear_model import RidgeClassifier
-from sklearn.svm import SVC
+from sklearn.svm import SVC, NuSVC
 
 from certifeature import (
     BSSSelector,
@@ -30,6 +30,7 @@ from certifeature.plotting import (
     SpectrumDisplay,
     StabilityDisplay,
 )
+from certifeature.selectors import covering
 from certifeature.selectors.soft import soft_cut
 
 matplotlib.use("Agg")
@@ -206,19 +207,19 @@ def test_nothing_lost_is_at_the_bottom(data, ax):
 
 
 def test_what_is_infinite_or_not_computed_is_not_drawn_but_told(data, ax):
-    """A hinge loss needs all directions, which five features do not span."""
-    selector = BSSSelector(estimator=SVC(kernel="linear"))
+    """Of a loss that is not known all directions may count, which five features do not span."""
+    selector = BSSSelector(estimator=NuSVC(kernel="linear", nu=0.2), order="coef")
     display = CertificateDisplay.from_estimator(selector, *data, [5, 80], ax=ax)
     for name in ("promised", "measured"):
         assert np.isinf(display.layers[name]).tolist() == [True, False]
         assert np.isnan(display.lines_[name].get_ydata()).tolist() == [True, False]
         assert f"{name}\n(none for 1 of 2: infinite)" in legend_texts(display)
-    assert "realised" in legend_texts(display)
+    assert "realised\n(none: not computed)" in legend_texts(display)
 
 
 def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
-    svc = SVC(kernel="linear")
-    certificate = certify(*data, [0, 1], estimator=svc, realised=False)
+    svm = NuSVC(kernel="linear", nu=0.2)
+    certificate = certify(*data, [0, 1], estimator=svm, realised=False)
     display = CertificateDisplay.from_certificates([certificate], ax=ax)
     ax.figure.draw_without_rendering()
     assert legend_texts(display) == [
@@ -327,12 +328,18 @@ def test_the_last_spectrum_is_that_of_the_selection(data, ax):
     ],
 )
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array, sparse.coo_array])
-def test_every_kind_of_basis_is_found_again(data, options, convert, estimator, ax):
+@pytest.mark.parametrize("few", [4, 256])
+def test_every_kind_of_basis_is_found_again(
+    data, options, convert, estimator, few, ax, monkeypatch
+):
+    monkeypatch.setattr(covering, "_FEW_DIRECTIONS", few)
     X, y = convert(data[0]), data[1]
     selector = BSSSelector(estimator=estimator, **options).fit(X, y)
     display = SpectrumDisplay.from_estimator(selector, X, y, ax=ax)
     assert display.soft == (estimator is None)
-    assert display.eigenvalues.shape[1] == selector.basis_.n_components
+    steps = selector.selection_.sample.steps
+    n_covered = selector.basis_.n_components if estimator else len(steps.coverage)
+    assert display.eigenvalues.shape[1] == n_covered
     assert (display.lower < display.eigenvalues[:, 0]).all()
     assert (display.eigenvalues[:, -1] < display.upper).all()
 

@@ -157,8 +157,9 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
     )
     if facts.kind == "truncated" and selector.n_components is not None:
         basis = basis.truncated(selector.n_components)
-    if selector.selection_.sample.steps.coverage is not None:
-        return basis.vectors
+    coverage = selector.selection_.sample.steps.coverage
+    if coverage is not None:
+        return basis.truncated(len(coverage)).vectors
     names = getattr(selector, "feature_names_in_", None)
     method = selector._method().of_features(n_features, names)
     kept, _ = method.kept(selector.selection_.ranking, selector.n_features_to_select_)

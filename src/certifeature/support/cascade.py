@@ -158,8 +158,6 @@ def _check(svm: Any) -> None:
             f"rows in blocks are for sklearn.svm.LinearSVC; got {name}. Use that, or "
             "supervised=False."
         )
-    if svm.penalty != "l2":
-        raise ValueError(f"rows in blocks need penalty='l2'; got {svm.penalty!r}.")
     if svm.multi_class != "ovr":
         raise ValueError(f"rows in blocks need multi_class='ovr'; got {svm.multi_class!r}.")
     if isinstance(svm.class_weight, str):
