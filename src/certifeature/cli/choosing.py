@@ -158,7 +158,9 @@ def selector_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Any:
     selector = method.make(data.X.shape[1] if by_score else size, model, seed)
     if method.ours:
         # Random choices need no model and no basis, but their certificates do.
-        selector.set_params(estimator=model, basis="auto", n_components=None, **parameters)
+        if selector.estimator is None:
+            selector.set_params(estimator=model)
+        selector.set_params(basis="auto", n_components=None, **parameters)
     if wishes.keep:
         kept = kept_features(wishes.keep, data.names)
         if isinstance(size, int) and len(kept) > size:

@@ -76,13 +76,15 @@ CostOption = Annotated[
 ModelOption = Annotated[
     Models,
     typer.Option(
-        help="Model that features are chosen for: svm; logistic, logistic regression; ridge, a "
-        "ridge classifier, or ridge regression where the labels are numbers with decimals. Ridge "
-        "takes alpha = 1/(2C), so that C means the same for all.",
+        help="Model that features are chosen for: svm, a linear SVM with a squared hinge loss; "
+        "logistic, logistic regression; ridge, a ridge classifier, or ridge regression where the "
+        "labels are numbers with decimals. Ridge takes alpha = 1/(2C), so that C means the same "
+        "for all.",
     ),
 ]
 SeedOption = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
 _METHOD_NAMES: dict[str, Any] = {"metavar": "NAME", "autocompletion": lambda: list(METHODS)}
+_CLASSIFIERS = [name for name, method in METHODS.items() if method.needs_classes]
 MethodOption = Annotated[
     str,
     typer.Option(
@@ -94,7 +96,8 @@ MethodsOption = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help=f"Method to compare; may be repeated. All, if none is given: {', '.join(METHODS)}.",
+        help=f"Method to compare; may be repeated. All, if none is given: {', '.join(METHODS)}. "
+        f"Without labels that are classes, {', '.join(_CLASSIFIERS)} are left out.",
         **_METHOD_NAMES,
     ),
 ]

@@ -46,6 +46,8 @@ class Method:
     ours : bool
         Whether it is a selector of this library that takes "certified" for the number of features,
         and can choose for all rows without labels.
+    needs_classes : bool
+        Whether it is a classifier of its own, that cannot choose for a model that predicts numbers.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Method:
     make: Maker | None
     own_size: bool = False
     ours: bool = False
+    needs_classes: bool = False
 
 
 # Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
@@ -92,6 +95,7 @@ _LISTED = (
             random_state=seed,
         ),
         ours=True,
+        needs_classes=True,
     ),
     Method(
         "leverage",
@@ -108,7 +112,13 @@ _LISTED = (
         ours=True,
     ),
     Method("rfe", "all", lambda size, model, _: RFE(model, n_features_to_select=size, step=0.1)),
-    Method("lpsvm", "all", lambda _, model, __: LPSVMSelector(C=_cost(model)), own_size=True),
+    Method(
+        "lpsvm",
+        "all",
+        lambda _, model, __: LPSVMSelector(C=_cost(model)),
+        own_size=True,
+        needs_classes=True,
+    ),
     Method(
         "l1",
         "all",
@@ -117,6 +127,7 @@ _LISTED = (
             max_features=size,
             threshold=1e-12,
         ),
+        needs_classes=True,
     ),
     Method(
         "univariate",

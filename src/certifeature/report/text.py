@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-__all__ = ["MISSING", "decimals", "duration", "number", "one_line", "share", "visible"]
+__all__ = ["MISSING", "decimals", "duration", "number", "one_line", "visible"]
 
 MISSING = "–"
 
@@ -53,11 +53,6 @@ def number(value: float | None) -> str:
     if value is None or math.isnan(value):
         return MISSING
     return "∞" if value == math.inf else f"{value:.3g}"
-
-
-def share(value: float) -> str:
-    """Return a share in percent."""
-    return f"{100 * value:.3g}\N{NO-BREAK SPACE}%"
 
 
 def duration(seconds: float) -> str:
