@@ -155,7 +155,10 @@ class TestNumbers:
         methods = [contender.method for contender in found.contenders]
         assert methods == ["full data", "bss", "leverage", "rrqr", "rfe", "univariate", "random"]
         for name in ("bss-paper", "lpsvm", "l1"):
-            with pytest.raises(ValueError, match=f"{name} tells classes apart, and Ridge predicts"):
+            message = (
+                f"{name} tells classes apart, and Ridge predicts numbers; choose from bss, lev"
+            )
+            with pytest.raises(ValueError, match=message):
                 compare(X, y, [10], methods=["bss", name], estimator=Ridge())
 
     def test_too_many_folds(self, data):

@@ -11,7 +11,7 @@ import typer
 
 from certifeature.cli.features import kept_features
 from certifeature.cli.loading import Loaded
-from certifeature.compare import METHODS, Method
+from certifeature.compare import METHODS, Method, methods_for
 from certifeature.selectors import BSSSelectorCV
 from certifeature.selectors.order import LABELLED, ORDERS
 
@@ -151,7 +151,8 @@ class Wishes:
 
 def selector_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Any:
     """Return the selector that is asked for, unfitted, after `Wishes.check`."""
-    method, parameters = wishes.method, wishes.parameters()
+    (method,) = methods_for(model, [wishes.method.name])
+    parameters = wishes.parameters()
     assert method.make is not None  # Only full data have none.
     size = _checked_size(wishes.size, data)
     by_score = size == CROSS_VALIDATED

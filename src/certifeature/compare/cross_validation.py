@@ -23,7 +23,7 @@ from certifeature.compare.fold import (
     plain_split,
     stratified_split,
 )
-from certifeature.compare.methods import KEEP_ALL, METHODS, Method, method_named
+from certifeature.compare.methods import KEEP_ALL, Method, methods_for
 from certifeature.compare.result import Comparison, Contender
 from certifeature.rows.matrix import canonical_csr
 from certifeature.support import default_model
@@ -108,7 +108,7 @@ def compare(
     """
     model = default_model(seed) if estimator is None else estimator
     check_model(model)
-    cells = _cells(_methods(methods, model), sizes)
+    cells = _cells(methods_for(model, methods), sizes)
     X, y = _checked(X, y, model, sizes, scaling, n_folds)
     folds = [(repeat, fold) for repeat in range(n_repeats) for fold in range(n_folds)]
     outcomes = Parallel(n_jobs)(
@@ -119,21 +119,6 @@ def compare(
     contenders = (_contender(method.name, size, part) for (method, size), part in by_cell)
     measure = "1 - R2" if predicts_numbers(model) else "error"
     return Comparison(tuple(contenders), n_repeats, n_folds, seed, measure)
-
-
-def _methods(names: Sequence[str] | None, model: Any) -> list[Method]:
-    """Return the methods of these names, or all that can choose for a model."""
-    numbers = predicts_numbers(model)
-    if names is None:
-        return [method for method in METHODS.values() if not (numbers and method.needs_classes)]
-    methods = list(map(method_named, dict.fromkeys(names)))
-    for method in methods:
-        if numbers and method.needs_classes:
-            raise ValueError(
-                f"{method.name} tells classes apart, and {type(model).__name__} predicts numbers; "
-                "leave the method out."
-            )
-    return methods
 
 
 def _cells(methods: Sequence[Method], sizes: Sequence[int]) -> list[Cell]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +19,16 @@ from certifeature.selectors import (
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.costs import cost_of
 
-__all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "WhichRows", "method_named"]
+__all__ = [
+    "FULL_DATA",
+    "KEEP_ALL",
+    "METHODS",
+    "Maker",
+    "Method",
+    "WhichRows",
+    "method_named",
+    "methods_for",
+]
 
 # (number of features or "certified", model, seed) → selector
 Maker = Callable[[Any, Any, int], Any]
@@ -160,3 +169,27 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise ValueError(f"method {name!r} is unknown; choose from {', '.join(METHODS)}.")
     return METHODS[name]
+
+
+def methods_for(model: Any, names: Sequence[str] | None = None) -> list[Method]:
+    """Return the methods of these names, or all that can choose for a model.
+
+    Parameters
+    ----------
+    model : estimator
+        Linear model.
+    names : sequence of str, default=None
+        Of methods that must be able to choose for it.
+    """
+    numbers = predicts_numbers(model)
+    if names is None:
+        return [method for method in METHODS.values() if not (numbers and method.needs_classes)]
+    methods = list(map(method_named, dict.fromkeys(names)))
+    for method in methods:
+        if numbers and method.needs_classes:
+            able = ", ".join(method.name for method in methods_for(model))
+            raise ValueError(
+                f"{method.name} tells classes apart, and {type(model).__name__} predicts numbers; "
+                f"choose from {able}."
+            )
+    return methods

@@ -88,9 +88,9 @@ def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Layer]:
         The certificate in words, which say why there is no number.
     """
     promise, realised = certificate.a_priori, certificate.realised
-    rows = (
-        f"{certificate.n_rows:,} {'support vectors' if certificate.rows == 'support' else 'rows'}"
-    )
+    rows = f"the {certificate.n_rows:,} rows that matter to the model"
+    if certificate.rows == "all":
+        rows = f"all {certificate.n_rows:,} rows"
     promised_chance = 1.0 if promise is None else promise.probability
     return [
         Layer(
