@@ -745,6 +745,10 @@ class TestModels:
         assert {"gene 3", "gene 7"} <= {feature["name"] for feature in best["features"]}
         compared = run_json(capsys, "compare", path, *options, "--folds", 2, "--jobs", 1)
         assert compared["measure"] == "1 - R2"
+        report = tmp_path / "report.html"
+        assert run(["compare", str(path), *options, "-m", "rfe", "-r", str(report)]) == 0
+        assert "1 - R²" in capsys.readouterr().out
+        assert "1 − R² on test rows in 5-fold" in report.read_text(encoding="utf-8")
         full, bss, *_ = compared["contenders"]
         assert bss["method"] == "bss"
         assert np.mean(bss["errors"]) < np.mean(full["errors"])

@@ -118,14 +118,9 @@ def _report(loaded: Loaded, comparison: Comparison, scale: Scaling, model: str) 
         "Model": model,
     }
     title = f"Selectors compared on {Path(loaded.source).name}"
-    caption = f"{_error_name(comparison)} against the number of features"
-    drawing = {caption: _drawing(comparison)}
+    drawing = {"Errors on test rows against the number of features": _drawing(comparison)}
     how = reproduction(loaded, comparison.seed)
     return Report(title, asked, comparison=comparison, reproduction=how, figures=drawing)
-
-
-def _error_name(comparison: Comparison) -> str:
-    return "Test error" if comparison.measure == "error" else "1 − R² on test rows"
 
 
 def _drawing(comparison: Comparison) -> str:
@@ -137,7 +132,8 @@ def _drawing(comparison: Comparison) -> str:
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     ErrorCurveDisplay.from_comparison(comparison, ax=axes)
-    axes.set_ylabel(f"{_error_name(comparison)} (%)")
+    if comparison.measure != "error":
+        axes.set_ylabel("1 − R² on test rows (%)")
     text = io.StringIO()
     figure.savefig(text, format="svg")
     return text.getvalue()
