@@ -19,7 +19,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 import certifeature
 from certifeature import BSSSelector, __version__
@@ -111,7 +111,7 @@ class TestSelect:
         arguments = ("select", csv, "-t", "tumour", "-k", 12, "-C", 0.5, "--cv", 4)
         report = tmp_path / "report.html"
         result = run_json(capsys, *arguments, "--report", report)
-        selector = BSSSelector(12, estimator=SVC(kernel="linear", C=0.5), random_state=0)
+        selector = BSSSelector(12, estimator=default_model(0).set_params(C=0.5), random_state=0)
         labels = np.where(y > 0, "yes", "no")
         expected = new_data_errors(X, labels, selector, model=selector.estimator, cv=4)
         assert NewData.from_dict(result["certificate"]["new_data"]) == expected
@@ -137,7 +137,7 @@ class TestSelect:
         folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
         for error, (train, test) in zip(found["errors_full"], folds, strict=True):
             known = scaler.fit_transform(rows[train])
-            svm = fit_model(SVC(kernel="linear"), known, y[train])
+            svm = fit_model(default_model(0), known, y[train])
             predicted = svm.predict(scaler.transform(rows[test]))
             assert error == pytest.approx(np.mean(predicted != y[test]))
 
@@ -204,15 +204,16 @@ class TestSelect:
         X, y, _ = data
         path, report = write("npz", data, tmp_path)[0], tmp_path / "report.html"
         fits = []
-        fit = SVC.fit
+        fit = LinearSVC.fit
 
         def counted(svm, X, y, **options):
             fits.append(X.shape)
             return fit(svm, X, y, **options)
 
-        monkeypatch.setattr(SVC, "fit", counted)
+        monkeypatch.setattr(LinearSVC, "fit", counted)
         fit_model(default_model(0), X, y)
         n_once = fits.count(X.shape)
+        assert n_once > 0
         fits.clear()
         arguments = ["select", str(path), "-k", "12", "-m", method, "-r", str(report)]
         assert run(arguments) == 0
@@ -252,7 +253,31 @@ class TestSelect:
         text = capsys.readouterr().out
         assert "25 features chosen" in text
         assert "the first 20" in text
-        assert "Certificate for 25 of 60 features" in text
+        sentences = text.split("\n\n")[-1].splitlines()
+        assert len(sentences) <= 6
+        assert sentences[0].startswith("25 of 60 features (13 trusted) for LinearSVC(C=1): the ")
+        assert [line.split()[0] for line in sentences[1:4]] == ["Promised", "Measured", "Realised:"]
+
+    @pytest.mark.parametrize("command", ["select", "certify"])
+    def test_growth_comes_first_in_json(self, command, csv, tmp_path, capsys):
+        chosen = tmp_path / "chosen.txt"
+        arguments = ("select", csv, "-t", "tumour", "-k", 40, "-o", chosen)
+        values = run_json(capsys, *arguments)["certificate"]
+        if command == "certify":
+            values = run_json(capsys, "certify", csv, "-t", "tumour", "-f", chosen)
+        frame = pd.read_csv(csv)
+        X, y = frame.iloc[:, :-1].to_numpy(), frame["tumour"].to_numpy()
+        expected = certify(X, y, BSSSelector(40, random_state=0).fit(X, y))
+        assert list(values)[:3] == ["promised_growth", "measured_growth", "realised_growth"]
+        assert values["measured_growth"] == pytest.approx(expected.measured_growth, rel=1e-6)
+        assert values["realised_growth"] == pytest.approx(expected.realised_growth, rel=1e-6)
+        if command == "select":
+            assert values["promised_growth"] == pytest.approx(expected.promised_growth, rel=1e-6)
+            assert values["sentences"] == str(expected).splitlines()
+        else:
+            # A list of names promises nothing; JSON has no inf, and the sentence says why.
+            assert values["promised_growth"] is None
+            assert "∞, because" in values["sentences"][1]
 
     def test_scaling_changes_the_choice(self, data, tmp_path, capsys):
         X, y, names = data
@@ -299,16 +324,17 @@ class TestSelect:
         text = report.read_text(encoding="utf-8")
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
         assert "<script>alert" not in text
-        assert "Certificate for 10 of 60 features" in text
+        assert "10 of 60 features (5 trusted) for LinearSVC(C=1)" in text
 
     def test_large_values_leave_no_bound_for_the_squared_hinge(self, data, tmp_path, capsys):
         X, y, _ = data
         path = tmp_path / "large.npz"
-        np.savez(path, X=1e8 * X, y=y)
+        np.savez(path, X=1e6 * X, y=y)
         report = tmp_path / "report.html"
         assert run(["select", str(path), "-k", "3", "-r", str(report)]) == 0
-        assert "no guarantee" in capsys.readouterr().out
-        assert report.exists()
+        why = "∞, because C is so large for these rows that rounding leaves nothing of the bound"
+        assert why in capsys.readouterr().out
+        assert why in report.read_text(encoding="utf-8")
 
     def test_lpsvm_keeps_to_the_number_and_to_c(self, csv, capsys):
         arguments = ("select", csv, "-t", "tumour", "-m", "lpsvm", "-k", 1)
@@ -387,11 +413,11 @@ class TestSteering:
         text, page = capsys.readouterr().out, report.read_text(encoding="utf-8")
         lines = [line.split("│") for line in text.splitlines() if "│ gene" in line]
         why = [cells[-2].strip() for cells in lines]
-        assert why == 1 * ["fixed"] + 10 * ["trusted"] + 9 * ["cover"]
-        subject = "Certificate for 20 of 60 features (1 fixed, 10 trusted), on"
+        assert why == 1 * ["fixed"] + 10 * ["trusted"] + 8 * ["cover"] + ["next"]
+        subject = "20 of 60 features (1 fixed, 10 trusted) for LinearSVC(C=1): the training"
         for shown in (text, page):
             assert subject in shown
-        assert page.count('<td class="why"><bdi>cover</bdi></td>') == 9
+        assert page.count('<td class="why"><bdi>cover</bdi></td>') == 8
         assert "Features in any case" in page
         assert chosen.read_text().splitlines()[0].split("\t")[0] == "gene 50"
         assert all(len(line.split("\t")) == 2 for line in chosen.read_text().splitlines())
@@ -450,11 +476,16 @@ class TestSteering:
         path, _ = write("npz", data, tmp_path)
         result = run_json(capsys, "select", path, "-k", 55, "-m", "bss-paper")
         selector = BSSSelector(
-            55, order="leverage", trust=0, rescale="each", estimator=default_model(0)
+            55, order="leverage", trust=0, rescale="each", estimator=SVC(kernel="linear")
         ).fit(X, y)
         assert [f["index"] for f in result["features"]] == selector.indices_.tolist()
         assert [f["scale"] for f in result["features"]] == pytest.approx(selector.weights_)
         assert {f["why"] for f in result["features"]} == {"cover"}
+        # It chooses for a hinge loss, and is certified for the model that is asked for.
+        expected = certify(X, y, selector, estimator=default_model(0))
+        assert result["certificate"]["model"] == "LinearSVC(C=1)"
+        growth = result["certificate"]["measured_growth"]
+        assert growth == pytest.approx(expected.measured_growth, rel=1e-6)
 
 
 class SearchOfTwo(BaseEstimator):
@@ -585,7 +616,7 @@ class TestCertify:
         report = tmp_path / "report.html"
         arguments = ["certify", str(csv), "-t", "tumour", "-f", str(chosen), "-r", str(report)]
         assert run(arguments) == 0
-        assert "Certificate for 3 of 60 features" in capsys.readouterr().out
+        assert "3 of 60 features for LinearSVC(C=1): " in capsys.readouterr().out
         assert "gene 5" in report.read_text()
 
     @pytest.mark.parametrize(
@@ -641,13 +672,15 @@ class TestCompare:
             "-o",
             str(table),
         ]
-        assert run([*arguments, "-m", "rfe"]) == 0
+        # Without features nothing is proven.
+        assert run([*arguments, "-m", "l1", "-C", "1e-9"]) == 0
 
         def refuse(constant):
             raise AssertionError(constant)
 
         rows = json.loads(table.read_text(), parse_constant=refuse)
-        assert rows[1]["condition"] is None
+        assert rows[0]["growth"] == 1
+        assert rows[1]["growth"] is None
 
     def test_a_method_that_chooses_nothing_guesses_the_larger_class(self, csv, capsys):
         arguments = ("compare", csv, "-t", "tumour", "-k", 5, "-m", "l1", "-C", 1e-9, "--jobs", 1)
@@ -682,7 +715,7 @@ class TestCompare:
 class TestModels:
     @pytest.mark.parametrize(
         ("model", "loss", "strength"),
-        [("svm", "hinge", 2.0), ("logistic", "logistic", 2.0), ("ridge", "squared", 0.25)],
+        [("svm", "squared_hinge", 2.0), ("logistic", "logistic", 2.0), ("ridge", "squared", 0.25)],
     )
     def test_features_are_chosen_and_certified_for_a_model(
         self, csv, capsys, tmp_path, model, loss, strength
@@ -710,8 +743,23 @@ class TestModels:
         assert all(feature["label"] is None for feature in found["features"])
         best = run_json(capsys, "select", path, *options, "-m", "univariate")
         assert {"gene 3", "gene 7"} <= {feature["name"] for feature in best["features"]}
-        assert run(["compare", str(path), *options]) == 2
-        assert "Ridge predicts numbers" in capsys.readouterr().err
+        compared = run_json(capsys, "compare", path, *options, "--folds", 2, "--jobs", 1)
+        assert compared["measure"] == "1 - R2"
+        report = tmp_path / "report.html"
+        assert run(["compare", str(path), *options, "-m", "rfe", "-r", str(report)]) == 0
+        assert "1 - R²" in capsys.readouterr().out
+        assert "1 − R² on test rows in 5-fold" in report.read_text(encoding="utf-8")
+        full, bss, *_ = compared["contenders"]
+        assert bss["method"] == "bss"
+        assert np.mean(bss["errors"]) < np.mean(full["errors"])
+        for command in ("select", "compare"):
+            assert run([command, str(path), *options, "-m", "l1"]) == 2
+            message = "l1 tells classes apart, and Ridge predicts numbers; choose from bss"
+            assert message in capsys.readouterr().err
+            for model in ("svm", "logistic"):
+                assert run([command, str(path), "-t", "price", "-k", "8", "--model", model]) == 2
+                message = f"--model {model} tells classes apart; use --model ridge"
+                assert message in capsys.readouterr().err
 
     @pytest.mark.parametrize("model", ["logistic", "ridge"])
     def test_methods_are_compared_for_a_model(self, csv, capsys, model):

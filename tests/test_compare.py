@@ -7,17 +7,21 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import r2_score
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import BSSSelector, Comparison, certify, compare
 from certifeature.basis import sketched_basis
 from certifeature.certificate.selection import as_sample
 from certifeature.compare import METHODS, Contender
 from certifeature.compare import fold as fold_module
-from certifeature.compare.fold import TrainedFold, draw_seed, stratified_split
+from certifeature.compare.fold import TrainedFold, draw_seed, plain_split, stratified_split
 from certifeature.datasets import make_relevant_features
 from certifeature.sparsify import Sample
+from certifeature.support import default_model, fit_model
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +44,9 @@ class TestRows:
         fold = fold_of_all(svm, X, y)
         selector = BSSSelector(100, estimator=svm, random_state=0).fit(X, y)
         np.testing.assert_array_equal(fold.support, selector.support_rows_)
-        lambda_min, _ = fold.eigenvalues(as_sample(selector, 300), "support")
-        assert lambda_min == selector.certificate_.lambda_min
+        sample = as_sample(selector, 300)
+        assert fold.eigenvalues(sample, "support")[0] == selector.certificate_.lambda_min
+        assert fold.growth(sample) == selector.certificate_.measured_growth
 
     def test_the_model_that_is_tested_is_trained_to_its_optimum(self):
         rng = np.random.default_rng(1)
@@ -61,28 +66,104 @@ class TestRows:
         X, y = data
         fold = fold_of_all(SVC(kernel="linear"), X, y)
         sample = Sample(np.arange(70), np.full(70, 1.5))
+        everything = Sample(np.arange(80), np.ones(80))
         assert fold.eigenvalues(sample, "support") == (0.0, 1.5**2)
-        assert fold.eigenvalues(Sample(np.arange(80), np.ones(80)), "support") == (1.0, 1.0)
+        assert fold.growth(sample) == np.inf
+        assert fold.eigenvalues(everything, "support") == (1.0, 1.0)
+        assert fold.growth(everything) == 1
+        # A soft model has a bound that needs products with the rows only.
+        soft = LinearSVC(C=0.1, dual=True, random_state=0)
+        exact = certify(X, y, sample.indices, weights=sample.weights, estimator=soft)
+        assert exact.measured_growth <= fold_of_all(soft, X, y).growth(sample) < np.inf
 
-    def test_certificates_are_those_of_certify(self, data):
+    @pytest.mark.parametrize(
+        "model",
+        [SVC(kernel="linear"), LinearSVC(dual=True, random_state=0), LogisticRegression(C=0.1)],
+        ids=lambda model: type(model).__name__,
+    )
+    @pytest.mark.parametrize("size", [40, 5])
+    def test_growth_is_that_of_certify(self, size, model, data):
         X, y = data
-        svm = SVC(kernel="linear")
-        (_, bss, rfe) = compare(
-            X, y, [40], methods=["bss", "rfe"], estimator=svm, n_folds=2, n_jobs=1
-        ).contenders
-        for contender, name in ((bss, "bss"), (rfe, "rfe")):
+        methods = ["bss", "rfe", "univariate"]
+        options = {"estimator": model, "n_folds": 3, "n_jobs": 1}
+        full, *contenders = compare(X, y, [size], methods=methods, **options).contenders
+        assert full.growth == 1
+        for contender in contenders:
             found = []
-            for fold in range(2):
-                train, _ = stratified_split(y, 0, fold, 2, 0)
+            for fold in range(3):
+                train, _ = stratified_split(y, 0, fold, 3, 0)
                 seed = draw_seed(0, 0, fold)
-                selector = METHODS[name].make(40, clone(svm), seed).fit(X[train], y[train])
+                make = METHODS[contender.method].make
+                selector = make(size, clone(model), seed).fit(X[train], y[train])
                 chosen = as_sample(selector, X.shape[1])
-                found.append(
-                    certify(
-                        X[train], y[train], chosen.indices, weights=chosen.weights, estimator=svm
-                    ).lambda_min
-                )
-            assert contender.lambda_min == pytest.approx(np.median(found), rel=1e-9, abs=1e-12)
+                given = {"weights": chosen.weights, "estimator": model, "realised": False}
+                certificate = certify(X[train], y[train], chosen.indices, **given)
+                found.append(certificate.measured_growth)
+            assert contender.growth == pytest.approx(np.median(found), rel=1e-9)
+            assert np.isinf(contender.growth) == (isinstance(model, SVC) and size == 5)
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(
+        "model",
+        [
+            Ridge(alpha=2.0),
+            LinearSVR(loss="squared_epsilon_insensitive", C=0.5, random_state=0, max_iter=10**5),
+        ],
+        ids=lambda model: type(model).__name__,
+    )
+    def test_the_error_is_the_variance_that_is_left(self, model, data):
+        X = data[0]
+        y = X[:, 0] - 2 * X[:, 1] + np.random.default_rng(0).standard_normal(60)
+        methods = ["bss", "univariate"]
+        found = compare(X, y, [12], methods=methods, estimator=model, n_folds=3, n_jobs=1)
+        assert found.measure == "1 - R2"
+        assert "1 - R²" in str(found)
+        for fold in range(3):
+            train, test = plain_split(y, 0, fold, 3, 0)
+            selectors = (
+                SelectKBest(f_regression, k="all"),
+                BSSSelector(12, estimator=model, random_state=draw_seed(0, 0, fold)),
+                SelectKBest(f_regression, k=12),
+            )
+            for contender, selector in zip(found.contenders, selectors, strict=True):
+                known = selector.fit(X[train], y[train]).transform(X[train])
+                predicted = clone(model).fit(known, y[train]).predict(selector.transform(X[test]))
+                # Solvers of scikit-learn stop before the optimum.
+                left = 1 - r2_score(y[test], predicted)
+                assert contender.errors[fold] == pytest.approx(left, rel=1e-2)
+        assert all(1 <= contender.growth < np.inf for contender in found.contenders)
+
+    def test_folds_are_a_partition(self):
+        y = np.linspace(0, 1, 11)
+        tests = [plain_split(y, 0, fold, 4, 0)[1] for fold in range(4)]
+        np.testing.assert_array_equal(np.sort(np.concatenate(tests)), np.arange(11))
+        assert any(np.diff(rows).max() > 1 for rows in tests)
+
+    def test_without_features_the_mean_is_predicted(self, data):
+        X, y = data[0], data[0][:, 0] + 3
+        fold = TrainedFold(Ridge(), X, y, plain_split(y, 0, 0, 3, 0), "none", 0)
+        train, test = plain_split(y, 0, 0, 3, 0)
+        expected = 1 - r2_score(y[test], np.full(len(test), y[train].mean()))
+        nothing = Sample(np.empty(0, dtype=np.intp), np.empty(0))
+        assert fold.error(nothing) == pytest.approx(expected)
+        assert fold.growth(nothing) == np.inf
+
+    def test_classifiers_are_left_out(self, data):
+        X, y = data[0], data[0][:, 0]
+        found = compare(X, y, [10], estimator=Ridge(), n_folds=2, n_jobs=1)
+        methods = [contender.method for contender in found.contenders]
+        assert methods == ["full data", "bss", "leverage", "rrqr", "rfe", "univariate", "random"]
+        for name in ("bss-paper", "lpsvm", "l1"):
+            message = (
+                f"{name} tells classes apart, and Ridge predicts numbers; choose from bss, lev"
+            )
+            with pytest.raises(ValueError, match=message):
+                compare(X, y, [10], methods=["bss", name], estimator=Ridge())
+
+    def test_too_many_folds(self, data):
+        with pytest.raises(ValueError, match="60 rows are too few for 31 folds"):
+            compare(*data, [10], estimator=Ridge(), n_folds=31)
 
 
 class TestCompare:
@@ -99,8 +180,8 @@ class TestCompare:
         contender = compare(X, y, [10], methods=["bss"], n_folds=3, n_jobs=1).contenders[1]
         for fold, error in enumerate(contender.errors):
             train, test = stratified_split(y, 0, fold, 3, 0)
-            selector = BSSSelector(10, estimator=SVC(kernel="linear")).fit(X[train], y[train])
-            svm = SVC(kernel="linear").fit(selector.transform(X[train]), y[train])
+            selector = BSSSelector(10).fit(X[train], y[train])
+            svm = fit_model(default_model(0), selector.transform(X[train]), y[train])
             assert error == pytest.approx(1 - svm.score(selector.transform(X[test]), y[test]))
 
     @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -158,8 +239,9 @@ def test_a_choice_of_nothing_is_empty(data):
 class TestResult:
     COMPARISON = Comparison(
         (
-            Contender("full data", None, 2000.0, (0.0, 0.5), 0.0, 1.0, 1.0),
-            Contender("bss", 20, 20.0, (0.25, 0.25), 1.234, 0.0, np.inf),
+            Contender("full data", None, 2000.0, (0.0, 0.5), 0.0, 1.0),
+            Contender("bss", 20, 20.0, (0.25, 0.25), 1.234, 12.345),
+            Contender("random", 20, 20.0, (0.25, 0.25), 0.0, np.inf),
         ),
         1,
         2,
@@ -169,18 +251,21 @@ class TestResult:
     def test_text(self):
         assert str(self.COMPARISON).splitlines() == [
             "1 × 2-fold cross-validation",
-            "method     asked  features          error  seconds  λ    κ",
-            "full data             2000  0.250 ± 0.354     0.00  1    1",
-            "bss           20        20  0.250 ± 0.000     1.23  0  inf",
+            "method     asked  features          error  seconds  growth",
+            "full data             2000  0.250 ± 0.354     0.00       1",
+            "bss           20        20  0.250 ± 0.000     1.23    12.3",
+            "random        20        20  0.250 ± 0.000     0.00       ∞",
+            "growth: at most so many times the training objective with all features; "
+            "median of the folds",
         ]
 
     def test_frame(self):
         frame = self.COMPARISON.to_frame()
-        assert frame["method"].tolist() == ["full data", "bss"]
-        assert frame["size"].isna().tolist() == [True, False]
+        assert frame["method"].tolist() == ["full data", "bss", "random"]
+        assert frame["size"].isna().tolist() == [True, False, False]
         assert frame["size"][1] == 20
-        assert frame["error"].tolist() == [0.25, 0.25]
-        assert frame["condition"].tolist() == [1.0, np.inf]
+        assert frame["error"].tolist() == [0.25, 0.25, 0.25]
+        assert frame["growth"].tolist() == [1.0, 12.345, np.inf]
 
     def test_frame_without_pandas(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pandas", None)

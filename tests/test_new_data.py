@@ -34,7 +34,7 @@ from certifeature.certificate import Certificate, NewData, corrected_interval, n
 from certifeature.certificate.new_data import as_sentences
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
-from certifeature.support import fit_model
+from certifeature.support import default_model, fit_model
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ class TestNothingIsKnownOfTheTestRows:
             StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
         ):
             scaler = StandardScaler().fit(X[train])
-            model = fit_model(SVC(kernel="linear"), scaler.transform(X[train]), y[train])
+            model = fit_model(default_model(0), scaler.transform(X[train]), y[train])
             error = np.mean(model.predict(scaler.transform(X[test])) != y[test])
             assert found.errors_full[fold] == pytest.approx(error)
 
@@ -359,10 +359,13 @@ class TestCertificate:
         certificate = certify(*data, selector, cv=3)
         expected = new_data_errors(*data, selector, model=selector.estimator, cv=3)
         assert certificate.new_data == expected
-        assert str(certificate).splitlines()[-2:] == as_sentences(expected)
+        *proven, training, estimated = str(certificate).splitlines()
+        assert estimated == " ".join(as_sentences(expected))
+        assert training.endswith("All this is about the training rows, not about new data.")
         plain = certify(*data, selector)
         assert plain.new_data is None
-        assert str(certificate).startswith(str(plain))
+        assert str(plain).splitlines()[:-1] == proven
+        assert str(plain).endswith("cv=5) estimates the error on new data.")
 
     def test_the_estimator_of_certify_counts(self, data):
         model = LinearSVC(C=1e-4, random_state=0)

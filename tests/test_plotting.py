@@ -60,7 +60,7 @@ def ax():
 
 
 def contender(method, size, n_features, *errors):
-    return Contender(method, size, n_features, errors, 0.1, 0.5, 2.0)
+    return Contender(method, size, n_features, errors, 0.1, 2.0)
 
 
 COMPARISON = Comparison(

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certifeature.certificate import APriori, Certificate, NewData, Realised
+from certifeature.certificate import APriori, Certificate, NewData, Realised, Regularised
+from certifeature.certificate.new_data import as_sentences as new_data_sentences
 from certifeature.certificate.wording import as_sentences
 from certifeature.compare import Comparison, Contender
 from certifeature.report import Feature, Report, page, render, write_report
 from certifeature.report.text import decimals, duration, number, one_line, visible
-from certifeature.report.view import error_rows, layers, method_rows
+from certifeature.report.view import constants, error_rows, layers, method_rows
 
 NEW_DATA = NewData(
     measure="error",
@@ -51,9 +52,9 @@ CERTIFICATE = Certificate(
 )
 COMPARISON = Comparison(
     (
-        Contender("full data", None, 9000.0, (0.02, 0.04), 1e-5, 1.0, 1.0),
-        Contender("random", 300, 300.0, (0.3, 0.2), 0.04, 0.0, math.inf),
-        Contender("bss", 300, 290.5, (0.03, 0.05), 0.7, 0.4, 4.5),
+        Contender("full data", None, 9000.0, (0.02, 0.04), 1e-5, 1.0),
+        Contender("random", 300, 300.0, (0.3, 0.2), 0.04, math.inf),
+        Contender("bss", 300, 290.5, (0.03, 0.05), 0.7, 2.5),
     ),
     n_repeats=1,
     n_folds=2,
@@ -74,6 +75,10 @@ def report_about(text="plain", **changes):
         "figures": {text: DRAWING},
     }
     return Report(**values | changes)
+
+
+def shown_layers(certificate):
+    return layers(certificate, as_sentences(certificate))
 
 
 class Outline(HTMLParser):
@@ -102,7 +107,9 @@ def test_everything_is_shown():
     html = render(report_about("any", features=features, reproduction={"Command": "do --it"}))
     text = "".join(Outline(html).texts)
     assert all(feature.name in text for feature in features)
-    assert all(sentence in text for sentence in as_sentences(CERTIFICATE))
+    *proven, _ = as_sentences(CERTIFICATE)
+    assert all(sentence in text for sentence in proven)
+    assert all(sentence in text for sentence in new_data_sentences(NEW_DATA))
     assert all(contender.method in text for contender in COMPARISON.contenders)
     assert "do --it" in text
 
@@ -190,14 +197,23 @@ def test_methods_stand_by_error_below_the_reference():
     assert [row.best for row in rows] == [False, True, False]
     assert [row.reference for row in rows] == [True, False, False]
     assert (rows[1].error, rows[1].deviation) == ("4.0", "± 1.4")
-    assert rows[2].condition == "∞"
+    assert [row.growth for row in rows] == ["1", "2.5", "∞"]
     assert all(0 <= row.low <= row.mid <= row.high <= 100 for row in rows)
 
 
 def test_one_fold_has_no_deviation():
-    contender = Contender("bss", 3, 3.0, (0.0,), 1.0, 1.0, 1.0)
+    contender = Contender("bss", 3, 3.0, (0.0,), 1.0, 1.0)
     (row,) = method_rows(Comparison((contender,), 1, 1, 0))
     assert row.deviation == ""
+
+
+def test_what_is_left_of_the_variance_is_no_percentage():
+    comparison = replace(COMPARISON, measure="1 - R2")
+    assert [row.error for row in method_rows(comparison)] == ["0.030", "0.040", "0.250"]
+    html = render(Report("t", comparison=comparison))
+    assert "1 − R²</th>" in html
+    assert "Error, %" not in html
+    assert "Error, %" in render(Report("t", comparison=COMPARISON))
 
 
 def test_what_is_estimated_is_not_among_what_is_proven():
@@ -218,26 +234,63 @@ def test_what_is_estimated_is_not_among_what_is_proven():
 def test_nothing_is_said_of_new_data_unless_it_was_estimated():
     html = render(report_about(certificate=replace(CERTIFICATE, new_data=None)))
     assert "new_data" not in html
-    assert "new data" not in html
+    (said,) = re.findall("[^.>]*new data[^<]*", html)
+    assert said.endswith("cv=5) estimates the error on new data.")
 
 
 def test_layers_say_what_the_certificate_says():
-    promised, measured, realised = layers(CERTIFICATE)
-    assert [layer.margin for layer in (promised, measured)] == ["≥ 35\xa0%", "≥ 40\xa0%"]
-    assert (measured.objective, measured.radius) == ("≤ 2.5×", "≤ 1.8×")
-    assert (realised.margin, realised.objective) == ("81\xa0%", "1.05×")
-    assert promised.bar < measured.bar < realised.bar <= promised.full == 100
+    promised, measured, realised = shown_layers(CERTIFICATE)
+    growths = [layer.growth for layer in (promised, measured, realised)]
+    assert growths == ["at most 2.86 times", "at most 2.5 times", "1.05 times"]
+    assert (promised.margin, promised.radius) == ("at least 0.35 times", "at most 1.98 times")
+    assert (measured.margin, measured.radius) == ("at least 0.4 times", "at most 1.8 times")
+    assert (realised.margin, realised.radius) == ("0.81 times", "1.21 times")
+    assert [layer.why for layer in (promised, measured, realised)] == [None] * 3
+    assert measured.note == "a bound for the 50 rows that matter to the model"
+    assert constants(CERTIFICATE) == {"λ": "0.4", "Λ": "1.8", "κ": "4.5"}
+
+
+def test_layers_of_a_soft_model_need_no_full_rank():
+    certificate = replace(
+        CERTIFICATE,
+        rows="all",
+        lambda_min=0.0,
+        regularised=Regularised(0.5, 0.25, 2.0, 0.99),
+        a_priori=APriori("BSS", 300, 12.5, 0.0, math.inf, 1.0, 0.2),
+    )
+    promised, measured, _ = shown_layers(certificate)
+    assert (promised.growth, measured.growth) == ("at most 5 times", "at most 4 times")
+    assert (promised.margin, promised.radius) == ("no bound", "no bound")
+    assert promised.note == "before anything was measured"
+    assert measured.note == "a bound for all 50 rows, with probability 0.99"
+    assert constants(certificate)["λ with the ridge μ"] == "0.25"
+    assert constants(certificate)["κ"] == "∞"
 
 
 def test_layers_claim_nothing_that_is_not_proven():
-    values = CERTIFICATE.to_dict() | {"a_priori": None, "realised": None}
-    assert layers(Certificate.from_dict(values | {"exact": False})) == []
-    (measured,) = layers(Certificate.from_dict(values | {"lambda_min": 0.0}))
-    assert (measured.margin, measured.objective, measured.bar) == ("no bound", "no bound", 0)
+    bare = replace(CERTIFICATE, a_priori=None, realised=None, lambda_min=0.0)
+    layers_of_bare = shown_layers(bare)
+    assert [layer.growth for layer in layers_of_bare] == ["∞", "∞", "–"]
+    assert [layer.margin for layer in layers_of_bare] == ["–", "no bound", "–"]
+    # Each says why, in the words of the certificate.
+    assert [layer.why for layer in layers_of_bare] == as_sentences(bare)[1:4]
+    text = "".join(Outline(render(report_about(certificate=bare))).texts)
+    assert text.count(as_sentences(bare)[2]) == 2
     overlap = Realised("hinge", 1.0, None, None, 2.0, 2.1, 1.0, 1.1)
-    values["realised"] = overlap.__dict__
-    assert layers(Certificate.from_dict(values))[1].margin == "–"
-    render(report_about(certificate=Certificate.from_dict(values | {"exact": False})))
+    realised = shown_layers(replace(CERTIFICATE, realised=overlap))[2]
+    assert (realised.growth, realised.margin) == ("1.05 times", "–")
+
+
+def test_only_growth_is_in_sight():
+    html = render(report_about())
+    section = html.split('<section id="certificate"')[1].split("</section>")[0]
+    sight, more = section.split("<details>")
+    assert "at most 2.5 times" in sight
+    assert "All this is about the training rows" in sight
+    for word in ("λ", "Λ", "κ", "margin", "radius"):
+        assert word in more
+    for symbol in ("λ", "Λ", "κ", "radius", " %"):
+        assert symbol not in sight
 
 
 def test_numbers():

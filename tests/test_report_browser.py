@@ -115,7 +115,7 @@ def full_report(names=("gene",)):
         ),
         [Feature(i, name, 1.0, 0.5, name, "trusted") for i, name in enumerate(names, 1)],
         Comparison(
-            tuple(Contender(name, 30, 29.0, (0.1, 0.2), 1.0, 0.1, 9.0) for name in names), 1, 2, 0
+            tuple(Contender(name, 30, 29.0, (0.1, 0.2), 1.0, 9.0) for name in names), 1, 2, 0
         ),
         {"Command": "\n".join(names)} | {name: name for name in names},
         dict.fromkeys(names, DRAWING),

@@ -13,7 +13,7 @@ from certifeature.basis import exact_basis
 from certifeature.basis.digest import Digest
 from certifeature.certificate.certificate import APriori, Certificate, Realised
 from certifeature.certificate.cross_validated import new_data_errors
-from certifeature.certificate.lanczos import regularised_bound
+from certifeature.certificate.lanczos import soft_bound
 from certifeature.certificate.measure import measured_certificate, n_kept, without_basis
 from certifeature.certificate.realise import realise
 from certifeature.certificate.selection import as_sample
@@ -215,9 +215,7 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
             X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
         return measured_certificate(exact_basis(X), sample, kind, n_rows, target)
     blocks = rows.X if rows.in_blocks else ArrayBlocks(rows.X)
-    regularised = None
-    if target.mu is not None:
-        regularised = replace(regularised_bound(blocks, sample, target.mu), hinge=target.hinge)
+    regularised = soft_bound(blocks, sample, target)
     sizes = (n_rows, None, n_features, len(sample.indices))
     bounds, (n_fixed, n_trusted) = without_basis(sample, n_features), n_kept(sample)
     return Certificate(

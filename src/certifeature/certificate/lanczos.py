@@ -15,7 +15,7 @@ A block Lanczos method finds ν from below. From a random start it does not fall
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,8 +26,9 @@ from scipy import sparse
 from certifeature.certificate.certificate import Regularised
 from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.sparsify import Sample
+from certifeature.support.loss import Target
 
-__all__ = ["regularised_bound"]
+__all__ = ["regularised_bound", "soft_bound"]
 
 FloatArray = NDArray[np.float64]
 
@@ -37,6 +38,23 @@ _STEPS, _WIDTH = 12, 4
 _FAILURE = 0.01
 # Share of a vector that is no more than rounding.
 _NEGLIGIBLE = 1e-10
+
+
+def soft_bound(blocks: RowBlocks, sample: Sample, target: Target) -> Regularised | None:
+    """Bound the eigenvalues for a model; None if it is none that a ridge serves.
+
+    Parameters
+    ----------
+    blocks : RowBlocks
+        Rows.
+    sample : Sample
+        Chosen columns and their scales.
+    target : Target
+        The model.
+    """
+    if target.mu is None:
+        return None
+    return replace(regularised_bound(blocks, sample, target.mu), hinge=target.hinge)
 
 
 def regularised_bound(blocks: RowBlocks, sample: Sample, mu: float) -> Regularised:

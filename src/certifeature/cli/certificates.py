@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from certifeature.certificate import Certificate, certify
 from certifeature.certificate.certify import measured, with_realised
+from certifeature.certificate.wording import as_sentences
 from certifeature.cli.loading import Loaded
 from certifeature.rows.rows import as_rows
 from certifeature.selectors import Selection
@@ -16,7 +17,7 @@ from certifeature.support import fit_model
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.find import find_support
 
-__all__ = ["certified"]
+__all__ = ["certificate_values", "certified"]
 
 
 def certified(
@@ -58,6 +59,9 @@ def certified(
             realised=realised,
         )
         return certificate, None if data.y is None else fit_model(clone(model), data.X, data.y)
+    if known is not None and str(selector.estimator) != str(model):
+        # What was found is about the rows that matter to another model.
+        known = None
     rows = as_rows(data.X, data.y, real_valued=predicts_numbers(model))
     support = known.support if known is not None else None
     if support is None:
@@ -70,3 +74,14 @@ def certified(
     if realised:
         certificate = with_realised(certificate, support, sample, rows)
     return certificate, support.model
+
+
+def certificate_values(certificate: Certificate) -> dict[str, Any]:
+    """Return plain values for JSON: growth first, and the sentences, which say why if it is inf."""
+    return {
+        "promised_growth": certificate.promised_growth,
+        "measured_growth": certificate.measured_growth,
+        "realised_growth": certificate.realised_growth,
+        "sentences": as_sentences(certificate),
+        **certificate.to_dict(),
+    }

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from certifeature.cli.certificates import certified
+from certifeature.cli.certificates import certificate_values, certified
 from certifeature.cli.features import describe, read_features
 from certifeature.cli.loading import Scaling, load, scaled
 from certifeature.cli.options import (
@@ -82,6 +82,6 @@ def certify_command(
         page = Report(title, asked, certificate, chosen, None, reproduction(loaded, seed))
         write_report(page, report)
     if as_json:
-        typer.echo(json_text(certificate.to_dict()), nl=False)
+        typer.echo(json_text(certificate_values(certificate)), nl=False)
     else:
         typer.echo(str(certificate))

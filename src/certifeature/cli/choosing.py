@@ -11,7 +11,7 @@ import typer
 
 from certifeature.cli.features import kept_features
 from certifeature.cli.loading import Loaded
-from certifeature.compare import METHODS, Method
+from certifeature.compare import METHODS, Method, methods_for
 from certifeature.selectors import BSSSelectorCV
 from certifeature.selectors.order import LABELLED, ORDERS
 
@@ -151,15 +151,17 @@ class Wishes:
 
 def selector_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Any:
     """Return the selector that is asked for, unfitted, after `Wishes.check`."""
-    method, parameters = wishes.method, wishes.parameters()
+    (method,) = methods_for(model, [wishes.method.name])
+    parameters = wishes.parameters()
     assert method.make is not None  # Only full data have none.
     size = _checked_size(wishes.size, data)
     by_score = size == CROSS_VALIDATED
     selector = method.make(data.X.shape[1] if by_score else size, model, seed)
     if method.ours:
         # Random choices need no model and no basis, but their certificates do.
-        estimator = model if selector.estimator is None else selector.estimator
-        selector.set_params(estimator=estimator, basis="auto", n_components=None, **parameters)
+        if selector.estimator is None:
+            selector.set_params(estimator=model)
+        selector.set_params(basis="auto", n_components=None, **parameters)
     if wishes.keep:
         kept = kept_features(wishes.keep, data.names)
         if isinstance(size, int) and len(kept) > size:

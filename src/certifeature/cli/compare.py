@@ -27,7 +27,7 @@ from certifeature.cli.options import (
     linear_model,
 )
 from certifeature.cli.output import check_writable, json_text, reproduction, spinner
-from certifeature.compare import METHODS, Comparison, compare, method_named
+from certifeature.compare import Comparison, compare, method_named
 from certifeature.report import Report, write_report
 
 __all__ = ["compare_command"]
@@ -57,14 +57,14 @@ def compare_command(
     format: FormatOption = None,
     as_json: JSONOption = False,
 ) -> None:
-    """Compare test error, time and certificate of the methods by cross-validation.
+    """Compare test error, time and measured growth of the methods by cross-validation.
 
     \b
     Examples:
       certifeature compare genes.csv -t tumour -k 50 -k 100 --scale standard
       certifeature compare pages.svm -k 300 -m bss -m rfe -m l1 --report report.html
     """
-    names = [method_named(name).name for name in methods or METHODS]
+    names = [method_named(name).name for name in methods] if methods else None
     check_writable(output, report, inputs=(data,))
     if output is not None and output.suffix not in (".csv", ".json"):
         raise ValueError(
@@ -118,7 +118,7 @@ def _report(loaded: Loaded, comparison: Comparison, scale: Scaling, model: str) 
         "Model": model,
     }
     title = f"Selectors compared on {Path(loaded.source).name}"
-    drawing = {"Test error against the number of features": _drawing(comparison)}
+    drawing = {"Errors on test rows against the number of features": _drawing(comparison)}
     how = reproduction(loaded, comparison.seed)
     return Report(title, asked, comparison=comparison, reproduction=how, figures=drawing)
 
@@ -130,7 +130,10 @@ def _drawing(comparison: Comparison) -> str:
     from certifeature.plotting import ErrorCurveDisplay
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
-    ErrorCurveDisplay.from_comparison(comparison, ax=figure.subplots())
+    axes = figure.subplots()
+    ErrorCurveDisplay.from_comparison(comparison, ax=axes)
+    if comparison.measure != "error":
+        axes.set_ylabel("1 − R² on test rows (%)")
     text = io.StringIO()
     figure.savefig(text, format="svg")
     return text.getvalue()

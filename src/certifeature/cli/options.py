@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.utils.multiclass import type_of_target
 
 from certifeature.cli.loading import Scaling
 from certifeature.compare import METHODS
@@ -76,13 +75,15 @@ CostOption = Annotated[
 ModelOption = Annotated[
     Models,
     typer.Option(
-        help="Model that features are chosen for: svm; logistic, logistic regression; ridge, a "
-        "ridge classifier, or ridge regression where the labels are numbers with decimals. Ridge "
-        "takes alpha = 1/(2C), so that C means the same for all.",
+        help="Model that features are chosen for: svm, a linear SVM with a squared hinge loss; "
+        "logistic, logistic regression; ridge, a ridge classifier, or ridge regression where the "
+        "labels are numbers with decimals. Ridge takes alpha = 1/(2C), so that C means the same "
+        "for all.",
     ),
 ]
 SeedOption = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
 _METHOD_NAMES: dict[str, Any] = {"metavar": "NAME", "autocompletion": lambda: list(METHODS)}
+_CLASSIFIERS = [name for name, method in METHODS.items() if method.needs_classes]
 MethodOption = Annotated[
     str,
     typer.Option(
@@ -94,7 +95,8 @@ MethodsOption = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help=f"Method to compare; may be repeated. All, if none is given: {', '.join(METHODS)}.",
+        help=f"Method to compare; may be repeated. All, if none is given: {', '.join(METHODS)}. "
+        f"Without labels that are classes, {', '.join(_CLASSIFIERS)} are left out.",
         **_METHOD_NAMES,
     ),
 ]
@@ -106,9 +108,14 @@ ReportOption = Annotated[
 
 def linear_model(model: Models, y: NDArray[Any] | None, cost: float, seed: int = 0) -> Any:
     """Return the model that features are chosen for, unfitted."""
+    has_decimals = y is not None and y.dtype.kind == "f" and bool((y % 1 != 0).any())
+    if has_decimals and model is not Models.ridge:
+        raise ValueError(
+            f"the labels are numbers with decimals, and --model {model} tells classes apart; use "
+            "--model ridge, or labels that are classes."
+        )
     if model is Models.svm:
         return default_model(seed).set_params(C=cost)
     if model is Models.logistic:
         return LogisticRegression(C=cost)
-    has_numbers = y is not None and type_of_target(y) == "continuous"
-    return (Ridge if has_numbers else RidgeClassifier)(alpha=1 / (2 * cost))
+    return (Ridge if has_decimals else RidgeClassifier)(alpha=1 / (2 * cost))

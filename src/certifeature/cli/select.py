@@ -15,7 +15,7 @@ import typer
 from certifeature._files import write_text
 from certifeature.certificate import Certificate, NewData, new_data_errors
 from certifeature.certificate.selection import as_sample
-from certifeature.cli.certificates import certified
+from certifeature.cli.certificates import certificate_values, certified
 from certifeature.cli.choosing import (
     CROSS_VALIDATED,
     KeepOption,
@@ -284,6 +284,6 @@ def _as_json(loaded: Loaded, choice: _Choice, method: str, seed: int) -> str:
                 asdict(feature) | {"index": int(index)}
                 for feature, index in zip(choice.features, choice.sample.indices, strict=True)
             ],
-            "certificate": choice.certificate.to_dict(),
+            "certificate": certificate_values(choice.certificate),
         }
     )

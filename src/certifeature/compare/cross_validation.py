@@ -16,8 +16,14 @@ from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
-from certifeature.compare.fold import SCALINGS, TrainedFold, draw_seed, stratified_split
-from certifeature.compare.methods import KEEP_ALL, METHODS, Method, method_named
+from certifeature.compare.fold import (
+    SCALINGS,
+    TrainedFold,
+    draw_seed,
+    plain_split,
+    stratified_split,
+)
+from certifeature.compare.methods import KEEP_ALL, Method, methods_for
 from certifeature.compare.result import Comparison, Contender
 from certifeature.rows.matrix import canonical_csr
 from certifeature.support import default_model
@@ -35,8 +41,7 @@ class _Outcome:
     n_features: int
     error: float
     seconds: float
-    lambda_min: float
-    lambda_max: float
+    growth: float
 
 
 def compare(
@@ -63,14 +68,15 @@ def compare(
     X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
         Data.
     y : array-like of shape (n_samples,)
-        Labels.
+        Labels, or numbers for a model that predicts numbers.
     sizes : sequence of int
         Numbers of features to choose, fewer than there are.
     methods : sequence of str, default=None
         Some of "bss", "bss-paper" (its algorithm as published), "leverage", "rrqr", "rfe",
-        "lpsvm", "l1", "univariate" and "random"; None takes all.
+        "lpsvm", "l1", "univariate" and "random"; None takes all. For a model that predicts numbers
+        that is without "bss-paper", "lpsvm" and "l1", which are classifiers.
     estimator : estimator, default=None
-        Linear classifier, as the selectors take it; None takes their default.
+        Linear model, as the selectors take it; None takes their default.
     scaling : {"none", "standard", "tfidf"}, default="none"
         How the columns are scaled first, learnt from the training rows of each fold: not at all;
         to mean 0 and variance 1 (sparse data to variance 1 only); or by tf-idf, for word counts.
@@ -84,7 +90,8 @@ def compare(
     Returns
     -------
     Comparison
-        Errors, times and certificates; print it, or see ``to_frame()``.
+        Errors, times and measured growth; print it, or see ``to_frame()``. Errors are shares of
+        wrong classes, or 1 - R² where numbers are predicted.
 
     See Also
     --------
@@ -99,16 +106,10 @@ def compare(
     >>> [contender.method for contender in comparison.contenders]
     ['full data', 'bss', 'rfe']
     """
-    cells = _cells(METHODS if methods is None else methods, sizes)
-    if estimator is not None:
-        check_model(estimator)
-    if predicts_numbers(estimator):
-        raise ValueError(
-            f"{type(estimator).__name__} predicts numbers, and compare counts wrong classes; use a "
-            "classifier, or cross-validate a pipeline of selector and model."
-        )
-    X, y = _checked(X, y, sizes, scaling, n_folds)
     model = default_model(seed) if estimator is None else estimator
+    check_model(model)
+    cells = _cells(methods_for(model, methods), sizes)
+    X, y = _checked(X, y, model, sizes, scaling, n_folds)
     folds = [(repeat, fold) for repeat in range(n_repeats) for fold in range(n_folds)]
     outcomes = Parallel(n_jobs)(
         delayed(_measured)(X, y, model, cells, scaling, (repeat, fold), n_folds, seed)
@@ -116,24 +117,27 @@ def compare(
     )
     by_cell = zip(cells, zip(*outcomes, strict=True), strict=True)
     contenders = (_contender(method.name, size, part) for (method, size), part in by_cell)
-    return Comparison(tuple(contenders), n_repeats, n_folds, seed)
+    measure = "1 - R2" if predicts_numbers(model) else "error"
+    return Comparison(tuple(contenders), n_repeats, n_folds, seed, measure)
 
 
-def _cells(methods: Any, sizes: Sequence[int]) -> list[Cell]:
+def _cells(methods: Sequence[Method], sizes: Sequence[int]) -> list[Cell]:
     """Return full data, and each method at each size."""
     cells: list[Cell] = [(KEEP_ALL, None)]
-    for method in map(method_named, dict.fromkeys(methods)):
+    for method in methods:
         asked = [None] if method.own_size else dict.fromkeys(sizes)
         cells += [(method, size) for size in asked]
     return cells
 
 
 def _checked(
-    X: Any, y: Any, sizes: Sequence[int], scaling: str, n_folds: int
+    X: Any, y: Any, model: Any, sizes: Sequence[int], scaling: str, n_folds: int
 ) -> tuple[Any, NDArray[Any]]:
-    """Return data and labels that every fold can be made of."""
-    X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
-    check_classification_targets(y)
+    """Return data and labels, or numbers, that every fold can be made of."""
+    numbers = predicts_numbers(model)
+    X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64, y_numeric=numbers)
+    if not numbers:
+        check_classification_targets(y)
     if sparse.issparse(X):
         X = canonical_csr(X)
     n_features = X.shape[1]
@@ -145,6 +149,14 @@ def _checked(
         )
     if scaling not in SCALINGS:
         raise ValueError(f"scaling={scaling!r} is unknown; choose from {', '.join(SCALINGS)}.")
+    if numbers:
+        # The R² of a single row does not exist.
+        if len(y) < 2 * n_folds:
+            raise ValueError(
+                f"{len(y)} rows are too few for {n_folds} folds of two rows or more; ask for at "
+                f"most {len(y) // 2} folds."
+            )
+        return X, y
     fewest = np.unique(y, return_counts=True)[1].min()
     if fewest < n_folds:
         raise ValueError(
@@ -169,7 +181,8 @@ def _measured(
     with threadpool_limits(1), warnings.catch_warnings():
         # A method that does not converge is compared as it is.
         warnings.simplefilter("ignore")
-        split = stratified_split(y, *place, n_folds, seed)
+        split_of = plain_split if predicts_numbers(model) else stratified_split
+        split = split_of(y, *place, n_folds, seed)
         fold = TrainedFold(model, X, y, split, scaling, seed)
         return [_outcome(fold, cell, draw_seed(seed, *place)) for cell in cells]
 
@@ -178,18 +191,15 @@ def _outcome(fold: TrainedFold, cell: Cell, seed: int) -> _Outcome:
     start = perf_counter()
     sample = fold.choose(*cell, seed)
     seconds = perf_counter() - start
-    lambda_min, lambda_max = fold.eigenvalues(sample, "support")
-    return _Outcome(len(sample.indices), fold.error(sample), seconds, lambda_min, lambda_max)
+    return _Outcome(len(sample.indices), fold.error(sample), seconds, fold.growth(sample))
 
 
 def _contender(method: str, size: int | None, outcomes: Sequence[_Outcome]) -> Contender:
-    conditions = [o.lambda_max / o.lambda_min if o.lambda_min > 0 else np.inf for o in outcomes]
     return Contender(
         method,
         size,
         float(np.mean([outcome.n_features for outcome in outcomes])),
         tuple(outcome.error for outcome in outcomes),
         float(np.median([outcome.seconds for outcome in outcomes])),
-        float(np.median([outcome.lambda_min for outcome in outcomes])),
-        float(np.median(conditions)),
+        float(np.median([outcome.growth for outcome in outcomes])),
     )

@@ -9,22 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.model_selection import StratifiedKFold
+from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from certifeature.basis import Basis
 from certifeature.basis.span import span
-from certifeature.certificate.measure import extreme_eigenvalues, without_basis
+from certifeature.certificate.measure import (
+    extreme_eigenvalues,
+    without_basis,
+)
 from certifeature.certificate.selection import as_sample
 from certifeature.compare.methods import Method, WhichRows
+from certifeature.rows.blocks import ArrayBlocks
 from certifeature.rows.matrix import scaled_columns
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import Sample
-from certifeature.support import fit_model, support_rows
+from certifeature.support import fit_model
+from certifeature.support.accepted import predicts_numbers
+from certifeature.support.find import find_support
 
-__all__ = ["SCALINGS", "TrainedFold", "column_scaler", "draw_seed", "stratified_split"]
+__all__ = [
+    "SCALINGS",
+    "TrainedFold",
+    "column_scaler",
+    "draw_seed",
+    "plain_split",
+    "stratified_split",
+]
 
 SCALINGS = ("none", "standard", "tfidf")
 
@@ -33,9 +48,21 @@ def stratified_split(
     y: NDArray[Any], repeat: int, fold: int, n_folds: int, seed: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return training and test rows of one fold of one repeat, classes in equal shares."""
+    return _split(StratifiedKFold, y, repeat, fold, n_folds, seed)
+
+
+def plain_split(
+    y: NDArray[Any], repeat: int, fold: int, n_folds: int, seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return training and test rows of one fold of one repeat, for targets that are numbers."""
+    return _split(KFold, y, repeat, fold, n_folds, seed)
+
+
+def _split(
+    kind: Any, y: NDArray[Any], repeat: int, fold: int, n_folds: int, seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=state)
-    train, test = list(folds.split(y, y))[fold]
+    train, test = list(kind(n_folds, shuffle=True, random_state=state).split(y, y))[fold]
     return train, test
 
 
@@ -53,9 +80,9 @@ class TrainedFold:
     Parameters
     ----------
     model : estimator
-        Unfitted linear classifier.
+        Unfitted linear model.
     X, y : {ndarray, sparse array or matrix}, ndarray
-        All rows and their labels.
+        All rows and their labels, or numbers.
     split : tuple of ndarray
         Training and test rows.
     scaling : {"none", "standard", "tfidf"}
@@ -87,8 +114,8 @@ class TrainedFold:
             self._X, self._X_test = map(scaler.transform, (self._X, self._X_test))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            trained = fit_model(clone(model), self._X, self._y)
-        self.support = support_rows(trained, self._X, self._y)
+            self._found = find_support(Rows(self._X, self._y), model)
+        self.support = self._found.rows.places
         self._bases: dict[str, Basis] = {}
 
     def n_rows(self, rows: WhichRows) -> int:
@@ -119,17 +146,29 @@ class TrainedFold:
         return as_sample(selector, self._X.shape[1])
 
     def error(self, sample: Sample, rows: WhichRows = "all") -> float:
-        """Return the test error of a model that sees these features of these training rows only."""
-        X, y = self._rows(rows)
-        if not sample.indices.size:
-            # Without features, the best guess is the most frequent class.
-            labels, counts = np.unique(y, return_counts=True)
-            return float(np.mean(self._y_test != labels[counts.argmax()]))
-        train, test = (
-            scaled_columns(part[:, sample.indices], sample.weights) for part in (X, self._X_test)
-        )
-        predicted = fit_model(clone(self._model), train, y).predict(test)
+        """Return the test error of a model that sees these features of these training rows only.
+
+        It is the share of wrong classes, or 1 - R² where numbers are predicted.
+        """
+        predicted = self._predicted(sample, rows)
+        if predicts_numbers(self._model):
+            return 1 - float(r2_score(self._y_test, predicted))
         return float(np.mean(predicted != self._y_test))
+
+    def growth(self, sample: Sample) -> float:
+        """Return by how many times the objective of the model can grow on the rows that matter.
+
+        It is the measured growth of a certificate; inf if nothing is proven.
+        """
+        if not sample.indices.size:
+            return float(np.inf)
+        basis, target = self._basis("support"), self._found.target
+        n_rows = self.n_rows("support")
+        certificate = measured_certificate(basis, sample, self._found.kind, n_rows, target)
+        if not basis.exact:
+            blocks = ArrayBlocks(self._rows("support")[0])
+            certificate = replace(certificate, regularised=soft_bound(blocks, sample, target))
+        return certificate.measured_growth
 
     def eigenvalues(self, sample: Sample, rows: WhichRows) -> tuple[float, float]:
         """Return λ and Λ of a choice; λ = 0 proves nothing."""
@@ -138,12 +177,27 @@ class TrainedFold:
             return 0.0, 0.0
         if len(sample.indices) == n_features and (sample.weights == 1).all():
             return 1.0, 1.0
+        basis = self._basis(rows)
+        return (
+            extreme_eigenvalues(basis, sample) if basis.exact else without_basis(sample, n_features)
+        )
+
+    def _predicted(self, sample: Sample, rows: WhichRows) -> NDArray[Any]:
+        X, y = self._rows(rows)
+        if not sample.indices.size:
+            # Without features, the best guess is the mean, or the most frequent class.
+            guess = DummyRegressor() if predicts_numbers(self._model) else DummyClassifier()
+            return np.asarray(guess.fit(X, y).predict(self._X_test))
+        train, test = (
+            scaled_columns(part[:, sample.indices], sample.weights) for part in (X, self._X_test)
+        )
+        return np.asarray(fit_model(clone(self._model), train, y).predict(test))
+
+    def _basis(self, rows: WhichRows) -> Basis:
         if rows not in self._bases:
             matrix = Rows(self._rows(rows)[0])
             self._bases[rows], _ = span(matrix, "auto", None, self._seed)
-        if not self._bases[rows].exact:
-            return without_basis(sample, n_features)
-        return extreme_eigenvalues(self._bases[rows], sample)
+        return self._bases[rows]
 
     def _rows(self, rows: WhichRows) -> tuple[Any, NDArray[Any]]:
         if rows == "all":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +19,16 @@ from certifeature.selectors import (
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.costs import cost_of
 
-__all__ = ["FULL_DATA", "KEEP_ALL", "METHODS", "Maker", "Method", "WhichRows", "method_named"]
+__all__ = [
+    "FULL_DATA",
+    "KEEP_ALL",
+    "METHODS",
+    "Maker",
+    "Method",
+    "WhichRows",
+    "method_named",
+    "methods_for",
+]
 
 # (number of features or "certified", model, seed) → selector
 Maker = Callable[[Any, Any, int], Any]
@@ -46,6 +55,8 @@ class Method:
     ours : bool
         Whether it is a selector of this library that takes "certified" for the number of features,
         and can choose for all rows without labels.
+    needs_classes : bool
+        Whether it is a classifier of its own, that cannot choose for a model that predicts numbers.
     """
 
     name: str
@@ -53,6 +64,7 @@ class Method:
     make: Maker | None
     own_size: bool = False
     ours: bool = False
+    needs_classes: bool = False
 
 
 # Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
@@ -92,6 +104,7 @@ _LISTED = (
             random_state=seed,
         ),
         ours=True,
+        needs_classes=True,
     ),
     Method(
         "leverage",
@@ -108,7 +121,13 @@ _LISTED = (
         ours=True,
     ),
     Method("rfe", "all", lambda size, model, _: RFE(model, n_features_to_select=size, step=0.1)),
-    Method("lpsvm", "all", lambda _, model, __: LPSVMSelector(C=_cost(model)), own_size=True),
+    Method(
+        "lpsvm",
+        "all",
+        lambda _, model, __: LPSVMSelector(C=_cost(model)),
+        own_size=True,
+        needs_classes=True,
+    ),
     Method(
         "l1",
         "all",
@@ -117,6 +136,7 @@ _LISTED = (
             max_features=size,
             threshold=1e-12,
         ),
+        needs_classes=True,
     ),
     Method(
         "univariate",
@@ -149,3 +169,27 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise ValueError(f"method {name!r} is unknown; choose from {', '.join(METHODS)}.")
     return METHODS[name]
+
+
+def methods_for(model: Any, names: Sequence[str] | None = None) -> list[Method]:
+    """Return the methods of these names, or all that can choose for a model.
+
+    Parameters
+    ----------
+    model : estimator
+        Linear model.
+    names : sequence of str, default=None
+        Of methods that must be able to choose for it.
+    """
+    numbers = predicts_numbers(model)
+    if names is None:
+        return [method for method in METHODS.values() if not (numbers and method.needs_classes)]
+    methods = list(map(method_named, dict.fromkeys(names)))
+    for method in methods:
+        if numbers and method.needs_classes:
+            able = ", ".join(method.name for method in methods_for(model))
+            raise ValueError(
+                f"{method.name} tells classes apart, and {type(model).__name__} predicts numbers; "
+                f"choose from {able}."
+            )
+    return methods

@@ -10,6 +10,10 @@ import numpy as np
 
 __all__ = ["Comparison", "Contender"]
 
+_GROWTH = (
+    "growth: at most so many times the training objective with all features; median of the folds"
+)
+
 
 @dataclass(frozen=True)
 class Contender:
@@ -24,12 +28,13 @@ class Contender:
     n_features : float
         Number of features chosen, on average over the folds.
     errors : tuple of float
-        Test error of each fold.
+        Test error of each fold: the share of wrong classes, or 1 - R² where numbers are predicted.
     seconds : float
         Median time of a selection.
-    lambda_min, condition : float
-        λ and κ = Λ/λ, medians of the certificate measured on the support vectors of the training
-        rows. λ = 0 proves nothing.
+    growth : float
+        At most by so many times does the objective of the model grow on the training rows, by the
+        certificate measured on those that matter to it: the median of the folds, in which a fold
+        where nothing is proven counts as inf.
     """
 
     method: str
@@ -37,8 +42,7 @@ class Contender:
     n_features: float
     errors: tuple[float, ...]
     seconds: float
-    lambda_min: float
-    condition: float
+    growth: float
 
     @property
     def mean_error(self) -> float:
@@ -61,21 +65,25 @@ class Comparison:
         In the order of the methods, each by size.
     n_repeats, n_folds, seed : int
         Number of cross-validations, of folds in each, and their seed.
+    measure : {"error", "1 - R2"}
+        What the errors are.
 
     Examples
     --------
     >>> from certifeature import Comparison
     >>> from certifeature.compare import Contender
-    >>> print(Comparison((Contender("bss", 20, 20.0, (0.1, 0.2), 0.03, 0.25, 9.0),), 1, 2, 0))
+    >>> print(Comparison((Contender("bss", 20, 20.0, (0.1, 0.2), 0.03, 1.5),), 1, 2, 0))
     1 × 2-fold cross-validation
-    method  asked  features          error  seconds     λ  κ
-    bss        20        20  0.150 ± 0.071     0.03  0.25  9
+    method  asked  features          error  seconds  growth
+    bss        20        20  0.150 ± 0.071     0.03     1.5
+    growth: at most so many times the training objective with all features; median of the folds
     """
 
     contenders: tuple[Contender, ...]
     n_repeats: int
     n_folds: int
     seed: int
+    measure: str = "error"
 
     def __str__(self) -> str:
         rows = [
@@ -85,14 +93,14 @@ class Comparison:
                 f"{c.n_features:.0f}",
                 f"{c.mean_error:.3f} ± {c.deviation:.3f}",
                 f"{c.seconds:.2f}",
-                f"{c.lambda_min:.2g}",
-                f"{c.condition:.2g}",
+                "∞" if c.growth == np.inf else f"{c.growth:.3g}",
             )
             for c in self.contenders
         ]
-        header = ("method", "asked", "features", "error", "seconds", "λ", "κ")
+        error = self.measure.replace("R2", "R²")
+        header = ("method", "asked", "features", error, "seconds", "growth")
         title = f"{self.n_repeats} × {self.n_folds}-fold cross-validation"
-        return "\n".join([title, *_aligned([header, *rows])])
+        return "\n".join([title, *_aligned([header, *rows]), _GROWTH])
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a dict for each contender, errors as their mean and deviation."""
@@ -104,8 +112,7 @@ class Comparison:
                 "error": c.mean_error,
                 "deviation": c.deviation,
                 "seconds": c.seconds,
-                "lambda_min": c.lambda_min,
-                "condition": c.condition,
+                "growth": c.growth,
             }
             for c in self.contenders
         ]

@@ -28,7 +28,7 @@ class Feature:
     label : str or None
         Class that it points to, where there is one.
     why : str or None
-        Why it is in ("fixed", "trusted" or "cover"), where the selector tells.
+        Why it is in ("fixed", "trusted", "cover" or "next"), where the selector tells.
     """
 
     rank: int

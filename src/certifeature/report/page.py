@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -17,7 +16,7 @@ from certifeature.certificate.new_data import as_sentences as new_data_sentences
 from certifeature.certificate.wording import as_sentences
 from certifeature.report.contents import Report
 from certifeature.report.text import MISSING, one_line, visible
-from certifeature.report.view import error_rows, feature_rows, layers, method_rows
+from certifeature.report.view import constants, error_rows, feature_rows, layers, method_rows
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -61,12 +60,14 @@ def render(report: Report) -> str:
     >>> chosen = zip(selector.indices_, selector.weights_, strict=True)
     >>> features = [Feature(i, f"column {j}", scale) for i, (j, scale) in enumerate(chosen, 1)]
     >>> page = render(Report("A try", certificate=certify(X, y, selector), features=features))
-    >>> "Certificate for 30 of 200 features" in page
+    >>> "30 of 200 features" in page
     True
     """
     certificate = report.certificate
-    # What is no proof has a section of its own.
-    proven = None if certificate is None else replace(certificate, new_data=None)
+    sentences = [] if certificate is None else as_sentences(certificate)
+    if report.new_data is not None:
+        # What is no proof has a section of its own.
+        sentences.pop()
     style, script = _asset("page.css"), _asset("page.js")
     return _template().render(
         report=report,
@@ -75,8 +76,9 @@ def render(report: Report) -> str:
         style=style,
         script=script,
         sections={name: text for name, text in _HEADINGS.items() if getattr(report, name)},
-        sentences=as_sentences(proven) if proven else [],
-        layers=layers(proven) if proven else [],
+        sentences=sentences,
+        layers=layers(certificate, sentences) if certificate else [],
+        constants=constants(certificate) if certificate else {},
         estimates=new_data_sentences(report.new_data),
         errors=error_rows(report.new_data) if report.new_data else [],
         features=feature_rows(report.features),

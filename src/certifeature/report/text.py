@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-__all__ = ["MISSING", "decimals", "duration", "number", "one_line", "share", "visible"]
+__all__ = ["MISSING", "decimals", "duration", "number", "one_line", "visible"]
 
 MISSING = "–"
 
@@ -49,15 +49,19 @@ def _sign(match: re.Match[str]) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return three digits of a number."""
+    """Return three digits of a number.
+
+    Examples
+    --------
+    >>> from certifeature.report.text import number
+    >>> number(1.2345), number(12345.6), number(1.2345e9)
+    ('1.23', '12,300', '1.23e+09')
+    """
     if value is None or math.isnan(value):
         return MISSING
-    return "∞" if value == math.inf else f"{value:.3g}"
-
-
-def share(value: float) -> str:
-    """Return a share in percent."""
-    return f"{100 * value:.3g}\N{NO-BREAK SPACE}%"
+    if value == math.inf:
+        return "∞"
+    return f"{float(f'{value:.3g}'):,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}"
 
 
 def duration(seconds: float) -> str:

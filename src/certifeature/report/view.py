@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from certifeature.certificate import Certificate, NewData
 from certifeature.compare import FULL_DATA, Comparison, Contender
 from certifeature.report.contents import Feature
-from certifeature.report.text import MISSING, decimals, duration, number, share
+from certifeature.report.text import MISSING, decimals, duration, number
 
 __all__ = [
     "ErrorRow",
     "FeatureRow",
     "Layer",
     "MethodRow",
+    "constants",
     "error_rows",
     "feature_rows",
     "layers",
@@ -25,15 +26,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer of a certificate; ``bar`` and ``full`` are percentages of the width of a chart."""
+    """One layer of a certificate; ``why`` says why there is no growth, where there is none."""
 
     name: str
     note: str
+    growth: str
+    why: str | None
     margin: str
-    objective: str
     radius: str
-    bar: float
-    full: float
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,7 @@ class MethodRow:
     error: str
     deviation: str
     time: str
-    lambda_min: str
-    condition: str
+    growth: str
     reference: bool
     best: bool
     low: float
@@ -78,49 +77,94 @@ class MethodRow:
     high: float
 
 
-def layers(certificate: Certificate) -> list[Layer]:
-    """Return the layers of a certificate: promised, measured, realised."""
-    values: list[tuple[str, str, float | None, str, str]] = []
+def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Layer]:
+    """Return the layers of a certificate: promised, measured, realised.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        What to show.
+    sentences : sequence of str
+        The certificate in words, which say why there is no number.
+    """
     promise, realised = certificate.a_priori, certificate.realised
-    if promise is not None:
-        chance = "" if promise.probability == 1 else f", with probability {promise.probability:g}"
-        note = f"for any data{chance}"
-        values.append(("Promised", note, *_bounds(promise.lambda_min, promise.lambda_max)))
-    if certificate.exact:
-        bounds = _bounds(certificate.lambda_min, certificate.lambda_max)
-        values.append(("Measured", "for any linear model", *bounds))
-    if realised is not None:
-        ratios = (realised.objective_ratio, realised.radius_ratio)
-        objective, radius = (MISSING if r is None else f"{number(r)}×" for r in ratios)
-        note = "for the SVM at hand"
-        values.append(("Realised", note, realised.margin_ratio, objective, radius))
-    widest = max([1.0, *(margin for _, _, margin, _, _ in values if margin is not None)])
+    rows = f"the {certificate.n_rows:,} rows that matter to the model"
+    if certificate.rows == "all":
+        rows = f"all {certificate.n_rows:,} rows"
+    promised_chance = 1.0 if promise is None else promise.probability
     return [
         Layer(
-            name,
-            note,
-            _margin(name, margin),
-            objective,
-            radius,
-            100 * (margin or 0.0) / widest,
-            100 / widest,
-        )
-        for name, note, margin, objective, radius in values
+            "Promised",
+            f"before anything was measured{_chance(promised_chance)}",
+            _times(certificate.promised_growth, "at most "),
+            _why("Promised", certificate.promised_growth, sentences),
+            *(
+                (MISSING,) * 2
+                if promise is None
+                else _bounds(promise.lambda_min, promise.lambda_max)
+            ),
+        ),
+        Layer(
+            "Measured",
+            f"a bound for {rows}{_chance(_measured_chance(certificate))}",
+            _times(certificate.measured_growth, "at most "),
+            _why("Measured", certificate.measured_growth, sentences),
+            *_bounds(certificate.lambda_min, certificate.lambda_max),
+        ),
+        Layer(
+            "Realised",
+            "what it came to",
+            _times(certificate.realised_growth),
+            _why("Realised", certificate.realised_growth, sentences),
+            _times(None if realised is None else realised.margin_ratio),
+            _times(None if realised is None else realised.radius_ratio),
+        ),
     ]
 
 
-def _bounds(lambda_min: float, lambda_max: float) -> tuple[float, str, str]:
-    factor = 1 / min(1.0, lambda_min) if lambda_min > 0 else math.inf
-    objective = f"≤ {number(factor)}×" if lambda_min > 0 else "no bound"
-    return lambda_min, objective, f"≤ {number(lambda_max)}×"
+def constants(certificate: Certificate) -> dict[str, str]:
+    """Return the measured constants that growth, margin and radius follow from."""
+    shown = {
+        "λ": number(certificate.lambda_min),
+        "Λ": number(certificate.lambda_max),
+        "κ": number(certificate.condition),
+    }
+    regularised = certificate.regularised
+    if regularised is not None:
+        shown["μ"] = number(regularised.mu)
+        shown["λ with the ridge μ"] = number(regularised.lambda_min)
+        shown["Λ with the ridge μ"] = number(regularised.lambda_max)
+    return shown
 
 
-def _margin(layer: str, ratio: float | None) -> str:
+def _why(name: str, growth: float | None, sentences: Sequence[str]) -> str | None:
+    """Return the sentence about a layer, if it has no growth."""
+    if growth is not None and math.isfinite(growth):
+        return None
+    return next(sentence for sentence in sentences if sentence.startswith(name))
+
+
+def _chance(probability: float) -> str:
+    return "" if probability == 1 else f", with probability {probability:g}"
+
+
+def _measured_chance(certificate: Certificate) -> float:
+    """Return the probability of the bound that the measured growth comes from."""
+    regularised = certificate.regularised
+    return 1.0 if regularised is None or certificate.lambda_min > 0 else regularised.probability
+
+
+def _bounds(lambda_min: float, lambda_max: float) -> tuple[str, str]:
+    """Return what is sure of squared margin and radius."""
+    margin = _times(lambda_min, "at least ") if lambda_min > 0 else "no bound"
+    radius = _times(lambda_max, "at most ") if math.isfinite(lambda_max) else "no bound"
+    return margin, radius
+
+
+def _times(ratio: float | None, side: str = "") -> str:
     if ratio is None:
         return MISSING
-    if layer == "Realised":
-        return share(ratio)
-    return f"≥ {share(ratio)}" if ratio > 0 else "no bound"
+    return f"{side}{number(ratio)} times" if math.isfinite(ratio) else "∞"
 
 
 def error_rows(new_data: NewData) -> list[ErrorRow]:
@@ -166,23 +210,27 @@ def method_rows(comparison: Comparison) -> list[MethodRow]:
     rivals = [c.mean_error for c in contenders if c.method != FULL_DATA]
     lowest = min(rivals, default=math.nan)
     ordered = sorted(contenders, key=lambda c: (c.method != FULL_DATA, c.mean_error, c.n_features))
-    return [_method_row(contender, lowest, 100 / widest) for contender in ordered]
+    in_percent = comparison.measure == "error"
+    return [_method_row(contender, lowest, 100 / widest, in_percent) for contender in ordered]
 
 
-def _method_row(contender: Contender, lowest: float, stretch: float) -> MethodRow:
+def _method_row(contender: Contender, lowest: float, stretch: float, in_percent: bool) -> MethodRow:
     mean, deviation = contender.mean_error, contender.deviation
     reference = contender.method == FULL_DATA
     chosen = round(contender.n_features)
+
+    def shown(error: float) -> str:
+        return f"{100 * error:.1f}" if in_percent else f"{error:.3f}"
+
     return MethodRow(
         contender.method,
         f"{chosen:,}",
         None if contender.size == chosen else contender.size,
-        f"{100 * mean:.1f}",
-        f"± {100 * deviation:.1f}" if len(contender.errors) > 1 else "",
+        shown(mean),
+        f"± {shown(deviation)}" if len(contender.errors) > 1 else "",
         # Keeping all features takes no time worth a number.
         MISSING if reference else duration(contender.seconds),
-        number(contender.lambda_min),
-        number(contender.condition),
+        number(contender.growth),
         reference,
         not reference and mean == lowest,
         stretch * max(0.0, mean - deviation),

@@ -20,12 +20,14 @@ from certifeature.basis import Basis
 from certifeature.basis.digest import Digest
 from certifeature.basis.span import BasisFacts, span
 from certifeature.certificate import Certificate
+from certifeature.certificate.lanczos import soft_bound
 from certifeature.certificate.measure import (
     extreme_eigenvalues,
     measured_certificate,
     regularised_eigenvalues,
 )
 from certifeature.certificate.promise import promise_of_scales
+from certifeature.rows.blocks import ArrayBlocks
 from certifeature.rows.rows import Rows
 from certifeature.selectors.method import Choice, Method, Ranking, Request
 from certifeature.selectors.soft import effective_dimension
@@ -165,6 +167,10 @@ def select(
             choice = Choice(sample, known.basis)
     kind, n_rows = "all" if support is None else support.kind, known.facts.n_rows
     certificate = measured_certificate(known.whole, sample, kind, n_rows, known.target)
+    if not known.whole.exact and known.rows is not None:
+        # The rows themselves prove something, where a sketch of them does not.
+        blocks = ArrayBlocks(known.rows.weighted())
+        certificate = replace(certificate, regularised=soft_bound(blocks, sample, known.target))
     if choice.promise is not None and choice.covered.exact:
         promise = promise_of_scales(choice.promise, choice.sample, choice.counted, sample.weights)
         certificate = replace(certificate, a_priori=promise)
