@@ -47,7 +47,7 @@ def _headline(c: Certificate) -> str:
     if math.isinf(c.measured_growth):
         return f"{start} not proven to stay near that with all features{fact}."
     chance = _chance(measured_probability(c))
-    return f"{start} at most {_times(c.measured_growth)} that with all features{chance}{fact}."
+    return f"{start} {_at_most(c.measured_growth)} that with all features{chance}{fact}."
 
 
 def _promised(c: Certificate) -> str:
@@ -55,7 +55,8 @@ def _promised(c: Certificate) -> str:
     if promise is None:
         return f"Promised beforehand: ∞, because {_no_promise(c)}."
     start = f"Promised beforehand{_chance(promise.probability)}: "
-    source = f"{promise.method} made {promise.n_picks} picks for "
+    picks = "1 pick" if promise.n_picks == 1 else f"{promise.n_picks} picks"
+    source = f"{promise.method} made {picks} for "
     source += (
         f"{promise.dimension:g} directions"
         if promise.regularised_min is None
@@ -63,7 +64,7 @@ def _promised(c: Certificate) -> str:
     )
     if math.isinf(c.promised_growth):
         return f"{start}∞, because rounding left nothing of the bound ({source})."
-    return f"{start}at most {_times(c.promised_growth)} ({source})."
+    return f"{start}{_at_most(c.promised_growth)} ({source})."
 
 
 def _no_promise(c: Certificate) -> str:
@@ -86,9 +87,9 @@ def _measured(c: Certificate) -> str:
     if math.isinf(c.measured_growth):
         bound = f"∞, because {_no_bound(c)}"
     else:
-        bound = f"at most {_times(c.measured_growth)}{_chance(measured_probability(c))}"
+        bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
     if c.exact and c.lambda_min > 0:
-        bound += f"; the squared hard margin keeps {_share(c.lambda_min)} at least"
+        bound += f"; the squared hard margin keeps {_at_least(c.lambda_min)} at least"
     return f"{start}{bound} (λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}, κ = {_ratio(c)})."
 
 
@@ -141,12 +142,24 @@ def _chance(probability: float) -> str:
     return "" if probability == 1 else f" with probability {probability:g}"
 
 
-def _share(value: float) -> str:
-    return f"{100 * value:.3g} %"
+def _at_least(value: float) -> str:
+    """Return three digits of a share, rounded down."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return f"{100 * math.floor(value / unit * (1 + 1e-12)) * unit:.3g} %"
 
 
 def _times(value: float) -> str:
-    return f"{value:.3g} times"
+    return f"{_digits(value)} times"
+
+
+def _at_most(value: float) -> str:
+    """Return three digits of a bound, rounded up."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return f"at most {_digits(math.ceil(value / unit * (1 - 1e-12)) * unit)} times"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{float(f'{value:.3g}'):,.0f}"
 
 
 def _ratio(c: Certificate) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from sklearn.preprocessing import StandardScaler
 
 from certifeature.basis import Basis
 from certifeature.basis.span import span
+from certifeature.certificate.lanczos import soft_bound
 from certifeature.certificate.measure import (
     extreme_eigenvalues,
+    measured_certificate,
     without_basis,
 )
 from certifeature.certificate.selection import as_sample
