@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC, LinearSVR
+from sklearn.svm import SVC, LinearSVC, LinearSVR, NuSVC
 
 from certifeature import BSSSelector, Comparison, certify, compare
 from certifeature.basis import sketched_basis
@@ -64,7 +64,7 @@ class TestRows:
 
         monkeypatch.setattr(fold_module, "span", sketch)
         X, y = data
-        fold = fold_of_all(SVC(kernel="linear"), X, y)
+        fold = fold_of_all(NuSVC(kernel="linear", nu=0.2), X, y)
         sample = Sample(np.arange(70), np.full(70, 1.5))
         everything = Sample(np.arange(80), np.ones(80))
         assert fold.eigenvalues(sample, "support") == (0.0, 1.5**2)
@@ -100,7 +100,7 @@ class TestRows:
                 certificate = certify(X[train], y[train], chosen.indices, **given)
                 found.append(certificate.measured_growth)
             assert contender.growth == pytest.approx(np.median(found), rel=1e-9)
-            assert np.isinf(contender.growth) == (isinstance(model, SVC) and size == 5)
+            assert np.isfinite(contender.growth)
 
 
 class TestNumbers:

@@ -422,11 +422,6 @@ class TestComparisons:
         found = compare(X, y, [5], methods=methods, estimator=model, n_folds=2, n_jobs=1)
         assert all(contender.mean_error < 0.4 for contender in found.contenders)
 
-    def test_are_not_made_of_numbers(self):
-        X, y = data_for(REGRESSORS[0])
-        with pytest.raises(ValueError, match=r"Ridge predicts numbers.*use a classifier"):
-            compare(X, y, [5], estimator=Ridge())
-
     def test_are_not_made_for_other_models(self):
         X, y = data_for(CLASSIFIERS[0])
         with pytest.raises(ValueError, match="l1_ratio=0"):
