@@ -247,7 +247,7 @@ def test_cut_basis_is_measured_against_the_whole_row_space(binary):
 
 
 def test_sketch_proves_nothing_and_says_so(binary):
-    X, y = binary
+    X, _ = binary
     options = {"basis": "sketch", "n_components": 10, "random_state": 0}
     any_model = BSSSelector(60, supervised=False, **options).fit(X).certificate_
     assert not any_model.exact
