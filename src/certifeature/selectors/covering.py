@@ -24,7 +24,6 @@ from certifeature.selectors.order import (
 from certifeature.selectors.soft import effective_dimension, soft_cut
 from certifeature.sparsify import Sample, bss
 from certifeature.support.find import Support
-from certifeature.support.fitted import ranks
 
 __all__ = ["BSSMethod"]
 
@@ -35,8 +34,6 @@ IntArray = NDArray[np.intp]
 _COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
 # For a soft model, so many directions are covered at least, and as many as there are picks.
 _FEW_DIRECTIONS = 256
-# Share of the average leverage of a pick, below which features come last.
-_LEAST_LEVERAGE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,14 +194,12 @@ class BSSMethod(Method):
         shares, rest = np.split(cut.shares, [head.n_components])
         priority: Any = "cover"
         if not self._fills_by("cover"):
-            # That of a soft model: directions that it does not need count for less.
-            parts = [block**2 @ shares for _, block in row_blocks(head.vectors)]
-            leverage = np.round(np.concatenate(parts), 12)
-            # What picks have to cover is D; one with much less leverage than its share would need
-            # a scale that it does not get.
-            serves = leverage >= _LEAST_LEVERAGE * shares.sum() / n_picks
-            by_leverage = self._fills_by("leverage")
-            priority = leverage if by_leverage else ranks(serves, ranking.scores)
+            scores = ranking.scores
+            if self._fills_by("leverage"):
+                # That of a soft model: directions that it does not need count for less.
+                parts = [block**2 @ shares for _, block in row_blocks(head.vectors)]
+                scores = np.round(np.concatenate(parts), 12)
+            priority = with_faint_last(scores, head, basis)
         picked = bss(head.vectors, n_picks, coverage=shares, priority=priority, chosen=kept)
         tail = None
         if len(rest):
