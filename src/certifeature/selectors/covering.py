@@ -198,7 +198,7 @@ class BSSMethod(Method):
             if self._fills_by("leverage"):
                 # That of a soft model: directions that it does not need count for less.
                 parts = [block**2 @ shares for _, block in row_blocks(head.vectors)]
-                scores = np.round(np.concatenate(parts), 12)
+                scores = np.asarray(np.round(np.concatenate(parts), 12), dtype=np.float64)
             priority = with_faint_last(scores, head, basis)
         picked = bss(head.vectors, n_picks, coverage=shares, priority=priority, chosen=kept)
         tail = None
