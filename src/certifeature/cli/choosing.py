@@ -46,8 +46,9 @@ SizeOption = Annotated[
     typer.Option(
         "-k",
         metavar="NUMBER",
-        help="Number of features; or certified, about the fewest that keep half of the squared "
-        "margin; or cv, the number that cross-validation finds (for bss).",
+        help="Number of features; or certified, about the fewest with which the training "
+        "objective at most doubles, for certain; or cv, the number that cross-validation finds "
+        "(for bss).",
     ),
 ]
 KeepOption = Annotated[

@@ -70,8 +70,9 @@ class BSSSelector(BaseSelector):
         left out, so that C keeps its meaning; each by its own scale R, for which the bounds above
         hold; or not at all. "auto" is "each" for "certified", and "common" otherwise.
     epsilon : float, default=0.5
-        What ``"certified"`` keeps to: on the rows that matter the squared hard margin shrinks by no
-        more than this share, and the objective of a soft margin grows by no more than 1/(1 − ε).
+        What ``"certified"`` keeps to: on the rows that matter the objective of the model grows by
+        no more than 1/(1 − ε), for certain. For a model that may be any, the squared hard margin
+        shrinks by no more than this share, too.
     supervised : bool, default=True
         Whether the features are chosen for the rows that matter to the model trained on all
         features (the support vectors of an SVM, all rows for logistic and ridge regression), or for
