@@ -78,12 +78,12 @@ def models(C):
 
 
 def layers(certificate):
-    """Return promised, measured and realised growth; None for what there is not.
+    """Return promised, measured and realised growth; None for what was not computed.
 
     A certificate lets no layer pass the one before it; these are the numbers from before that.
     """
     promise, found = certificate.a_priori, certificate.realised
-    promised = realised = None
+    promised, realised = math.inf, None
     if promise is not None:
         kept = max(min(1.0, promise.lambda_min), promise.regularised_min or 0.0)
         promised = 1 / kept if kept > 0 else math.inf
@@ -144,8 +144,10 @@ def medians(results):
         growths = [result[3] for result in results if result[:3] == group]
         cells = []
         for method in (*OURS, *OTHERS):
-            columns = zip(*(growth[method] for growth in growths), strict=True)
-            cells.append(" / ".join(number(np.median(c)) for c in columns if None not in c))
+            # Others promise nothing.
+            first = 1 if method in OTHERS else 0
+            columns = zip(*(growth[method][first:] for growth in growths), strict=True)
+            cells.append(" / ".join(number(np.median(column)) for column in columns))
         for ours in (("BSS",), OURS):
             n_below = sum(least(growth, OTHERS) < least(growth, ours) for growth in growths)
             cells.append(f"{n_below} of {len(growths)}")
