@@ -239,7 +239,7 @@ def test_cut_basis_is_measured_against_the_whole_row_space(binary):
     certificate = selector.certificate_
     assert certificate.exact
     assert certificate.lambda_min == 0
-    assert "Promised beforehand: ∞, because" in str(certificate)
+    assert "Promised by theorem: ∞, because" in str(certificate)
     assert np.isfinite(certificate.measured_growth)
     other = certify(X, y, selector, estimator=NuSVC(kernel="linear", nu=0.1))
     assert np.isinf(other.measured_growth)
@@ -359,7 +359,7 @@ def test_json_round_trip_and_html(binary):
         assert Certificate.from_dict(json.loads(text)) == certificate
         html = certificate._repr_html_()
         assert html.startswith("<div>")
-        assert "Promised beforehand" in html
+        assert "Promised by theorem" in html
 
 
 @pytest.mark.parametrize(

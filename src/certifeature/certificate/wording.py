@@ -53,8 +53,8 @@ def _headline(c: Certificate) -> str:
 def _promised(c: Certificate) -> str:
     promise = c.a_priori
     if promise is None:
-        return f"Promised beforehand: ∞, because {_no_promise(c)}."
-    start = f"Promised beforehand{_chance(promise.probability)}: "
+        return f"Promised by theorem: ∞, because {_no_promise(c)}."
+    start = f"Promised by theorem{_chance(promise.probability)}: "
     picks = "1 pick" if promise.n_picks == 1 else f"{promise.n_picks} picks"
     source = f"{promise.method} made {picks} for "
     source += (

@@ -14,6 +14,7 @@ from soak.laws.readers import readers_survive
 from soak.laws.selectors import certify_survives, selectors_survive
 from soak.laws.sparsifiers import (
     bss_keeps_its_bounds,
+    bss_keeps_its_bounds_with_shares,
     draws_add_up,
     pivots_are_farthest,
 )
@@ -23,6 +24,7 @@ LAWS = {
     for law in (
         oracles_agree,
         bss_keeps_its_bounds,
+        bss_keeps_its_bounds_with_shares,
         draws_add_up,
         pivots_are_farthest,
         bases_span_the_rows,

@@ -37,7 +37,12 @@ def certificates_are_true(rng):
     _check_eigenvalues(spectrum, certificate.lambda_min, certificate.lambda_max, 0.0)
     if certificate.regularised is not None:
         soft = certificate.regularised
-        _check_eigenvalues(spectrum, soft.lambda_min, soft.lambda_max, 1 / (2 * soft.C))
+        _check_eigenvalues(spectrum, soft.lambda_min, soft.lambda_max, soft.mu)
+        promise = certificate.a_priori
+        if promise is not None and promise.regularised_min is not None:
+            kept = promise.regularised_min * (1 - _ROUNDING)
+            if spectrum.refutes_lower(kept, soft.mu):
+                raise Violation(f"a promise of {kept:.9g} with μ = {soft.mu:.3g} is refuted")
     _check_objectives(drawn, drawn.rows, "these rows")
     if certificate.covers_all_rows:
         _check_objectives(drawn, np.arange(len(drawn.case.y)), "all rows")
@@ -53,6 +58,7 @@ def layers_nest(rng):
     if promise is not None and promise.probability == 1:
         _order("promised λ and λ", promise.lambda_min, low + _ROUNDING)
         _order("Λ and promised Λ", high, promise.lambda_max * (1 + _ROUNDING))
+        _order("growths", certificate.measured_growth, certificate.promised_growth)
     if not certificate.exact or realised is None:
         return
     if realised.margin_full is not None and low > CLEAR_MARGIN:
@@ -61,7 +67,7 @@ def layers_nest(rng):
         _order("λ and margin ratio", low * (1 - _BETWEEN_LAYERS), realised.margin_ratio)
     _order("radius ratio and Λ", realised.radius_ratio, high * (1 + _BETWEEN_LAYERS))
     if realised.objective_ratio is not None:
-        most = _objective_factor(certificate) * (1 + _BETWEEN_LAYERS)
+        most = certificate.measured_growth * (1 + _BETWEEN_LAYERS)
         _order("objective ratio and factor", realised.objective_ratio, most)
 
 
@@ -145,7 +151,7 @@ def _check_eigenvalues(spectrum, low, high, ridge):
 
 
 def _check_objectives(drawn, rows, which):
-    factor = _objective_factor(drawn.certificate)
+    factor = drawn.certificate.measured_growth
     if not np.isfinite(factor):
         return
     X = exact(drawn.case.X[rows])
@@ -157,15 +163,6 @@ def _check_objectives(drawn, rows, which):
         raise Violation(
             f"on {which} P grows {growth:.9g} times, at most {factor:.9g} were certified"
         )
-
-
-def _objective_factor(certificate):
-    """Return the most that P may grow, by the sharper bound where it applies."""
-    factor = certificate.objective_factor
-    realised, soft = certificate.realised, certificate.regularised
-    if realised.loss == "squared_hinge" and soft is not None and soft.lambda_min > 0:
-        factor = min(factor, 1 / min(1.0, soft.lambda_min))
-    return factor
 
 
 def _check_margins(realised, X, reduced, problems):

@@ -34,6 +34,31 @@ def bss_keeps_its_bounds(rng):
             raise Violation(f"scales differ by {np.abs(weights / sample.weights - 1).max()}")
 
 
+def bss_keeps_its_bounds_with_shares(rng):
+    """The same for directions that need no full coverage, with the sum of shares for ℓ."""
+    V, is_random = draw_basis(rng)
+    n_features, n_components = V.shape
+    shares = 10.0 ** rng.uniform(-rng.choice([0.1, 2, 8]), 0, n_components)
+    dimension = np.maximum(shares, 1e-6).sum()
+    n_select = int(np.ceil(dimension)) + int(rng.integers(1, 3 * n_components + 3))
+    priority = _draw_priority(rng, V)
+    sample = bss(V, n_select, coverage=shares, priority=priority)
+    _check(sample, n_features, n_select)
+    chosen = V[sample.indices] * sample.weights[:, None]
+    roots = np.sqrt(shares)
+    matrix = roots[:, None] * (chosen.T @ chosen) * roots + np.diag(1 - shares)
+    low, high = np.linalg.eigvalsh(matrix)[[0, -1]]
+    ratio = np.sqrt(dimension / n_select)
+    if low < (1 - ratio) ** 2 * (1 - _ROUNDING) - _ROUNDING:
+        raise Violation(f"λ = {low} is below {(1 - ratio) ** 2}")
+    if high > (1 + ratio) ** 2 * (1 + _ROUNDING):
+        raise Violation(f"Λ = {high} is above {(1 + ratio) ** 2}")
+    if is_random:
+        picks, _ = direct_bss(V, n_select, priority, shares)
+        if not np.array_equal(picks, sample.indices):
+            raise Violation(f"picks {sample.indices.tolist()}, directly {picks.tolist()}")
+
+
 def draws_add_up(rng):
     """Squared scales times r·p are whole numbers that sum to r; with coins, they are 1/q."""
     V, _ = draw_basis(rng)
