@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import eigh
-from sklearn.svm import LinearSVC
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, certify
 from certifeature.datasets import make_relevant_features
@@ -231,3 +232,84 @@ def test_a_promise_for_one_model_is_none_for_another():
     assert other.n_rows == 100
     assert np.isinf(other.promised_growth)
     assert np.isfinite(other.measured_growth)
+
+
+class TestNothingFalse:
+    """Cases in which a bound once was too good."""
+
+    def test_what_a_basis_leaves_out_counts(self):
+        """Time stamps within microseconds of each other: all directions but one are rounding."""
+        rng = np.random.default_rng(0)
+        X = 1.7e15 + np.round(20 * rng.standard_normal((40, 30)))
+        numbers = (X - 1.7e15)[:, :8].sum(axis=1) / 20
+        selector = BSSSelector(5, estimator=Ridge(alpha=1.0)).fit(X, numbers)
+        certificate = selector.certificate_
+        # The objective grows 3,474 times, computed with 80 digits.
+        assert certificate.measured_growth > 3474
+        assert certificate.promised_growth > 3474
+        assert certificate.a_priori is None or certificate.a_priori.regularised_min < 1 / 3474
+
+    def test_one_huge_row_does_not_hide_the_others(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((40, 60))
+        y = (X[:, 1:6].sum(axis=1) > 0).astype(int)
+        X[0] = 1e16 * np.r_[1, np.full(59, 0.05)]
+        ridge = RidgeClassifier(alpha=1.0, fit_intercept=False)
+        assert certify(X, y, [0], estimator=ridge).measured_growth > 27.7
+
+    def test_a_promise_for_weighted_rows_is_none_for_others(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((60, 200))
+        y = (X[:, 0] > 0).astype(int)
+        weights = np.where(np.arange(60) == 0, 1.0, 1e-3)
+        selector = BSSSelector(40, estimator=LogisticRegression(), order="cover", rescale="each")
+        assert selector.fit(X, y, sample_weight=weights).certificate_.a_priori is not None
+        assert certify(X, y, selector).a_priori is None
+
+    def test_a_promise_for_a_squared_hinge_is_none_for_a_hinge(self):
+        X, _ = make_relevant_features(60, 200, 20, random_state=0)
+        y = X[:, 0] > np.median(X[:, 0])
+        soft, hard = LinearSVC(C=1e-6, dual=True), SVC(kernel="linear", C=1e-6)
+        selector = BSSSelector(40, estimator=soft, rescale="each").fit(X, y)
+        found = certify(X, y, selector, estimator=hard)
+        assert found.n_rows == len(selector.support_rows_)
+        assert found.a_priori is None
+
+    @pytest.mark.parametrize(("large", "C"), [(1e294, 1.0), (1e150, 1e288)])
+    def test_a_ridge_is_not_raised(self, large, C):
+        X = np.array([[large, 0.0], [0.0, 1.0 if C == 1 else 1e-144]])
+        svm = LinearSVC(C=C, fit_intercept=False)
+        found = certify(X, None, [0], rows="all", estimator=svm, realised=False)
+        assert found.measured_growth >= 3
+
+    @pytest.mark.parametrize("kept", [1.0, 0.5])
+    def test_picks_may_have_nothing_in_the_tail(self, kept):
+        X = sparse.csr_array(np.diag(np.linspace(3, kept, 300)))
+        y = np.arange(300) % 2
+        certificate = BSSSelector(40, estimator=LinearSVC(dual=True)).fit(X, y).certificate_
+        assert certificate.measured_growth <= certificate.promised_growth < np.inf
+
+    def test_several_alphas_need_no_labels(self):
+        X, _ = make_relevant_features(40, 100, 10, random_state=0)
+        ridge = RidgeClassifier(alpha=np.array([1.0, 2.0, 3.0]))
+        selector = BSSSelector(30, supervised=False, estimator=ridge).fit(X)
+        assert selector.certificate_.regularised.mu == 1.0
+
+    def test_tiny_scales_can_be_told(self):
+        X, _ = make_relevant_features(20, 5, 5, random_state=0)
+        tiny = certify(X, None, np.arange(5), weights=np.full(5, 3e-162), rows="all")
+        assert "keeps 0 % at least" in str(tiny)
+
+    def test_certified_holds_for_a_sketch_too(self):
+        X, y = make_relevant_features(150, 300, 20, random_state=0)
+        options = {"basis": "sketch", "n_components": 30, "random_state": 0}
+        logistic = LogisticRegression(C=1e-3)
+        selector = BSSSelector("certified", estimator=logistic, **options).fit(X, y)
+        assert selector.certificate_.measured_growth <= 2
+
+    def test_a_hinge_keeps_what_all_directions_keep(self):
+        X, y = make_relevant_features(60, 400, 20, random_state=0)
+        selector = BSSSelector(200, estimator=SVC(kernel="linear"), rescale="each").fit(X, y)
+        certificate = selector.certificate_
+        assert certificate.measured_growth == pytest.approx(certificate.objective_factor, rel=1e-5)
+        assert certificate.measured_growth >= certificate.objective_factor

@@ -54,22 +54,21 @@ class Regularised:
         Extreme generalised eigenvalues of (K̃ + μI, K + μI), or bounds of them.
     probability : float
         With which the bounds hold; below 1 where a random start was needed to find them.
-    hinge : bool
-        Whether the loss is the hinge, whose dual is not strongly convex; then μ is 1/(2C) too, and
-        the objective keeps λ(1 + λ)/2 instead of λ.
+    hinge_kept : float or None
+        For the hinge loss, whose dual is not strongly convex, μ is 1/(2C) too; and this is 1 over
+        the most by which the objective grows, λ(1 + λ)/2 or more. None for other losses.
     """
 
     mu: float
     lambda_min: float
     lambda_max: float
     probability: float = 1.0
-    hinge: bool = False
+    hinge_kept: float | None = None
 
     @property
     def kept(self) -> float:
-        """Share of which the objective with all features is left, at least: 1 over its growth."""
-        kept = min(1.0, self.lambda_min)
-        return kept * (1 + kept) / 2 if self.hinge else kept
+        """1 over the most by which the objective of the model grows."""
+        return min(1.0, self.lambda_min) if self.hinge_kept is None else self.hinge_kept
 
 
 @dataclass(frozen=True)
@@ -238,9 +237,8 @@ class Certificate:
     @property
     def measured_growth(self) -> float:
         """The most by which the objective of the model can grow, measured; inf if by anything."""
-        kept = min(1.0, self.lambda_min)
-        if self.regularised is not None:
-            kept = max(kept, self.regularised.kept)
+        # λ leaves out what a basis does, which a model with a large C may feel.
+        kept = min(1.0, self.lambda_min) if self.regularised is None else self.regularised.kept
         return 1 / kept if kept > 0 else math.inf
 
     @property
@@ -261,10 +259,9 @@ class Certificate:
     @property
     def proven(self) -> Measured:
         """What is proven of ratios."""
-        growth = self.objective_factor
         # A random start may have made a bound wrong, if rarely; that is no proof.
-        if self.regularised is not None and self.regularised.probability == 1:
-            growth = self.measured_growth
+        is_sure = self.regularised is None or self.regularised.probability == 1
+        growth = self.measured_growth if is_sure else math.inf
         return Measured(self.lambda_min, None if math.isinf(growth) else growth, self.lambda_max)
 
     def to_dict(self) -> dict[str, Any]:

@@ -235,8 +235,13 @@ def _promise_of(selection: Any, found: Support) -> APriori | None:
     known, rows = getattr(getattr(selection, "selection_", None), "rows", None), found.rows
     if known is None or rows.in_blocks or not same_values(known.X, rows.X):
         return None
+    if known.sample_weight is not None:
+        return None
     promise: APriori | None = selection.certificate_.a_priori
     regularised = selection.certificate_.regularised
-    if promise is not None and (regularised is None or regularised.mu != found.mu):
+    is_same = regularised is not None and regularised.mu == found.mu
+    if is_same and (regularised.hinge_kept is not None) != found.target.hinge:
+        is_same = False
+    if promise is not None and not is_same:
         promise = replace(promise, regularised_min=None) if promise.lambda_min > 0 else None
     return promise

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.certificate.certificate import Regularised
+from certifeature.certificate.measure import hinge_kept
 from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.sparsify import Sample
 from certifeature.support.loss import Target
@@ -54,7 +55,8 @@ def soft_bound(blocks: RowBlocks, sample: Sample, target: Target) -> Regularised
     """
     if target.mu is None:
         return None
-    return replace(regularised_bound(blocks, sample, target.mu), hinge=target.hinge)
+    found = regularised_bound(blocks, sample, target.mu)
+    return replace(found, hinge_kept=hinge_kept(found)) if target.hinge else found
 
 
 def regularised_bound(blocks: RowBlocks, sample: Sample, mu: float) -> Regularised:

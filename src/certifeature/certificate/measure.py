@@ -14,6 +14,8 @@ from certifeature.support.loss import Target
 
 __all__ = [
     "extreme_eigenvalues",
+    "hinge_kept",
+    "left_out_factors",
     "measured_certificate",
     "n_kept",
     "regularised_eigenvalues",
@@ -38,13 +40,15 @@ def measured_certificate(
     if target.mu is not None:
         regularised = regularised_eigenvalues(basis, sample, target.mu, n_rows)
     if regularised is not None:
-        # Where λK ≼ K̃ ≼ ΛK, the same holds with μI added to both, once λ ≤ 1 ≤ Λ.
+        flat = _with_ridge(basis, sample, bounds[0], regularised.mu)
         regularised = replace(
             regularised,
-            lambda_min=max(regularised.lambda_min, min(1.0, bounds[0])),
-            lambda_max=min(regularised.lambda_max, max(1.0, bounds[1])),
-            hinge=target.hinge,
+            lambda_min=max(regularised.lambda_min, flat),
+            lambda_max=min(regularised.lambda_max, max(1.0, float(sample.weights.max()) ** 2)),
         )
+        if target.hinge:
+            kept = _hinge_kept(basis, sample, bounds[0], regularised.mu)
+            regularised = replace(regularised, hinge_kept=max(kept, hinge_kept(regularised)))
     sizes = (n_rows, basis.rank, n_features, len(sample.indices))
     n_fixed, n_trusted = n_kept(sample)
     return Certificate(
@@ -57,6 +61,51 @@ def measured_certificate(
         n_trusted=n_trusted,
         model=target.name,
     )
+
+
+def hinge_kept(regularised: Regularised) -> float:
+    """Return the share of which the objective of a hinge loss with the ridge 1/(2C) is left."""
+    kept = min(1.0, regularised.lambda_min)
+    return kept * (1 + kept) / 2
+
+
+def _hinge_kept(basis: Basis, sample: Sample, flat: float, mu: float) -> float:
+    """Return the same by the bound λ for all directions.
+
+    With a ridge of c/(2C), λ(1 − c(1 − λ)/2) of the objective is left: all of λ but for the little
+    that c needs to cover what the basis leaves out.
+    """
+    best = 0.0
+    for part in 10.0 ** np.arange(0, -13, -2):
+        kept = _with_ridge(basis, sample, flat, part * mu)
+        best = max(best, kept * (1 - part * (1 - kept) / 2))
+    return float(best)
+
+
+def _with_ridge(basis: Basis, sample: Sample, flat: float, mu: float) -> float:
+    """Return what λ says with a ridge: where K̃ ≽ λK, the same holds with μI added, once λ ≤ 1.
+
+    λ is that of rows without what the basis leaves out of them, unless it follows from the scales.
+    """
+    lower, _ = left_out_factors(basis, sample, mu)
+    by_scales, _ = without_basis(sample, len(basis.vectors))
+    return max(min(1.0, by_scales), min(1.0, flat) * lower)
+
+
+@np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore")
+def left_out_factors(basis: Basis, sample: Sample, mu: float) -> tuple[float, float]:
+    """Return by how much bounds with a ridge shrink and grow for what the basis leaves out of X.
+
+    Let K' belong to XVVᵀ, and e be the norm of X − XVVᵀ. K + μI ≼ (1 + e²/μ)(K' + μI), and K̃ + μI
+    differs from K̃' + μI by no more than the share w·e/√μ of it (and its square, above).
+    """
+    if basis.left_out is None:
+        return 0.0, np.inf
+    missed = float(basis.left_out / np.sqrt(mu)) if basis.left_out else 0.0
+    share = float(sample.weights.max()) * missed
+    if not np.isfinite(missed) or not share < 1:
+        return 0.0, np.inf
+    return (1 - share) / (1 + missed**2), 1 + share + share**2
 
 
 def n_kept(sample: Sample) -> tuple[int, int]:
@@ -101,20 +150,18 @@ def regularised_eigenvalues(
     # Relative to the largest, so that squares of huge or tiny values stay in range.
     largest = basis.singular_values[0]
     shares = basis.singular_values / largest
-    ridge = max(float(mu / largest / largest), _TINY)
+    ridge = float(mu / largest / largest)
+    if ridge < _TINY:
+        return Regularised(float(mu), 0.0, np.inf)
     damping = shares / np.hypot(shares, np.sqrt(ridge))
     matrix = damping[:, None] * _gram(basis, sample) * damping
     matrix[np.diag_indices_from(matrix)] += 1 - damping**2
     eigenvalues = np.linalg.eigvalsh(matrix)
-    # The error of a direction is damped along with the direction.
-    slack = _rounding(basis, sample) * float((damping / np.hypot(shares, np.sqrt(ridge))).max())
-    lower, upper = float(eigenvalues[0]) - slack, float(eigenvalues[-1]) + slack
-    # Let K' belong to XVVᵀ, and e be the norm of X − XVVᵀ. K + μI ≼ (1 + e²/μ)(K' + μI), and K̃ + μI
-    # differs from K̃' + μI by no more than the share w·e/√μ of it (and its square, above).
-    missed = basis.left_out / largest / np.sqrt(ridge)
-    share = float(sample.weights.max()) * missed
-    lower *= max(0.0, 1 - share) / (1 + missed**2)
-    upper *= 1 + share + share**2
+    # The error of one direction is damped by that, and met by the damping of another.
+    slack = _rounding(basis, sample) * float(damping.max() / np.hypot(shares, np.sqrt(ridge)).min())
+    least, most = left_out_factors(basis, sample, mu)
+    lower = max(0.0, float(eigenvalues[0]) - slack) * least
+    upper = (float(eigenvalues[-1]) + slack) * most
     if n_rows > basis.n_components:
         lower, upper = min(lower, 1.0), max(upper, 1.0)
     return Regularised(float(mu), float(max(lower, 0.0)), float(upper))

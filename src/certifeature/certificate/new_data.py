@@ -85,7 +85,13 @@ class NewData:
         return f"{fewest}" if fewest == most else f"{fewest} to {most}"
 
     def shown(self, error: float) -> str:
-        """Return an error as people read it: in percent, but for 1 - R²."""
+        """Return an error as people read it: in percent, but for 1 - R².
+
+        Parameters
+        ----------
+        error : float
+            An error.
+        """
         return f"{100 * error:.1f} %" if self.measure == "error" else f"{error:.3g}"
 
     def shown_difference(self) -> str:

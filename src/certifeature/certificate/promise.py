@@ -54,9 +54,11 @@ def ridge_promise(
     if tail is not None:
         share, energy = tail
         room, energy = 1 - share, energy * _SAFE
-        # (1 − g)(s + g·room) = kept·g, and the left side falls from s to 0 as g goes to 1.
-        part = brentq(lambda g: (1 - g) * (energy + g * room) - kept * g, 0.0, 1.0)
-        kept = min(room * (1 - part), kept * part * room / (energy + part * room))
+        # (1 − g)(s + g·room) = kept·g, solved for g without cancellation.
+        half = (energy + kept - room) / 2
+        root = np.sqrt(half**2 + room * energy)
+        part = energy / (half + root) if half > 0 else (root - half) / room
+        kept = room * (1 - part) / _SAFE
     return APriori("BSS", n_picks, float(dimension), 0.0, np.inf, 1.0, kept / stretch)
 
 

@@ -124,7 +124,7 @@ def _realised(c: Certificate) -> str:
 
 
 def _coverage(c: Certificate) -> list[str]:
-    if c.covers_all_rows is None or not c.exact:
+    if c.covers_all_rows is None or not c.exact or c.rows == "all":
         return []
     if c.covers_all_rows:
         return ["The reduced model leans on no other rows, so it holds for all rows."]
@@ -144,6 +144,8 @@ def _chance(probability: float) -> str:
 
 def _at_least(value: float) -> str:
     """Return three digits of a share, rounded down."""
+    if value < 1e-300:
+        return "0 %"
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
     return f"{100 * math.floor(value / unit * (1 + 1e-12)) * unit:.3g} %"
 

@@ -23,6 +23,7 @@ from certifeature.certificate import Certificate
 from certifeature.certificate.lanczos import soft_bound
 from certifeature.certificate.measure import (
     extreme_eigenvalues,
+    left_out_factors,
     measured_certificate,
     regularised_eigenvalues,
 )
@@ -90,7 +91,15 @@ class Prepared:
 
     def choose(self, method: Method, size: int, seed: int) -> Choice:
         """Choose so many features."""
-        return method.choose(self.basis, self.target.soft_mu, size, self.ranking, seed)
+        return method.choose(self.basis, self.soft_mu, size, self.ranking, seed)
+
+    @property
+    def soft_mu(self) -> float | None:
+        """How strongly convex the dual of the model is, unless that is nothing for these rows."""
+        mu, largest = self.target.soft_mu, float(self.basis.singular_values[0])
+        if mu is None or mu / largest / largest < np.finfo(np.float64).tiny:
+            return None
+        return mu
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +182,9 @@ def select(
         certificate = replace(certificate, regularised=soft_bound(blocks, sample, known.target))
     if choice.promise is not None and choice.covered.exact:
         promise = promise_of_scales(choice.promise, choice.sample, choice.counted, sample.weights)
+        if promise.regularised_min is not None and known.target.mu is not None:
+            lower, _ = left_out_factors(known.whole, sample, known.target.mu)
+            promise = replace(promise, regularised_min=promise.regularised_min * lower)
         certificate = replace(certificate, a_priori=promise)
     facts = known.facts.cut_to(choice.covered)
     return Selection(known.rows, support, facts, known.ranking, size, sample, certificate)
@@ -213,7 +225,7 @@ def prepare(
     """Find the directions of rows that matter, and an order of the features."""
     with progress("compute basis"):
         whole, facts = span(rows, request.basis, request.n_components, request.seed)
-    if whole.exact and support is not None:
+    if whole.exact and support is not None and support.kind == "support":
         _check_support(support.model, whole)
     basis = whole
     if facts.kind == "truncated" and request.n_components is not None:
@@ -279,7 +291,7 @@ def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
     then λ is interpolated between what is too few and what is enough. A few samples are enough for
     one part in sixteen.
     """
-    goal, mu, basis = 1 - request.epsilon, known.target.soft_mu, known.basis
+    goal, mu, basis = 1 - request.epsilon, known.soft_mu, known.basis
 
     def measured(size: int) -> float:
         try:
@@ -287,11 +299,12 @@ def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
         except EmptySampleError:
             return 0.0
         sample = rescaled(choice.sample, known.whole, request.rescale)
-        if mu is not None:
-            bounds = regularised_eigenvalues(measurable, sample, mu, known.facts.n_rows)
-            if bounds is not None:
-                return bounds.lambda_min
-        return extreme_eigenvalues(measurable, sample)[0]
+        if mu is None:
+            return extreme_eigenvalues(measurable, sample)[0]
+        bounds = regularised_eigenvalues(measurable, sample, mu, known.facts.n_rows)
+        if bounds is None and known.rows is not None:
+            bounds = soft_bound(ArrayBlocks(known.rows.weighted()), sample, known.target)
+        return extreme_eigenvalues(measurable, sample)[0] if bounds is None else bounds.lambda_min
 
     # What features are chosen for may be less than what they are measured by.
     measurable = known.whole if known.whole.exact else basis

@@ -59,7 +59,8 @@ def soft_cut(singular_values: FloatArray, mu: float, n_picks: int) -> SoftCut:
     def log_growth(log_stretch: float) -> float:
         dimension = float(_shares(singular_values, mu, np.exp(log_stretch)).sum())
         if dimension >= n_picks:
-            return float(np.inf)
+            # Larger than any other, and finite, so that a search can compute with it.
+            return 1e6
         return log_stretch - 2 * float(np.log1p(-np.sqrt(dimension / n_picks)))
 
     squares = (singular_values / singular_values[0]) ** 2

@@ -14,7 +14,7 @@ from certifeature._threads import one_thread
 from certifeature.rows.rows import Rows
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.cascade import cascade
-from certifeature.support.costs import row_costs
+from certifeature.support.costs import cost_of, row_costs
 from certifeature.support.fitted import support_rows
 from certifeature.support.loss import ALL_ROWS_MATTER, Target, loss_of, model_name, ridge_of
 from certifeature.support.model import default_model, fit_model
@@ -105,8 +105,9 @@ def every_row(rows: Rows, estimator: Any) -> Support:
     if labels is not None:
         classes = np.empty(0) if predicts_numbers(model) else np.unique(labels)
         return Support(rows, model, classes, row_costs(model, labels), rows)
-    # One row tells what all of them cost, unless classes differ.
-    costs = None if is_weighted else row_costs(model, np.zeros(1))
+    # All rows cost the same, unless classes differ.
+    cost = None if is_weighted else cost_of(model)
+    costs = None if cost is None else np.full((1, 1), float(cost))
     return Support(rows, model, np.empty(0), costs, rows)
 
 

@@ -133,6 +133,7 @@ def _fit_roughly(model: Any, X: Any, y: NDArray[Any], weights: dict[str, Any]) -
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", LinAlgWarning)
         warnings.filterwarnings("ignore", '"sag" solver requires many iterations')
+        warnings.filterwarnings("ignore", "Singular matrix in solving dual problem")
         if not hasattr(model, "dual") or isinstance(model, LogisticRegression):
             model.fit(X, y, **weights)
             return
