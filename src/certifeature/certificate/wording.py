@@ -39,6 +39,8 @@ def _headline(c: Certificate) -> str:
     model = c.model
     if model is None:
         model, what = "any ℓ2-regularised linear model", f"{what} (for a hard margin, 1/margin²)"
+    if c.rows == "support" and not c.covers_all_rows:
+        what += " on the support vectors"
     kept = {"fixed": c.n_fixed, "trusted": c.n_trusted}
     beside = ", ".join(f"{count} {reason}" for reason, count in kept.items() if count)
     chosen = f"{c.n_selected} of {c.n_features} features{f' ({beside})' if beside else ''}"
