@@ -413,6 +413,42 @@ class TestCertificates:
             found.realised.objective_ratio
         )
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize("size", [8, 60])
+    @pytest.mark.parametrize(
+        "setting",
+        [
+            {},
+            {"rescale": "each", "trust": 0, "order": "coef"},
+            {"rescale": False, "order": "leverage", "fixed_features": [3, 70]},
+            {"rescale": "each", "trust": 0, "order": "cover"},
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
+    def test_nest_above_what_an_independent_solver_finds(self, model, n_classes, setting, size):
+        X, y = data_for(model, 11, (40, 120), n_classes)
+        selector = BSSSelector(size, estimator=model, **setting).fit(X, y)
+        found = certify(selector)
+        assert found.promised_growth >= found.measured_growth >= found.realised_growth > 0
+        assert np.isfinite(found.promised_growth)
+        rows = selector.support_rows_
+        costs = row_costs(model, y)[rows]
+        chosen = X[:, selector.indices_] * selector.weights_
+        n_outputs = n_classes if n_classes > 2 else 1
+        full, selected = (
+            minimize(
+                lambda flat, part=part: objective(model, part, y[rows], costs, flat),
+                np.zeros((part.shape[1] + 1) * n_outputs),
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-15, "gtol": 1e-9},
+            ).fun
+            for part in (X[rows], chosen[rows])
+        )
+        assert selected / full <= found.measured_growth * (1 + 1e-4)
+        assert found.realised_growth == pytest.approx(selected / full, rel=1e-3)
+
 
 class TestComparisons:
     @pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier()], ids=str)
