@@ -183,6 +183,10 @@ class TestKinds:
         selector = BSSSelector(40, random_state=0).fit(collection, da.from_array(y, chunks=450))
         assert_same(selector, expected)
         assert selector.optimality_gap_ == 0
+        found, known = selector.certificate_, expected.certificate_
+        assert np.isfinite(known.promised_growth)
+        assert found.promised_growth == pytest.approx(known.promised_growth)
+        assert found.measured_growth == pytest.approx(known.measured_growth)
         assert_same(selector.fit(collection, y), expected)
 
     @pytest.mark.slow
