@@ -253,7 +253,7 @@ class TestResult:
             "1 × 2-fold cross-validation",
             "method     asked  features          error  seconds  growth",
             "full data             2000  0.250 ± 0.354     0.00       1",
-            "bss           20        20  0.250 ± 0.000     1.23    12.3",
+            "bss           20        20  0.250 ± 0.000     1.23    12.4",
             "random        20        20  0.250 ± 0.000     0.00       ∞",
             "growth: at most so many times the training objective with all features; "
             "median of the folds",

@@ -11,7 +11,7 @@ from certifeature.certificate.new_data import as_sentences as new_data_sentences
 if TYPE_CHECKING:
     from certifeature.certificate.certificate import Certificate
 
-__all__ = ["as_html", "as_sentences", "measured_probability"]
+__all__ = ["as_html", "as_sentences", "measured_probability", "rounded_up"]
 
 
 def as_sentences(certificate: Certificate) -> list[str]:
@@ -156,10 +156,16 @@ def _times(value: float) -> str:
     return f"{_digits(value)} times"
 
 
-def _at_most(value: float) -> str:
-    """Return three digits of a bound, rounded up."""
+def rounded_up(value: float) -> float:
+    """Return the next number with three digits, for a bound that people read."""
+    if not math.isfinite(value):
+        return value
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return f"at most {_digits(math.ceil(value / unit * (1 - 1e-12)) * unit)} times"
+    return math.ceil(value / unit * (1 - 1e-12)) * unit
+
+
+def _at_most(value: float) -> str:
+    return f"at most {_digits(rounded_up(value))} times"
 
 
 def _digits(value: float) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from certifeature.certificate.wording import rounded_up
+
 __all__ = ["Comparison", "Contender"]
 
 _GROWTH = (
@@ -93,7 +95,7 @@ class Comparison:
                 f"{c.n_features:.0f}",
                 f"{c.mean_error:.3f} ± {c.deviation:.3f}",
                 f"{c.seconds:.2f}",
-                "∞" if c.growth == np.inf else f"{c.growth:.3g}",
+                "∞" if c.growth == np.inf else f"{rounded_up(c.growth):.3g}",
             )
             for c in self.contenders
         ]

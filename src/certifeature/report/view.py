@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from certifeature.certificate import Certificate, NewData
+from certifeature.certificate.wording import rounded_up
 from certifeature.compare import FULL_DATA, Comparison, Contender
 from certifeature.report.contents import Feature
 from certifeature.report.text import MISSING, decimals, duration, number
@@ -96,7 +97,7 @@ def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Layer]:
         Layer(
             "Promised",
             f"before anything was measured{_chance(promised_chance)}",
-            _times(certificate.promised_growth, "at most "),
+            _times(rounded_up(certificate.promised_growth), "at most "),
             _why("Promised", certificate.promised_growth, sentences),
             *(
                 (MISSING,) * 2
@@ -107,7 +108,7 @@ def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Layer]:
         Layer(
             "Measured",
             f"a bound for {rows}{_chance(_measured_chance(certificate))}",
-            _times(certificate.measured_growth, "at most "),
+            _times(rounded_up(certificate.measured_growth), "at most "),
             _why("Measured", certificate.measured_growth, sentences),
             *_bounds(certificate.lambda_min, certificate.lambda_max),
         ),
@@ -157,7 +158,7 @@ def _measured_chance(certificate: Certificate) -> float:
 def _bounds(lambda_min: float, lambda_max: float) -> tuple[str, str]:
     """Return what is sure of squared margin and radius."""
     margin = _times(lambda_min, "at least ") if lambda_min > 0 else "no bound"
-    radius = _times(lambda_max, "at most ") if math.isfinite(lambda_max) else "no bound"
+    radius = _times(rounded_up(lambda_max), "at most ") if math.isfinite(lambda_max) else "no bound"
     return margin, radius
 
 
@@ -230,7 +231,7 @@ def _method_row(contender: Contender, lowest: float, stretch: float, in_percent:
         f"± {shown(deviation)}" if len(contender.errors) > 1 else "",
         # Keeping all features takes no time worth a number.
         MISSING if reference else duration(contender.seconds),
-        number(contender.growth),
+        number(rounded_up(contender.growth)),
         reference,
         not reference and mean == lowest,
         stretch * max(0.0, mean - deviation),
