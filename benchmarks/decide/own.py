@@ -12,7 +12,7 @@ from certifeature.basis.span import span
 from certifeature.certificate.certify import measured
 from certifeature.certificate.measure import measured_certificate
 from certifeature.rows.rows import as_rows
-from certifeature.selectors.pipeline import rescaled
+from certifeature.selectors.prepared import rescaled
 from certifeature.sparsify import Sample
 from certifeature.support.find import find_support
 from decide.choice import Choice

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certifeature._threads import one_thread
 from certifeature._warnings import warn
@@ -21,85 +20,24 @@ from certifeature.basis.digest import Digest
 from certifeature.basis.span import BasisFacts, span
 from certifeature.certificate import Certificate
 from certifeature.certificate.lanczos import soft_bound
-from certifeature.certificate.measure import (
-    extreme_eigenvalues,
-    left_out_factors,
-    measured_certificate,
-    regularised_eigenvalues,
-)
+from certifeature.certificate.measure import left_out_factors, measured_certificate
 from certifeature.certificate.promise import promise_of_scales
 from certifeature.rows.blocks import ArrayBlocks
 from certifeature.rows.rows import Rows
+from certifeature.selectors.fewest import fewest_that_keep
 from certifeature.selectors.method import Choice, Method, Ranking, Request
-from certifeature.selectors.soft import effective_dimension
+from certifeature.selectors.prepared import Prepared, rescaled
 from certifeature.sparsify import Sample
-from certifeature.sparsify.sample import EmptySampleError
 from certifeature.support import share_outside
 from certifeature.support.find import Support, every_row, find_support, grown, missing_rows
 from certifeature.support.loss import Target
 
-__all__ = [
-    "Prepared",
-    "Selection",
-    "prepare",
-    "rescaled",
-    "run",
-    "samples_of_sizes",
-    "select",
-]
+__all__ = ["Selection", "prepare", "run", "samples_of_sizes", "select"]
 
-FloatArray = NDArray[np.float64]
 Progress = Callable[[str], AbstractContextManager[None]]
 
 _MAX_ROUNDS = 20
 _LARGEST_SHARE_OUTSIDE = 0.05
-# To find the fewest features that keep a share of the margin.
-_MAX_SAMPLES = 6
-# So many times the features that there are would be needed, to all appearances.
-_HOPELESS = 2
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """All that is known before the number of features matters.
-
-    Attributes
-    ----------
-    rows : Rows or None
-        Rows that features are chosen for; None where they came in blocks and are gone.
-    support : Support or None
-        The SVM and its support rows; None if all rows matter.
-    whole : Basis
-        All directions of the rows that are known.
-    basis : Basis
-        Those among them that features may be chosen for.
-    facts : BasisFacts
-        How they were found.
-    ranking : Ranking
-        In which order features are considered.
-    target : Target
-        The model that features are chosen for, which may be any.
-    """
-
-    rows: Rows | None
-    support: Support | None
-    whole: Basis
-    basis: Basis
-    facts: BasisFacts
-    ranking: Ranking
-    target: Target
-
-    def choose(self, method: Method, size: int, seed: int) -> Choice:
-        """Choose so many features."""
-        return method.choose(self.basis, self.soft_mu, size, self.ranking, seed)
-
-    @property
-    def soft_mu(self) -> float | None:
-        """How strongly convex the dual of the model is, unless that is nothing for these rows."""
-        mu, largest = self.target.soft_mu, float(self.basis.singular_values[0])
-        if mu is None or mu / largest / largest < np.finfo(np.float64).tiny:
-            return None
-        return mu
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +104,7 @@ def select(
     known = prepare(rows, support, request, method, progress)
     n_features = len(known.ranking.scores)
     with progress("choose features"), one_thread():
-        size = request.size or _fewest_that_keep(known, request, method)
+        size = request.size or fewest_that_keep(known, request, method)
         if size < n_features:
             choice = known.choose(method, size, request.seed)
             sample = rescaled(choice.sample, known.whole, request.rescale)
@@ -237,24 +175,6 @@ def prepare(
     return Prepared(known, support, whole, basis, facts, ranking, target)
 
 
-def rescaled(sample: Sample, basis: Basis, rescale: Any) -> Sample:
-    """Return the sample with the scales that are asked for.
-
-    One common factor brings the norm of the chosen columns to that of all columns, so that C means
-    about the same for both.
-    """
-    if rescale == "each":
-        return sample
-    weights = np.ones(len(sample.indices))
-    if rescale == "common":
-        # Relative to the largest, so that squares of huge or tiny values stay in range.
-        shares = basis.singular_values / basis.singular_values[0]
-        chosen = float(np.linalg.norm(basis.vectors[sample.indices] * shares))
-        if chosen > 0:
-            weights *= float(np.linalg.norm(shares)) / chosen
-    return replace(sample, weights=weights)
-
-
 def _target(rows: Rows | None, support: Support | None, estimator: Any) -> Target:
     """Return what is known of the model: any, if none is given where all rows matter."""
     if support is None and estimator is not None:
@@ -281,62 +201,6 @@ def _warn_of_all(size: int, n_features: int, request: Request) -> None:
         else ("n_features_to_select means", "Ask for fewer.")
     )
     warn(f"{reason} {size} features and X has {n_features}: all are kept, unscaled. {remedy}")
-
-
-def _fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
-    """Return about the smallest number of features whose measured λ is at least 1 − epsilon.
-
-    For a soft model λ is that of its own objective. √λ is about 1 − c·√(D/r) for r features and D
-    directions. The first sample tells c, and with it where to look next, or that it is hopeless;
-    then λ is interpolated between what is too few and what is enough. A few samples are enough for
-    one part in sixteen.
-    """
-    goal, mu, basis = 1 - request.epsilon, known.soft_mu, known.basis
-
-    def measured(size: int) -> float:
-        try:
-            choice = known.choose(method, size, request.seed)
-        except EmptySampleError:
-            return 0.0
-        sample = rescaled(choice.sample, known.whole, request.rescale)
-        if mu is None:
-            return extreme_eigenvalues(measurable, sample)[0]
-        bounds = regularised_eigenvalues(measurable, sample, mu, known.facts.n_rows)
-        if bounds is None and known.rows is not None:
-            bounds = soft_bound(ArrayBlocks(known.rows.weighted()), sample, known.target)
-        return extreme_eigenvalues(measurable, sample)[0] if bounds is None else bounds.lambda_min
-
-    # What features are chosen for may be less than what they are measured by.
-    measurable = known.whole if known.whole.exact else basis
-    dimension = float(basis.n_components)
-    enough, kept = len(known.ranking.scores), 1.0
-    if request.rescale == "each" and measurable.n_components == basis.n_components:
-        enough = min(enough, method.enough(basis, mu, request.epsilon))
-    too_few, lost = min(method.fewest(basis), enough) - 1, 0.0
-    if mu is not None:
-        # Less than all directions may do.
-        dimension = effective_dimension(basis.singular_values, mu)
-        too_few = 0
-    size = 2 * int(np.ceil(dimension))
-    for number in range(_MAX_SAMPLES):
-        nearest = max(1, enough // 16)
-        if enough - too_few <= nearest:
-            break
-        size = min(max(size, too_few + nearest), enough - nearest)
-        smallest = measured(size)
-        if smallest >= goal:
-            enough, kept = size, smallest
-        else:
-            too_few, lost = size, smallest
-        if number == 0:
-            constant = (1 - np.sqrt(smallest)) * np.sqrt(size / dimension)
-            size = int(np.ceil(dimension * (constant / (1 - np.sqrt(goal))) ** 2))
-            if size > _HOPELESS * len(known.ranking.scores):
-                break
-        else:
-            share = (goal - lost) / max(kept - lost, 1e-9)
-            size = int(np.ceil(too_few + share * (enough - too_few)))
-    return enough
 
 
 def _covering_all(
