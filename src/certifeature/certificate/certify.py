@@ -49,7 +49,7 @@ def certify(
     ----------
     X : array-like, sparse array or matrix, data frame, of shape (n_samples, n_features), or blocks
         Data with all features; or a fitted selector of this library, alone. Of more than 4,096
-        rows and as many features only the bound for squared-hinge SVMs and ridge is computed, by
+        rows and as many features only the bound for the model at hand is computed, by
         products with the rows. Of all rows of blocks (a Dask collection or
         `certifeature.rows.RowBlocks`) that takes 26 passes, and one more where the number of rows
         is not known.

@@ -1,4 +1,4 @@
-"""The bound for squared-hinge SVMs and ridge, of rows with too many directions for a basis.
+"""The bound with a ridge, of rows with too many directions for a basis.
 
 Of the rows X nothing is needed but products with them, block by block. With X̃ the chosen and scaled
 columns, X₀ the others and w the scales,
