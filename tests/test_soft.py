@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, certify
+from certifeature.certificate.promise import ridge_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
 from certifeature.selectors import covering
@@ -146,6 +147,23 @@ def test_no_other_ridge_promises_less_growth(seed, n_picks, log_mu, exponent):
     best = growth(cut.stretch)
     for other in np.exp(rng.uniform(0, 25, 50)):
         assert best <= growth(other) * (1 + 1e-3)
+
+
+@given(
+    n_picks=st.integers(2, 1000),
+    taken=st.floats(1e-6, 0.9999),
+    share=st.floats(1e-6, 0.999),
+    energy=st.one_of(st.just(0.0), st.floats(-14, 14).map(lambda exponent: 10.0**exponent)),
+)
+def test_a_tail_costs_what_the_best_part_costs(n_picks, taken, share, energy):
+    """No part of what the ridge leaves of the tail makes the lesser of the two bounds larger."""
+    head = (1 - np.sqrt(taken)) ** 2
+    parts = np.concatenate([np.logspace(-15, 0, 2000), 1 - np.logspace(-15, 0, 2000)])
+    room = 1 - share
+    bounds = np.minimum(head * parts * room / (energy + parts * room + 1e-300), room * (1 - parts))
+    promise = ridge_promise(taken * n_picks, n_picks, 1.0, (share, energy)).regularised_min
+    assert promise >= bounds.max() * (1 - 1e-6)
+    assert promise <= bounds.max() * 1.02
 
 
 PROBLEMS = {

@@ -131,7 +131,7 @@ def certify(
     if cv is not None:
         new_data = new_data_errors(X, y, repeatable, model=estimator, cv=cv, n_jobs=n_jobs)
     if rows == "all":
-        found = every_row(all_rows, estimator or default_model(0))
+        found = every_row(all_rows, default_model(0) if estimator is None else estimator)
     else:
         found = find_support(all_rows, estimator)
     kind = "all" if rows == "all" else found.kind

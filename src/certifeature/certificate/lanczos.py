@@ -94,14 +94,15 @@ def regularised_bound(blocks: RowBlocks, sample: Sample, mu: float) -> Regularis
         return image
 
     n_others = blocks.n_features - len(chosen)
-    others = 0.0
+    others, probability = 0.0, 1.0
     if n_others:
         start = np.random.default_rng(0).standard_normal((blocks.n_features, _WIDTH))
         start[chosen] = 0.0
         found = _largest_ritz_value(operator, start)
         others = (found + rounding) / (1 - _largest_shortfall(n_others))
+        probability = 1 - _FAILURE
     lambda_min = float(1 / (others + max(1.0, 1 / smallest)))
-    return Regularised(float(mu), lambda_min, max(1.0, largest), 1 - _FAILURE)
+    return Regularised(float(mu), lambda_min, max(1.0, largest), probability)
 
 
 def _largest_ritz_value(operator: Callable[[FloatArray], FloatArray], start: FloatArray) -> float:

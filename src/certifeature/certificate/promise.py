@@ -58,7 +58,8 @@ def ridge_promise(
         half = (energy + kept - room) / 2
         root = np.sqrt(half**2 + room * energy)
         part = energy / (half + root) if half > 0 else (root - half) / room
-        kept = room * (1 - part) / _SAFE
+        kept = kept * part * room / (energy + part * room) if energy > 0 else min(room, kept)
+        kept = float(kept) / _SAFE
     return APriori("BSS", n_picks, float(dimension), 0.0, np.inf, 1.0, kept / stretch)
 
 

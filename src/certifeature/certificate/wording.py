@@ -11,7 +11,7 @@ from certifeature.certificate.new_data import as_sentences as new_data_sentences
 if TYPE_CHECKING:
     from certifeature.certificate.certificate import Certificate
 
-__all__ = ["as_html", "as_sentences", "measured_probability", "rounded_up"]
+__all__ = ["as_html", "as_sentences", "measured_probability", "rounded_down", "rounded_up"]
 
 
 def as_sentences(certificate: Certificate) -> list[str]:
@@ -91,7 +91,9 @@ def _measured(c: Certificate) -> str:
     else:
         bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
     if c.exact and c.lambda_min > 0:
-        bound += f"; the squared hard margin keeps {_at_least(c.lambda_min)} at least"
+        bound += (
+            f"; the squared hard margin keeps {100 * rounded_down(c.lambda_min):.3g} % at least"
+        )
     return f"{start}{bound} (λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}, κ = {_ratio(c)})."
 
 
@@ -107,7 +109,7 @@ def _no_bound(c: Certificate) -> str:
 
 def measured_probability(c: Certificate) -> float:
     """Return the probability with which the measured growth is a bound."""
-    return 1.0 if c.regularised is None or c.lambda_min > 0 else c.regularised.probability
+    return 1.0 if c.regularised is None else c.regularised.probability
 
 
 def _realised(c: Certificate) -> str:
@@ -144,14 +146,6 @@ def _chance(probability: float) -> str:
     return "" if probability == 1 else f" with probability {probability:g}"
 
 
-def _at_least(value: float) -> str:
-    """Return three digits of a share, rounded down."""
-    if value < 1e-300:
-        return "0 %"
-    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return f"{100 * math.floor(value / unit * (1 + 1e-12)) * unit:.3g} %"
-
-
 def _times(value: float) -> str:
     return f"{_digits(value)} times"
 
@@ -162,6 +156,14 @@ def rounded_up(value: float) -> float:
         return value
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
     return math.ceil(value / unit * (1 - 1e-12)) * unit
+
+
+def rounded_down(value: float) -> float:
+    """Return the number with three digits before it, for a bound that people read."""
+    if value < 1e-300:
+        return 0.0
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return math.floor(value / unit * (1 + 1e-12)) * unit
 
 
 def _at_most(value: float) -> str:

@@ -18,6 +18,7 @@ from certifeature.selectors import (
 )
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.costs import cost_of
+from certifeature.support.model import MAX_ITERATIONS
 
 __all__ = [
     "FULL_DATA",
@@ -67,9 +68,6 @@ class Method:
     needs_classes: bool = False
 
 
-# Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
-_MAX_ITERATIONS = 1_000_000
-
 KEEP_ALL = Method(FULL_DATA, "support", None)
 
 
@@ -100,7 +98,7 @@ _LISTED = (
             trust=0,
             rescale="each",
             # The paper is about hinge losses, for which all directions count alike.
-            estimator=SVC(kernel="linear", C=_cost(model), max_iter=_MAX_ITERATIONS),
+            estimator=SVC(kernel="linear", C=_cost(model), max_iter=MAX_ITERATIONS),
             random_state=seed,
         ),
         ours=True,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from certifeature.certificate import Certificate, NewData
-from certifeature.certificate.wording import rounded_up
+from certifeature.certificate.wording import measured_probability, rounded_down, rounded_up
 from certifeature.compare import FULL_DATA, Comparison, Contender
 from certifeature.report.contents import Feature
 from certifeature.report.text import MISSING, decimals, duration, number
@@ -107,7 +107,7 @@ def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Layer]:
         ),
         Layer(
             "Measured",
-            f"a bound for {rows}{_chance(_measured_chance(certificate))}",
+            f"a bound for {rows}{_chance(measured_probability(certificate))}",
             _times(rounded_up(certificate.measured_growth), "at most "),
             _why("Measured", certificate.measured_growth, sentences),
             *_bounds(certificate.lambda_min, certificate.lambda_max),
@@ -149,15 +149,9 @@ def _chance(probability: float) -> str:
     return "" if probability == 1 else f", with probability {probability:g}"
 
 
-def _measured_chance(certificate: Certificate) -> float:
-    """Return the probability of the bound that the measured growth comes from."""
-    regularised = certificate.regularised
-    return 1.0 if regularised is None or certificate.lambda_min > 0 else regularised.probability
-
-
 def _bounds(lambda_min: float, lambda_max: float) -> tuple[str, str]:
     """Return what is sure of squared margin and radius."""
-    margin = _times(lambda_min, "at least ") if lambda_min > 0 else "no bound"
+    margin = _times(rounded_down(lambda_min), "at least ") if lambda_min > 0 else "no bound"
     radius = _times(rounded_up(lambda_max), "at most ") if math.isfinite(lambda_max) else "no bound"
     return margin, radius
 

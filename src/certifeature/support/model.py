@@ -21,12 +21,12 @@ from certifeature.support.costs import row_costs
 from certifeature.support.newton import UNCERTAIN, has_smooth_loss, move_to_optimum
 from certifeature.support.smooth import has_gradient, move_smooth_to_optimum
 
-__all__ = ["default_model", "fit_model"]
+__all__ = ["MAX_ITERATIONS", "default_model", "fit_model"]
 
 FloatArray = NDArray[np.float64]
 
 # Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
-_MAX_ITERATIONS = 1_000_000
+MAX_ITERATIONS = 1_000_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
 _LARGEST_ROW_NORM = 1e18
 # Of the margins of LIBSVM's solutions, the closer one first; its own default is 1e-3.
@@ -154,7 +154,7 @@ def _fit_closely(
     forbid it.
     """
     given = {"tol": svm.tol, "max_iter": svm.max_iter}
-    limit = _MAX_ITERATIONS if svm.max_iter < 0 else min(svm.max_iter, _MAX_ITERATIONS)
+    limit = MAX_ITERATIONS if svm.max_iter < 0 else min(svm.max_iter, MAX_ITERATIONS)
     try:
         svm.set_params(tol=min(svm.tol, tolerance), max_iter=limit)
         with warnings.catch_warnings():
