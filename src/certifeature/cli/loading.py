@@ -81,8 +81,9 @@ def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[n
     A column without a name is called by its number, from 1. Of columns with the same name, the
     second gets " (2)" after it, and so on.
     """
-    given = [""] * n_features if names is None else [str(name).strip() for name in names]
-    given = [name or str(number) for number, name in enumerate(given, start=1)]
+    if names is None:
+        return np.arange(1, n_features + 1).astype(f"U{len(str(n_features))}")
+    given = [str(name).strip() or str(number) for number, name in enumerate(names, start=1)]
     taken, counts = set(given), Counter[str]()
     for place, name in enumerate(given):
         counts[name] += 1
