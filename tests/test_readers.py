@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import sys
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +20,9 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.svm import LinearSVC
 
+from certifeature import _memory
 from certifeature.datasets import FileBlocks, read_data
+from certifeature.rows.matrix import stored_bytes
 
 FORMATS = [
     "csv",
@@ -394,6 +397,31 @@ class TestBadText:
         content = b"# a comment\n-1 1:1 5:2 # good\n\n+1 2:1\n" + line + b"\n-1 1:1\n"
         with pytest.raises(ValueError, match=rf"^the_file, line 5: .*{message}"):
             read(content, "svmlight")
+
+    @pytest.mark.parametrize("at_once", [1, 7, 30, 1000])
+    def test_svmlight_does_not_depend_on_what_is_parsed_together(self, at_once, monkeypatch):
+        monkeypatch.setattr(_memory, "TEXT_BYTES_AT_ONCE", at_once)
+        content = b"# a comment\n-1 1:1 5:2 # good\n\n+1\n#\n#\n2 2:1 7:0.5\r\n-1 1:1"
+        data = read(content, "svmlight")
+        X, y = load_svmlight_file(io.BytesIO(content))
+        assert np.array_equal(data.X.toarray(), X.toarray())
+        assert np.array_equal(data.y, y)
+        for line, message in ((b"1 2:x", "value is not"), (b"1 2:1 1:1", "it is not above")):
+            with pytest.raises(ValueError, match=rf"^the_file, line 9: .*{message}"):
+                read(content + b"\n" + line + b"\n1 1:2", "svmlight")
+        with pytest.raises(ValueError, match="there is no line with data"):
+            read(b"# nothing\n" * 20, "svmlight")
+
+    def test_svmlight_of_many_lines_takes_twice_the_memory_of_its_numbers(self, monkeypatch):
+        monkeypatch.setattr(_memory, "TEXT_BYTES_AT_ONCE", 2**16)
+        n_rows = 200_000
+        content = b"".join(b"%d 1:1 %d:1\n" % (i % 2, i + 2) for i in range(n_rows))
+        tracemalloc.start()
+        X = read(content, "svmlight").X
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        label_line_and_start = 3 * 8
+        assert peak < 2 * (len(content) + stored_bytes(X) + label_line_and_start * n_rows)
 
     @pytest.mark.parametrize("content", [b"", b"\n\n", b"# nothing\n"])
     def test_svmlight_without_data(self, content):

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature import _memory
 from certifeature.datasets._checks import checked_data
 from certifeature.datasets.dataset import Dataset
 
@@ -35,7 +37,7 @@ class SVMlightRows:
 
     labels: NDArray[np.float64]
     indptr: NDArray[np.int64]
-    indices: NDArray[np.int64]
+    indices: NDArray[np.integer]
     values: NDArray[np.float64]
     lines: NDArray[np.int64]
     source: str
@@ -52,7 +54,7 @@ class SVMlightRows:
                 f"{self.source}, line {self.line_of(entry)}: index {self.indices[entry]}: {needed}"
             )
 
-    def matrix(self, columns: NDArray[np.int64], n_columns: int) -> Any:
+    def matrix(self, columns: NDArray[np.integer], n_columns: int) -> Any:
         """Return the rows as a CSR array, given the column of each entry."""
         shape = (self.labels.size, n_columns)
         return sparse.csr_array((self.values, columns, self.indptr), shape=shape)
@@ -79,24 +81,51 @@ def check_no_target(target: str | int | None, source: str) -> None:
 
 def parse_svmlight(content: bytes, source: str) -> SVMlightRows:
     """Parse all lines, or say which is the first that is wrong, and how."""
-    content = content.removeprefix(codecs.BOM_UTF8)
-    pieces: list[bytes] = []
-    lines, n_pairs = [], []
-    for line, text in enumerate(content.split(b"\n"), start=1):
-        match = _LINE.fullmatch(text)
-        if match is not None:
-            pieces += match.groups()
-            lines.append(line)
-            n_pairs.append(match[2].count(b":"))
-        elif not _NO_DATA.fullmatch(text):
-            _blame(text, f"{source}, line {line}")
-    if not lines:
+    first_line, parts = 1, []
+    for text in _pieces(content.removeprefix(codecs.BOM_UTF8)):
+        lines = text.split(b"\n")
+        parts.append(_parse_lines(lines, first_line, source))
+        first_line += len(lines)
+    if not any(part.lines.size for part in parts):
         raise ValueError(
             f"{source}: there is no line with data. Lines such as '+1 3:0.5 7:1' are needed; "
             "check that the file is complete."
         )
-    numbers = np.fromstring(b" ".join(pieces).replace(b":", b" "), sep=" ")
-    indptr = np.concatenate(([0], np.cumsum(n_pairs, dtype=np.int64)))
+    n_pairs = np.concatenate([np.diff(part.indptr) for part in parts])
+    return SVMlightRows(
+        labels=np.concatenate([part.labels for part in parts]),
+        indptr=_indptr(n_pairs),
+        indices=np.concatenate([part.indices for part in parts]),
+        values=np.concatenate([part.values for part in parts]),
+        lines=np.concatenate([part.lines for part in parts]),
+        source=source,
+    )
+
+
+def _pieces(content: bytes) -> Iterator[bytes]:
+    """Yield whole lines that are parsed together; what is made on the way takes more memory."""
+    start = 0
+    while start <= len(content):
+        end = content.find(b"\n", start + _memory.TEXT_BYTES_AT_ONCE)
+        end = len(content) if end < 0 else end
+        yield content[start:end]
+        start = end + 1
+
+
+def _parse_lines(texts: list[bytes], first_line: int, source: str) -> SVMlightRows:
+    """Return the rows in some lines, checked."""
+    fields: list[bytes] = []
+    lines, n_pairs = [], []
+    for line, text in enumerate(texts, start=first_line):
+        match = _LINE.fullmatch(text)
+        if match is not None:
+            fields += match.groups()
+            lines.append(line)
+            n_pairs.append(match[2].count(b":"))
+        elif not _NO_DATA.fullmatch(text):
+            _blame(text, f"{source}, line {line}")
+    numbers = np.fromstring(b" ".join(fields).replace(b":", b" "), sep=" ")
+    indptr = _indptr(n_pairs)
     is_label = np.zeros(numbers.size, dtype=bool)
     is_label[2 * indptr[:-1] + np.arange(len(lines))] = True
     pairs = numbers[~is_label].reshape(-1, 2)
@@ -109,7 +138,11 @@ def parse_svmlight(content: bytes, source: str) -> SVMlightRows:
         source=source,
     )
     _check_rows(rows)
-    return rows
+    return replace(rows, indices=rows.indices.astype(np.int32))
+
+
+def _indptr(n_pairs: Any) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(n_pairs, dtype=np.int64)))
 
 
 def _check_rows(rows: SVMlightRows) -> None:
