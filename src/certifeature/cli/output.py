@@ -134,8 +134,8 @@ def _write_text(
         labels = None if y is None else [_text(label) for label in y.tolist()]
         header = map(guarded, names.tolist())
         writer.writerow([*header, *([] if labels is None else [_label_name(names)])])
-        for number, row in enumerate(dense.tolist()):
-            writer.writerow([*row, *([] if labels is None else [labels[number]])])
+        for number, row in enumerate(dense):
+            writer.writerow([*row.tolist(), *([] if labels is None else [labels[number]])])
 
 
 def _text(label: Any) -> Any:
