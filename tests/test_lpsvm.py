@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from certifeature import LPSVMSelector, certify
 from certifeature.baselines import LPSVMSolution, _penalty, lpsvm
+from certifeature.baselines._rows import Block
 
 FORMS = [np.asarray, sparse.csr_array]
 COSTS = [1e-3, 0.1, 1.0, 30.0, 1e3]
@@ -206,11 +207,11 @@ def test_conjugate_gradients_take_over_where_factorisation_fails(rng, monkeypatc
 def test_newton_systems_are_solved_with_centred_columns(largest, shape, form, rng, monkeypatch):
     monkeypatch.setattr(_penalty, "_LARGEST_FACTORISED", largest)
     monkeypatch.setattr(_penalty, "_CG_TOLERANCE", 1e-12)
-    block, means = counts(rng, *shape), rng.random(shape[1])
+    values, means = counts(rng, *shape), rng.random(shape[1])
     sides, target = rng.choice([-2.0, 1.0], shape[0]), rng.standard_normal(shape[0])
     diagonal = rng.choice([1e-3, 1.0], shape[0])
-    centred = block - np.outer(sides, means)
-    found = _penalty._direction(form(block), means, sides, diagonal, target)
+    centred = values - np.outer(sides, means)
+    found = _penalty._direction(Block(form(values), means, sides), diagonal, target)
     expected = np.linalg.solve(centred @ centred.T + np.diag(diagonal), target)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
 

@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from certifeature._parameters import as_positive
 from certifeature._warnings import warn
-from certifeature.baselines._penalty import Multipliers, ScaledRows, minimise_penalty
+from certifeature.baselines._penalty import Multipliers, minimise_penalty
+from certifeature.baselines._rows import ScaledRows
 from certifeature.baselines._vertex import to_vertex
 from certifeature.rows.matrix import normalised
 
@@ -225,13 +226,12 @@ def _at_vertex(
 ) -> FloatArray:
     """Return weights as good as these, on independent columns."""
     used = np.flatnonzero(weights)
-    block, means = rows.block(used)
-    intercept = (
-        _best_intercept(rows.times(weights) / rows.sides, signs) - means[:-1] @ weights[used]
-    )
+    block = rows.block(used)
+    intercept = _best_intercept(rows.times(weights) / rows.sides, signs)
+    intercept -= float(block.means[:-1] @ weights[used])
     point = np.append(weights[used], intercept * np.linalg.norm(rows.sides))
     vertex = np.zeros(len(weights))
-    vertex[used] = to_vertex(block, thresholds[used], reach, rows.row_scales, point)[:-1]
+    vertex[used] = to_vertex(block.values, thresholds[used], reach, rows.row_scales, point)[:-1]
     return vertex
 
 
