@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from scipy import linalg, sparse
 from scipy.optimize import linprog
 from sklearn.base import clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_digits, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from certifeature import LPSVMSelector, certify
 from certifeature.baselines import LPSVMSolution, _penalty, lpsvm
@@ -193,12 +194,55 @@ def test_conjugate_gradients_take_over_for_large_systems(shape, form, rng, monke
     assert_optimal(counts(rng, *shape) * rng.random(shape[1]), labels(rng, shape[0]), 1.0, form)
 
 
-def test_conjugate_gradients_take_over_where_factorisation_fails(rng, monkeypatch):
+@pytest.mark.parametrize("shape", [(20, 50), (50, 20)])
+def test_conjugate_gradients_take_over_where_factorisation_fails(shape, rng, monkeypatch):
     def fail(*arguments, **options):
         raise linalg.LinAlgError
 
     monkeypatch.setattr(_penalty.linalg, "cho_factor", fail)
-    assert_optimal(rng.standard_normal((20, 50)), labels(rng, 20), 1.0)
+    assert_optimal(rng.standard_normal(shape), labels(rng, shape[0]), 1.0)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_ten_classes_take_few_steps(C):
+    X, y = load_digits(return_X_y=True)
+    selector = LPSVMSelector(C=C).fit(StandardScaler().fit_transform(X), y)
+    assert selector.duality_gap_ <= 2e-8
+    assert selector.n_iter_ < 10 * 60
+
+
+@pytest.mark.parametrize("density", [0.03, 1.0])
+def test_many_rows_take_no_more_steps_than_few(density, rng):
+    values = rng.standard_normal((20_000, 20)) * (rng.random((20_000, 20)) < density)
+    signs = np.where(values[:, :5].sum(axis=1) + rng.standard_normal(20_000) > 0, 1.0, -1.0)
+    for C in (0.1, 10.0):
+        solution = lpsvm(sparse.csr_array(values), signs, C)
+        assert solution.gap <= 2e-8
+        assert solution.n_iterations < 100
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
+def test_sparse_rows_stay_sparse_and_attain_the_optimum(shape, rng):
+    X = rng.standard_normal(shape) * (rng.random(shape) < 0.05)
+    for C in COSTS:
+        assert_optimal(X, labels(rng, shape[0]), C, sparse.csr_array)
+
+
+def test_small_systems_are_left_to_one_thread(rng, monkeypatch):
+    module, threads = import_module("certifeature.baselines.lpsvm"), []
+
+    def watched(*arguments):
+        threads.extend(pool["num_threads"] for pool in threadpool_info() if is_blas(pool))
+        return interior_point(*arguments)
+
+    def is_blas(pool):
+        return pool["user_api"] == "blas"
+
+    interior_point = module.interior_point
+    monkeypatch.setattr(module, "interior_point", watched)
+    with threadpool_limits(2):
+        lpsvm(rng.standard_normal((50, 5)), labels(rng, 50))
+    assert set(threads) == {1}
 
 
 @pytest.mark.parametrize("form", FORMS)

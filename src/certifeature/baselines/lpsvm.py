@@ -11,7 +11,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from certifeature._parameters import as_positive
+from certifeature._threads import one_thread
 from certifeature._warnings import warn
+from certifeature.baselines._interior import interior_point
 from certifeature.baselines._penalty import Multipliers, minimise_penalty
 from certifeature.baselines._rows import ScaledRows
 from certifeature.baselines._vertex import to_vertex
@@ -27,7 +29,10 @@ _MAX_ROUNDS = 60
 _LARGEST_REACH = 1e12
 # The proximal term fades from round to round; below its end systems are too close to singular.
 _FIRST_DAMPING, _FADING, _LAST_DAMPING = 1e-2, 0.3, 1e-12
+_DAMPING_OF_ERROR = 1e-3
 _EPSILON_STEP = 5.0
+# With more features than this, steps on those that matter cost less than steps on all.
+_MAX_INTERIOR = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +146,8 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
             f"precision cannot see them; at most {_LARGEST_REACH:.0e} is possible. Scale X first, "
             "for instance with sklearn.preprocessing.MaxAbsScaler, or lower C."
         )
-    coef, lower, n_steps = _solve(X, signs, largest, reach)
+    with one_thread():
+        coef, lower, n_steps = _solve(X, signs, largest, reach)
     scores = X @ coef
     intercept = _best_intercept(scores, signs)
     slack = np.maximum(0.0, 1 - signs * (scores + intercept))
@@ -190,13 +196,16 @@ def _solve(
     rows = ScaledRows.of(X, signs)
     thresholds = np.where(np.isinf(rows.column_norms), np.inf, largest / rows.column_norms)
     tops = reach / rows.row_scales
-    u = np.zeros(len(signs))
+    u, n_steps, damping = np.zeros(len(signs)), 0, _FIRST_DAMPING
     multipliers = Multipliers(np.zeros(X.shape[1]), 0.0, u)
-    epsilon, damping, n_steps, upper, lower = 1.0, _FIRST_DAMPING, 0, np.inf, 0.0
-    for round_ in range(_MAX_ROUNDS):
+    if X.shape[1] <= min(X.shape[0], _MAX_INTERIOR):
+        u, multipliers, error, n_steps = interior_point(rows, thresholds, tops)
+        damping = min(damping, error * _DAMPING_OF_ERROR)
+    epsilon, tolerance, upper, lower = 1.0, damping, np.inf, 0.0
+    for _ in range(_MAX_ROUNDS):
         centre, shift = u, multipliers
         u, multipliers, steps = minimise_penalty(
-            rows, thresholds, tops, centre, shift, epsilon, damping, max(1e-2 / 10**round_, 1e-9)
+            rows, thresholds, tops, centre, shift, epsilon, damping, max(tolerance, 1e-9)
         )
         n_steps += steps
         value, weights = _primal(rows, signs, thresholds, reach, multipliers.weights)
@@ -213,6 +222,7 @@ def _solve(
         elif residual > 2 * violation:
             epsilon *= _EPSILON_STEP
         damping = max(damping * _FADING, _LAST_DAMPING)
+        tolerance /= 10
     weights = _at_vertex(rows, signs, thresholds, reach, best)
     value, weights = _primal(rows, signs, thresholds, reach, weights)
     # Rounding on the way may have cost more than the gap allows.
