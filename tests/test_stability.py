@@ -13,8 +13,9 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
+from certifeature.rows.order import canonical_order
 from certifeature.support import feature_weights, fit_model
-from certifeature.support.stability import _canonical_order, _subsamples, stable_scores
+from certifeature.support.stability import _subsamples, stable_scores
 
 LIBSVM = SVC(kernel="linear")
 LIBLINEAR = LinearSVC(random_state=0)
@@ -41,7 +42,7 @@ def data(n_classes=2, n_rows=60, n_features=100):
 
 def direct(svm, X, y):
     """Score by score, from fits to the rows themselves."""
-    order = _canonical_order(X, y, None)
+    order = canonical_order(X, y, None)
     X, y = X[order], y[order]
     fits = [fit_model(clone(svm), X[rows], y[rows]).coef_ for rows in _subsamples(y, 36, 0.6, 0)]
     squares = np.zeros(X.shape[1])
@@ -128,8 +129,8 @@ def test_rows_are_told_apart_by_more_than_rounding(rng):
     X = rng.standard_normal((40, 30))
     X, y = np.vstack([X, -X]), np.arange(80) % 2
     rows, columns = rng.permutation(80), rng.permutation(30)
-    found = rows[_canonical_order(X[np.ix_(rows, columns)], y[rows], None)]
-    np.testing.assert_array_equal(found, _canonical_order(X, y, None))
+    found = rows[canonical_order(X[np.ix_(rows, columns)], y[rows], None)]
+    np.testing.assert_array_equal(found, canonical_order(X, y, None))
 
 
 def test_scores_depend_on_the_seed_only():

@@ -18,10 +18,15 @@ from certifeature._warnings import warn
 from certifeature.rows.rows import real_targets
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.costs import row_costs
-from certifeature.support.newton import UNCERTAIN, has_smooth_loss, move_to_optimum
+from certifeature.support.newton import (
+    MAX_DIRECT,
+    UNCERTAIN,
+    has_smooth_loss,
+    move_to_optimum,
+)
 from certifeature.support.smooth import has_gradient, move_smooth_to_optimum
 
-__all__ = ["MAX_ITERATIONS", "default_model", "fit_model"]
+__all__ = ["MAX_ITERATIONS", "check_row_norms", "default_model", "fit_model"]
 
 FloatArray = NDArray[np.float64]
 
@@ -29,6 +34,8 @@ FloatArray = NDArray[np.float64]
 MAX_ITERATIONS = 1_000_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
 _LARGEST_ROW_NORM = 1e18
+# Where LIBLINEAR stops if the steps after it are cheap.
+_ROUGH = 0.1
 # Of the margins of LIBSVM's solutions, the closer one first; its own default is 1e-3.
 _TOLERANCES = (1e-8, 1e-5)
 
@@ -86,13 +93,7 @@ def fit_model(
     array([[0.8]])
     """
     y = _checked_targets(model, y)
-    norm = _largest_row_norm(X)
-    if norm > _LARGEST_ROW_NORM:
-        raise ValueError(
-            f"X has rows of norm up to {norm:.0e}; beyond {_LARGEST_ROW_NORM:.0e} the inner "
-            "products of a linear model overflow. Scale X first, for instance with "
-            "sklearn.preprocessing.MaxAbsScaler, or set supervised=False."
-        )
+    check_row_norms(X)
     if sample_weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise ValueError(
             f"{type(model).__name__} takes no sample_weight; leave it out or use a model that "
@@ -111,6 +112,17 @@ def fit_model(
     assert costs is not None
     move = move_to_optimum if has_smooth_loss(model) else move_smooth_to_optimum
     return move(model, X, y, costs)
+
+
+def check_row_norms(X: Any) -> None:
+    """Raise if rows are so long that LIBSVM would never end."""
+    norm = _largest_row_norm(X)
+    if norm > _LARGEST_ROW_NORM:
+        raise ValueError(
+            f"X has rows of norm up to {norm:.0e}; beyond {_LARGEST_ROW_NORM:.0e} the inner "
+            "products of a linear model overflow. Scale X first, for instance with "
+            "sklearn.preprocessing.MaxAbsScaler, or set supervised=False."
+        )
 
 
 def _checked_targets(model: Any, y: NDArray[Any]) -> NDArray[Any]:
@@ -137,12 +149,15 @@ def _fit_roughly(model: Any, X: Any, y: NDArray[Any], weights: dict[str, Any]) -
         if not hasattr(model, "dual") or isinstance(model, LogisticRegression):
             model.fit(X, y, **weights)
             return
-        given = model.dual
+        given = {"dual": model.dual, "tol": model.tol}
         try:
-            # LIBLINEAR's primal problem is much quicker of many rows and few columns.
-            model.set_params(dual="auto").fit(X, y, **weights)
+            # LIBLINEAR's primal problem is much quicker of many rows and few columns; there, what
+            # follows is quicker still.
+            tall = X.shape[1] <= min(X.shape[0], MAX_DIRECT)
+            tol = max(model.tol, _ROUGH) if tall else model.tol
+            model.set_params(dual="auto", tol=tol).fit(X, y, **weights)
         finally:
-            model.set_params(dual=given)
+            model.set_params(**given)
 
 
 def _fit_closely(

@@ -14,7 +14,15 @@ from sklearn.svm import LinearSVC
 
 from certifeature._warnings import warn
 
-__all__ = ["UNCERTAIN", "has_smooth_loss", "move_to_optimum", "solved", "squared_hinge_minimiser"]
+__all__ = [
+    "MAX_DIRECT",
+    "UNCERTAIN",
+    "best_share",
+    "has_smooth_loss",
+    "move_to_optimum",
+    "solved",
+    "squared_hinge_minimiser",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -30,7 +38,7 @@ _MAX_PRODUCTS = 10_000
 _MAX_STEPS = 2000
 # Up to so many rows or features the linear systems are solved directly, which takes about as long
 # as a product for each so many of them.
-_MAX_DIRECT, _DIRECT_PER_PRODUCT = 1000, 20
+MAX_DIRECT, _DIRECT_PER_PRODUCT = 1000, 20
 # Share of the slope along a step that may be left at its end.
 _LEFT_OVER = 1e-2
 
@@ -113,20 +121,21 @@ def squared_hinge_minimiser(
             break
         slack = np.where(costs > 0, np.maximum(0.0, 1 - margins), 0.0)
         gradient = weights - _transposed_times(X, scale, 2 * costs * signs * slack)
-        size, length = float(np.linalg.norm(gradient)), float(np.linalg.norm(weights))
-        if size <= _TOLERANCE * length:
+        size, norm = float(np.linalg.norm(gradient)), float(np.linalg.norm(weights))
+        if size <= _TOLERANCE * norm:
             return weights, True
         if not np.isfinite(size):
             break
         short = np.flatnonzero(slack)
         rows, row_costs = X[short], 2 * costs[short]
-        accuracy = min(1e-3, np.sqrt(size / length)) if length else 1e-3
+        accuracy = min(1e-3, np.sqrt(size / norm)) if norm else 1e-3
         system = _System(rows, scale, row_costs, signs[short])
         step, used = system.step(weights, gradient, accuracy * size, products)
         change = signs * _times(X, scale, step)
-        share = _best_share(weights, step, margins, change, 2 * costs)
+        along, length = float(weights @ step), float(step @ step)
+        share = best_share(along, length, margins, change, 2 * costs)
         spread = _size(rows, scale)
-        of_margins = 1 + length * spread / max(len(short), 1) ** 0.5
+        of_margins = 1 + norm * spread / max(len(short), 1) ** 0.5
         rounding = 4 * _EPS * spread * of_margins * float(np.linalg.norm(row_costs))
         # A gradient that is no more than its own rounding need not sink any more.
         if size <= rounding and (share == 0 or size > smallest / 2):
@@ -139,23 +148,28 @@ def squared_hinge_minimiser(
     return weights, False
 
 
-def _best_share(
-    weights: FloatArray,
-    step: FloatArray,
-    margins: FloatArray,
-    change: FloatArray,
-    costs: FloatArray,
+def best_share(
+    along: float, length: float, margins: FloatArray, change: FloatArray, costs: FloatArray
 ) -> float:
     """Return how much of a step to take, all of it where that is nearly the best.
 
     Along the step the slope of the objective is piecewise linear and rises; it bends where a row
     crosses the margin.
+
+    Parameters
+    ----------
+    along, length : float
+        Inner products of the step with the weights, and with itself.
+    margins, change : ndarray of shape (n_samples,)
+        Of the rows, and by how much the step changes them.
+    costs : ndarray of shape (n_samples,)
+        What half of the squared loss of each row is multiplied by.
     """
     slack, square = 1 - margins, costs * change**2
 
     def slope(share: float) -> float:
         short = np.maximum(0.0, slack - share * change)
-        return float(weights @ step + share * (step @ step) - (costs * change) @ short)
+        return float(along + share * length - (costs * change) @ short)
 
     first = slope(0.0)
     if first >= 0:
@@ -168,8 +182,8 @@ def _best_share(
     bends = bends[np.argsort(places[bends])]
     is_short = (slack > 0) | ((slack == 0) & (change < 0))
     changes = np.where(change[bends] < 0, square[bends], -square[bends])
-    rates = step @ step + square[is_short].sum() + np.concatenate([[0.0], np.cumsum(changes)])
-    rates = np.maximum(rates, step @ step)
+    rates = length + square[is_short].sum() + np.concatenate([[0.0], np.cumsum(changes)])
+    rates = np.maximum(rates, length)
     starts = np.concatenate([[0.0], places[bends]])
     slopes = first + np.concatenate([[0.0], np.cumsum(rates[:-1] * np.diff(starts))])
     last = int(np.searchsorted(slopes, 0.0)) - 1
@@ -197,7 +211,7 @@ class _System:
         first, for as long as a direct solution would take.
         """
         n_rows, n_features = self.X.shape
-        is_small = min(n_rows, n_features) <= _MAX_DIRECT
+        is_small = min(n_rows, n_features) <= MAX_DIRECT
         used = 1 + min(n_rows, n_features) // _DIRECT_PER_PRODUCT
         if sparse.issparse(self.X) or not is_small:
             n_products, limit = 0, used if is_small else max_products
@@ -213,7 +227,7 @@ class _System:
             if not is_small or n_products < limit:
                 return step, n_products
             used += n_products
-        if n_features <= _MAX_DIRECT:
+        if n_features <= MAX_DIRECT:
             return solved(self._hessian(), -gradient), used
         # The minimiser is Aᵀβ with (AAᵀ + C⁻¹)β = s: no difference of large numbers.
         kernel = self.X @ self.X.T

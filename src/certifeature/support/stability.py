@@ -15,9 +15,13 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import has_fit_parameter
 
 from certifeature.rows.matrix import normalised, scaled_back
+from certifeature.rows.order import canonical_order
 from certifeature.support.accepted import predicts_numbers
+from certifeature.support.costs import row_costs
+from certifeature.support.dual_newton import squared_hinge_duals
 from certifeature.support.fitted import dense_coef
-from certifeature.support.model import fit_model
+from certifeature.support.model import check_row_norms, fit_model
+from certifeature.support.newton import has_smooth_loss
 from certifeature.support.smooth import has_gradient
 
 __all__ = ["stable_scores"]
@@ -27,15 +31,17 @@ Indices = NDArray[np.intp]
 
 # Fits of many rows are expensive, and vary less.
 _SUBSAMPLES, _SUBSAMPLES_OF_MANY, _MANY_ROWS = 36, 12, 1000
+# To what part of a margin LIBLINEAR solves for many rows. Its weights are then wrong by less than
+# a hundredth of the largest, and vary by some tenths.
+_ROUGH = 0.1
 _MAX_ITERATIONS = 50_000
 # Of the Gram matrix, whose eigenvectors cost the cube.
 _MAX_GRAM_ROWS = 2000
-# To which rows and weights that are equal but for rounding are so.
-_ROW_DIGITS, _WEIGHT_DIGITS = 9, 12
+# To which weights that are equal but for rounding are so.
+_WEIGHT_DIGITS = 12
 # Share of the largest weight by which two fits with one solution may differ.
 _SOLVER = 1e-6
 _EPS = float(np.finfo(np.float64).eps)
-_TINY = float(np.finfo(np.float64).tiny)
 
 
 def stable_scores(
@@ -91,7 +97,9 @@ def stable_scores(
     -----
     A model with an l2 penalty does not mind a rotation. Where rows are few, all fits are in the
     coordinates that the Gram matrix of the rows gives them, and one product turns all weights back:
-    many features cost no more than few.
+    many features cost no more than few. SVMs with the squared hinge loss take the Gram matrix
+    itself, and are solved together. Of more than 1,000 rows, fewer than features, LIBLINEAR solves
+    them to a tenth of a margin: that changes weights by less than subsamples do by far.
 
     A fit that does not converge is no cause for a warning here: nothing is proven by a ranking.
 
@@ -117,61 +125,37 @@ def stable_scores(
     if sample_weight is not None:
         positive = sample_weight > 0
         X, y, sample_weight = X[positive], y[positive], sample_weight[positive]
+    check_row_norms(X)
     rows, exponent = normalised(X)
     numbers = predicts_numbers(model)
-    order = _canonical_order(rows, y, sample_weight, numbers=numbers)
+    order = canonical_order(rows, y, sample_weight, numbers=numbers)
     if has_fit_parameter(model, "sample_weight"):
         order, sample_weight = _without_repeats(rows, y, sample_weight, order)
     elif sample_weight is not None:
         sample_weight = sample_weight[order]
     X, rows, y = X[order], rows[order], y[order]
+    model = _own_copy(model, seed)
+    many = len(y) > _MANY_ROWS
+    if n_subsamples is None:
+        n_subsamples = _SUBSAMPLES_OF_MANY if many else _SUBSAMPLES
+    subsamples = _subsamples(np.zeros(len(y)) if numbers else y, n_subsamples, share, seed)
+    few, wide = not many, len(y) <= X.shape[1]
+    if has_smooth_loss(model) and few and wide:
+        problems = _weights_at_once(model, rows, exponent, y, sample_weight, subsamples)
+        return _norm_of_scores(problems)
     back = None
     if _gram_pays(model, rows):
         X, back = _coordinates(rows)
         X = scaled_back(X, exponent)
-    model = _own_copy(model, seed)
-    if n_subsamples is None:
-        n_subsamples = _SUBSAMPLES if len(y) <= _MANY_ROWS else _SUBSAMPLES_OF_MANY
+    fit = _fit_roughly if has_smooth_loss(model) and many and wide else _fit
     # Processes, for what `fit_model` does about warnings is not safe in threads.
     fits = Parallel(n_jobs, backend="loky")(
-        delayed(_weights)(model, X, y, sample_weight, chosen)
-        for chosen in _subsamples(np.zeros(len(y)) if numbers else y, n_subsamples, share, seed)
+        delayed(fit)(model, X, y, sample_weight, chosen) for chosen in subsamples
     )
-    problems = (np.column_stack(weights) for weights in zip(*fits, strict=True))
-    scores = [_scores(w if back is None else rows.T @ (back @ w)) for w in problems]
-    return np.asarray(np.linalg.norm(scores, axis=0))
-
-
-def _canonical_order(
-    rows: Any, y: NDArray[Any], sample_weight: FloatArray | None, *, numbers: bool = False
-) -> Indices:
-    """Return an order of the rows that depends on where neither rows nor columns stand.
-
-    Rows are told apart by their class or number, their length, the sum of their values, and their
-    products with the sums of the classes, or of all rows times their numbers; then by how all of
-    these are around them, in the images under XXᵀ. Keys are rounded relative to what they could be
-    at most, for the sum of a class may be no more than rounding itself. Rows that are still alike
-    are told apart by where their values stand.
-    """
-    n_features = rows.shape[1]
-    if numbers:
-        labels = y
-        members = (y / max(np.abs(y).max(initial=0.0), _TINY))[:, None]
-    else:
-        classes, labels = np.unique(y, return_inverse=True)
-        members = (labels[:, None] == np.arange(len(classes))).astype(float)
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
-    lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
-    units = np.where(lengths > 0, lengths, 1.0)[:, None]
-    total = lengths.sum()
-    sums = rows.T @ members / total
-    products = rows @ np.column_stack([np.full(n_features, n_features**-0.5), sums]) / units
-    images = rows @ (rows.T @ products / total) / units
-    places = rows @ np.random.default_rng(0).standard_normal((n_features, 1)) / units
-    keys = np.hstack([places, images, products, np.log(units), lengths[:, None] > 0])
-    weights = [] if sample_weight is None else [sample_weight]
-    # Weights come last: repeated rows stand together, whatever their weights.
-    return np.lexsort((*weights, *np.round(keys, _ROW_DIGITS).T, labels))
+    problems = [np.column_stack(weights) for weights in zip(*fits, strict=True)]
+    if back is not None:
+        problems = [rows.T @ (back @ weights) for weights in problems]
+    return _norm_of_scores(problems)
 
 
 def _without_repeats(
@@ -182,9 +166,12 @@ def _without_repeats(
     A row of weight 2 counts like two equal rows, so these are in a subsample together.
     """
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
-    differs = abs(rows[order[1:]] - rows[order[:-1]]).sum(axis=1)
+    sums = np.asarray(rows.sum(axis=1)).ravel()
+    first, second = order[:-1], order[1:]
+    alike = np.flatnonzero((y[first] == y[second]) & (sums[first] == sums[second]))
+    differences = np.asarray(abs(rows[first[alike]] - rows[second[alike]]).sum(axis=1)).ravel()
     is_new = np.ones(len(order), dtype=bool)
-    is_new[1:] = (np.asarray(differs).ravel() > 0) | (y[order[1:]] != y[order[:-1]])
+    is_new[1 + alike[differences == 0]] = False
     totals = np.asarray(np.bincount(np.cumsum(is_new) - 1, weights[order]), dtype=np.float64)
     return order[is_new], None if (totals == 1).all() else totals
 
@@ -241,7 +228,7 @@ def _own_copy(model: Any, seed: int) -> Any:
     return model
 
 
-def _weights(
+def _fit(
     model: Any, X: Any, y: NDArray[Any], sample_weight: FloatArray | None, rows: Indices
 ) -> FloatArray:
     """Return the weights of a model on some rows, one line for each binary problem."""
@@ -249,6 +236,51 @@ def _weights(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return dense_coef(fit_model(clone(model), X[rows], y[rows], part))
+
+
+def _fit_roughly(
+    svm: LinearSVC, X: Any, y: NDArray[Any], sample_weight: FloatArray | None, rows: Indices
+) -> FloatArray:
+    """Return about the same, not taken to the optimum."""
+    part = None if sample_weight is None else sample_weight[rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        svm = clone(svm).set_params(dual=True, tol=_ROUGH)
+        return np.asarray(svm.fit(X[rows], y[rows], sample_weight=part).coef_)
+
+
+def _weights_at_once(
+    svm: LinearSVC,
+    rows: Any,
+    exponent: int,
+    y: NDArray[Any],
+    sample_weight: FloatArray | None,
+    subsamples: list[Indices],
+) -> list[FloatArray]:
+    """Return weights for each binary problem, with a column for each subsample.
+
+    All fits share the Gram matrix of the rows, which are those of the data over 2**exponent.
+    """
+    gram = rows @ rows.T
+    gram = scaled_back(gram.toarray() if sparse.issparse(gram) else gram, 2 * exponent)
+    if svm.fit_intercept:
+        gram += float(svm.intercept_scaling) ** 2
+    classes = np.unique(y)
+    positive = classes[1:] if len(classes) == 2 else classes
+    signs = np.repeat(np.where(y[:, None] == positive, 1.0, -1.0), len(subsamples), axis=1)
+    costs = np.zeros((len(y), len(positive), len(subsamples)))
+    for number, chosen in enumerate(subsamples):
+        part = None if sample_weight is None else sample_weight[chosen]
+        of_rows = row_costs(svm, y[chosen], part)
+        assert of_rows is not None
+        costs[chosen, :, number] = of_rows
+    duals = squared_hinge_duals(gram, signs, costs.reshape(signs.shape))
+    return np.hsplit(rows.T @ duals, len(positive))
+
+
+def _norm_of_scores(problems: list[FloatArray]) -> FloatArray:
+    """Return the norm over binary problems, of weights with a column for each subsample."""
+    return np.asarray(np.linalg.norm([_scores(weights) for weights in problems], axis=0))
 
 
 def _scores(weights: FloatArray) -> FloatArray:

@@ -1,0 +1,157 @@
+"""Many squared-hinge SVMs on the same rows at once, by their dual variables."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certifeature.support.newton import best_share, solved
+
+__all__ = ["squared_hinge_duals"]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+# Of the weights, as in `squared_hinge_minimiser`.
+_TOLERANCE = 1e-10
+_MAX_STEPS = 200
+# Share of a residual that is left by the conjugate gradients of a step, at first.
+_FIRST_ACCURACY = 1e-2
+# Products with the Gram matrix that a step may take before its systems are solved directly.
+_MAX_PRODUCTS = 50
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def squared_hinge_duals(gram: FloatArray, signs: FloatArray, costs: FloatArray) -> FloatArray:
+    """Return the β of each problem, with which its weights are w = Aᵀβ, and AAᵀ is the Gram matrix.
+
+    Every problem minimises ½‖w‖² + Σ cᵢ max(0, 1 − sᵢaᵢᵀw)². At its optimum β = 2cs·max(0, 1 − m)
+    with the margins m = s·AAᵀβ. If the rows that are short of the margin were known, β would
+    solve a linear system on them; Newton's method solves it for those that are short now, and goes
+    as far towards the solution as is best. The systems of all problems are solved together, so that
+    each product with the Gram matrix serves them all.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_samples, n_samples)
+        Inner products of the rows a.
+    signs, costs : ndarray of shape (n_samples, n_problems)
+        Labels −1 and +1, and the constants c; 0 for a row that is not part of a problem.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_problems)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certifeature.support.dual_newton import squared_hinge_duals
+    >>> rows = np.array([[-1.0], [1.0]])
+    >>> beta = squared_hinge_duals(rows @ rows.T, np.array([[-1.0], [1.0]]), np.ones((2, 1)))
+    >>> (rows.T @ beta).round(6)
+    array([[0.8]])
+    """
+    duals, values = np.zeros_like(signs), np.zeros_like(signs)
+    unsolved = np.arange(signs.shape[1])
+    for _ in range(_MAX_STEPS):
+        state = signs[:, unsolved], costs[:, unsolved], duals[:, unsolved], values[:, unsolved]
+        errors = _relative_errors(gram, *state)
+        unsolved, errors = unsolved[errors > _TOLERANCE], errors[errors > _TOLERANCE]
+        if not unsolved.size:
+            break
+        state = signs[:, unsolved], costs[:, unsolved], duals[:, unsolved], values[:, unsolved]
+        steps, changes = _steps(gram, *state, np.minimum(_FIRST_ACCURACY, np.sqrt(errors)))
+        shares = _shares(*state, steps, changes)
+        duals[:, unsolved] += shares * steps
+        values[:, unsolved] += shares * changes
+        # A problem whose best step is none is as far as rounding lets it come.
+        unsolved = unsolved[shares > 0]
+    return duals
+
+
+def _slack(signs: FloatArray, costs: FloatArray, values: FloatArray) -> FloatArray:
+    return np.where(costs > 0, np.maximum(0.0, 1 - signs * values), 0.0)
+
+
+def _relative_errors(
+    gram: FloatArray, signs: FloatArray, costs: FloatArray, duals: FloatArray, values: FloatArray
+) -> FloatArray:
+    """Return the norms of the gradients of the problems, relative to those of their weights."""
+    rest = duals - 2 * costs * signs * _slack(signs, costs, values)
+    sizes, lengths = _dots(rest, gram @ rest), _dots(duals, values)
+    nothing = lengths <= 0
+    ratios = np.maximum(sizes, 0.0) / np.where(nothing, 1.0, lengths)
+    return np.where(nothing & (sizes > 0), np.inf, np.sqrt(ratios))
+
+
+def _steps(
+    gram: FloatArray,
+    signs: FloatArray,
+    costs: FloatArray,
+    duals: FloatArray,
+    values: FloatArray,
+    accuracies: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return steps to where the rows that are short now would have their optimum.
+
+    There (K + 1/(2c))β = s on these rows, and β = 0 on the others. Beside the steps stand their
+    products with the Gram matrix K.
+    """
+    short = _slack(signs, costs, values) > 0
+    ridges = np.where(short, 1 / (2 * np.where(short, costs, 1.0)), 0.0)
+    found = np.where(short, duals, 0.0)
+    images = gram @ found
+    residuals = np.where(short, signs - images - ridges * found, 0.0)
+    directions, squares = residuals.copy(), _dots(residuals, residuals)
+    goals = accuracies**2 * squares
+    for _ in range(_MAX_PRODUCTS):
+        if (squares <= goals).all():
+            break
+        products = gram @ directions
+        bent = np.where(short, products + ridges * directions, 0.0)
+        rates = _ratios(squares, _dots(directions, bent))
+        found += rates * directions
+        images += rates * products
+        residuals -= rates * bent
+        before, squares = squares, _dots(residuals, residuals)
+        directions = residuals + _ratios(squares, before) * directions
+    for problem in np.flatnonzero(squares > goals):
+        rows = np.flatnonzero(short[:, problem])
+        system = gram[np.ix_(rows, rows)] + np.diag(ridges[rows, problem])
+        found[rows, problem] = solved(system, signs[rows, problem])
+        images[:, problem] = gram @ found[:, problem]
+    return found - duals, images - values
+
+
+def _shares(
+    signs: FloatArray,
+    costs: FloatArray,
+    duals: FloatArray,
+    values: FloatArray,
+    steps: FloatArray,
+    changes: FloatArray,
+) -> FloatArray:
+    """Return how much of each step to take."""
+    starts, squares = _dots(duals, changes), _dots(steps, changes)
+    return np.array(
+        [
+            best_share(
+                starts[problem],
+                squares[problem],
+                signs[:, problem] * values[:, problem],
+                signs[:, problem] * changes[:, problem],
+                2 * costs[:, problem],
+            )
+            for problem in range(signs.shape[1])
+        ]
+    )
+
+
+def _dots(left: FloatArray, right: FloatArray) -> FloatArray:
+    products: FloatArray = np.einsum("ij,ij->j", left, right)
+    return products
+
+
+def _ratios(numbers: FloatArray, others: FloatArray) -> FloatArray:
+    """Return quotients, 0 where there is nothing left to divide by."""
+    return np.divide(numbers, others, out=np.zeros_like(numbers), where=others > 0)
