@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from certifeature import _memory
 from certifeature.sparsify import bss
+from certifeature.sparsify.bss import few_directions as few
 from certifeature.sparsify.bss import scan
 from certifeature.sparsify.bss.barriers import Barriers
+
+pytestmark = pytest.mark.usefixtures("both_kernels")
 
 SCALINGS = {
     "even": lambda rng, d: np.ones(d),
@@ -41,7 +44,7 @@ def eigenvalues(vectors, sample):
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_components=st.integers(1, 12),
@@ -99,9 +102,12 @@ def test_what_is_looked_at_together_and_kept_changes_no_pick(scaling, rng, monke
     vectors = random_basis(rng, 400, 20, scaling)
     priority = rng.random(400)
     expected = bss(vectors, 90, priority=priority).indices
-    sizes = {"_HEAD": 4, "_SMALL_HEAD": 2, "_FIRST_LOOK": 1, "_FIRST_BLOCK": 4, "_MANY_BLOCKS": 3}
-    for name, size in (sizes | {"_MANY_KEPT": 0}).items():
+    sizes = {"_HEAD_VALUES": 0, "_LEAST_HEAD": 4, "_SMALL_HEAD": 2, "_FIRST_LOOK": 1}
+    sizes |= {"_FIRST_BLOCK": 4, "_MANY_BLOCKS": 3, "_MANY_KEPT": 0}
+    for name, size in sizes.items():
         monkeypatch.setattr(scan, name, size)
+    for name, size in {"_FIRST_LOOK": 1, "_LARGEST_LOOK": 3, "_KEPT": 5}.items():
+        monkeypatch.setattr(few, name, size)
     np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
     for name in ("MAX_ARRAY", "MAX_LISTED"):
         monkeypatch.setattr(_memory, name, 1000)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certifeature._parameters import as_count, check_choice
 from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
 from certifeature.sparsify.bss.barriers import Barriers
+from certifeature.sparsify.bss.few_directions import FewDirections
 from certifeature.sparsify.bss.forms import Ceiling
 from certifeature.sparsify.bss.scan import Scan
 from certifeature.sparsify.bss.widest import WidestScan
@@ -17,6 +20,8 @@ __all__ = ["LEAST_COVERAGE", "bss"]
 
 # A column of negligible norm would need an enormous scale, which wrecks rows not seen here.
 _NEGLIGIBLE_NORM = 1e-6
+# Up to so many directions, inverting matrices takes no longer than updating what is known of them.
+_FEW_DIRECTIONS = 128
 # Picks between eigendecompositions: so many, or this share of √(rℓ), the distance of the barriers
 # from the spectrum at the start, in steps.
 _SHORTEST_WINDOW = 32
@@ -123,23 +128,48 @@ def bss(
             f"truncated to fewer than {n_select} directions, or a smaller coverage."
         )
     chosen = np.asarray(() if chosen is None else chosen, dtype=np.intp)
-    if isinstance(priority, str):
-        check_choice("priority", priority, ("cover",))
-        scan: Scan = WidestScan(vectors, _ranking(vectors, None), chosen)
-    else:
-        scan = Scan(vectors, _ranking(vectors, priority), chosen)
     ratio = np.sqrt(dimension / n_select)
     reach = np.sqrt(n_select * dimension)
     stretch = (1 + ratio) / (1 - ratio)
+    positions, steps = np.array([-reach, stretch * reach]), np.array([1.0, stretch])
     walls = None if shares is None else reach * (1 / shares - 1)
-    barriers = Barriers(np.array([-reach, stretch * reach]), np.array([1.0, stretch]), walls)
-    window = max(_SHORTEST_WINDOW, int(_WINDOW_PER_REACH * reach))
-    if shares is not None:
-        window = max(window, int(_WINDOW_PER_DIRECTION * n_components ** (2 / 3)))
-    spectrum = barriers.spectrum(np.zeros((n_components, n_components)), window)
-    room = _FIRST_ROOM
+    if isinstance(priority, str):
+        check_choice("priority", priority, ("cover",))
+        scan: Scan = WidestScan(vectors, _ranking(vectors, None), chosen)
+        picks = _picks(scan, Barriers(positions, steps, walls), _window(reach, walls))
+    elif n_components <= _FEW_DIRECTIONS:
+        no_walls = np.zeros(n_components)
+        few = FewDirections(
+            vectors,
+            _ranking(vectors, priority),
+            chosen,
+            positions,
+            steps,
+            no_walls if walls is None else walls,
+        )
+        picks = iter(few.pick, None)
+    else:
+        scan = Scan(vectors, _ranking(vectors, priority), chosen)
+        picks = _picks(scan, Barriers(positions, steps, walls), _window(reach, walls))
     features, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
     for number in range(n_select):
+        features[number], energies[number] = next(picks)
+    return _scaled(Steps(features, energies, shares), (1 - ratio) / n_select)
+
+
+def _window(reach: float, walls: NDArray[np.float64] | None) -> int:
+    """Return the number of picks between two eigendecompositions."""
+    window = max(_SHORTEST_WINDOW, int(_WINDOW_PER_REACH * reach))
+    if walls is not None:
+        window = max(window, int(_WINDOW_PER_DIRECTION * len(walls) ** (2 / 3)))
+    return window
+
+
+def _picks(scan: Scan, barriers: Barriers, window: int) -> Iterator[tuple[int, float]]:
+    """Yield features, and by how much of each A grows."""
+    spectrum = barriers.spectrum(np.zeros((scan.n_components, scan.n_components)), window)
+    room = _FIRST_ROOM
+    while True:
         if spectrum.is_stale(barriers):
             spectrum = barriers.spectrum(spectrum.matrix(), window)
             room = max(_LESS_ROOM * room, _LEAST_ROOM)
@@ -158,10 +188,10 @@ def bss(
                 scan.turn(spectrum, barriers.ceiling(spectrum, step, window, room))
                 ceiling = Ceiling.flat(barriers.ceiling(spectrum, step, 0, _LEAST_ROOM))
             pick = scan.anywhere(step.surplus, ceiling)
-        features[number], vector = pick
-        energies[number] = barriers.accept(step, vector)
-        spectrum.add(vector * np.sqrt(energies[number]))
-    return _scaled(Steps(features, energies, shares), (1 - ratio) / n_select)
+        feature, vector = pick
+        energy = barriers.accept(step, vector)
+        spectrum.add(vector * np.sqrt(energy))
+        yield feature, energy
 
 
 def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:

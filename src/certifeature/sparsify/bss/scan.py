@@ -19,10 +19,12 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Pick = tuple[int, FloatArray]
 
-# The best unpicked features, of which mostly one will do; few, where the last scan went beyond.
-_HEAD = 1024
+# The best unpicked features, of which mostly one will do: as many as have so many coordinates, but
+# some at least. There are few, where the last pick was beyond.
+_HEAD_VALUES, _LEAST_HEAD = 2**20, 1024
 _SMALL_HEAD = 64
-# Features looked at together; a scan that goes on doubles its stride, up to so many values.
+# Features looked at together: half of what the last step took, and some at least. A scan that goes
+# on doubles its stride, up to so many values.
 _FIRST_LOOK = 8
 _FIRST_BLOCK = 256
 _LARGEST_BLOCK = 2**20
@@ -57,11 +59,18 @@ class Scan:
         self._free = ~np.isin(ranking, chosen)
         self._rough = RoughVectors(vectors, ranking)
         self._went_deep = False
+        self._depth = 0
+
+    @property
+    def n_components(self) -> int:
+        """Number of directions."""
+        return self._vectors.shape[1]
 
     def turn(self, spectrum: Spectrum, ceiling: FloatArray) -> None:
         """Go over to the coordinates of a new eigenbasis, and a diagonal above coming forms."""
         self._turned = spectrum.turned
-        self._head = np.flatnonzero(self._free)[:_HEAD]
+        n_head = max(_LEAST_HEAD, _HEAD_VALUES // len(ceiling))
+        self._head = np.flatnonzero(self._free)[:n_head]
         self._head_vectors = np.empty((0, len(ceiling)))
         self._head_squares = np.empty((0, len(ceiling)))
         self.ceiling = ceiling
@@ -73,7 +82,7 @@ class Scan:
         candidates = np.flatnonzero(self._free[self._head])
         if self._went_deep:
             candidates = candidates[:_SMALL_HEAD]
-        start, size = 0, _FIRST_LOOK
+        start, size = 0, max(_FIRST_LOOK, self._depth // 2)
         while start < len(candidates):
             looked_at = candidates[start : start + size]
             self._turn_head(looked_at[-1] + 1)
@@ -81,10 +90,9 @@ class Scan:
             values = squares @ surplus.diagonal + surplus.correction(vectors)
             hits = np.flatnonzero(values >= 0)
             if hits.size:
-                self._went_deep = False
+                self._depth = start + int(hits[0])
                 return self._pick(self._head[looked_at[hits[0]]], vectors[hits[0]])
             start, size = start + size, 2 * size
-        self._went_deep = True
         return None
 
     def _turn_head(self, n_needed: int) -> None:
@@ -106,6 +114,7 @@ class Scan:
             places = block.places[kept[hits]]
             free = np.flatnonzero(self._free[places])
             if free.size:
+                self._went_deep = places[free[0]] > self._head[-1]
                 return self._pick(places[free[0]], vectors[hits[free[0]]])
             if repeat is None and hits.size:
                 repeat = places[0], vectors[hits[0]]
