@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from random_rows import random_rows
 
-from certifeature import _memory, certify
+from certifeature import _lanczos, _memory, certify
 from certifeature.basis import exact_basis
 from certifeature.certificate import lanczos
 from certifeature.certificate.measure import regularised_eigenvalues
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import Sample
+from certifeature.support.loss import Target
 
 
 def problem(n_rows=150, n_features=400, n_chosen=60, scales=(1.0, 1.0), seed=0):
@@ -22,6 +23,7 @@ def problem(n_rows=150, n_features=400, n_chosen=60, scales=(1.0, 1.0), seed=0):
 @pytest.fixture
 def few_directions(monkeypatch):
     monkeypatch.setattr(_memory, "MAX_GRAM", 50)
+    monkeypatch.setattr(_memory, "MAX_QUICK_GRAM", 50)
 
 
 class TestBound:
@@ -32,7 +34,7 @@ class TestBound:
         X, sample = problem(scales=scales)
         exact = regularised_eigenvalues(exact_basis(X), sample, C, X.shape[0])
         rows = X if kind == "sparse" else X.toarray()
-        bound = lanczos.regularised_bound(ArrayBlocks(rows, n_rows=40), sample, C)
+        bound = lanczos.bound_in_blocks(ArrayBlocks(rows, n_rows=40), sample, C)
         assert bound.lambda_min <= exact.lambda_min * (1 + 1e-9)
         assert bound.lambda_max >= exact.lambda_max * (1 - 1e-9)
         # What is lost: the chance of an unlucky start, and that scales are bounded apart.
@@ -43,19 +45,19 @@ class TestBound:
     def test_units_do_not_matter(self, factor):
         X, sample = problem()
         mu = 3.0 * factor**2 if 1e-30 < factor < 1e30 else 1.0
-        bound = lanczos.regularised_bound(ArrayBlocks(X * factor, n_rows=40), sample, mu)
+        bound = lanczos.bound_in_blocks(ArrayBlocks(X * factor, n_rows=40), sample, mu)
         if factor <= 1e-150:
-            assert bound.lambda_min == 1
+            assert bound.lambda_min == pytest.approx(1)
         elif factor >= 1e150:
             assert bound.lambda_min == 0
         else:
-            plain = lanczos.regularised_bound(ArrayBlocks(X, n_rows=40), sample, 3.0)
+            plain = lanczos.bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 3.0)
             assert bound.lambda_min == pytest.approx(plain.lambda_min)
 
     def test_all_features_cost_nothing(self):
         X, _ = problem()
         everything = Sample(np.arange(400), np.ones(400))
-        assert lanczos.regularised_bound(ArrayBlocks(X), everything, 1.0).lambda_min == 1
+        assert lanczos.bound_in_blocks(ArrayBlocks(X), everything, 1.0).lambda_min == 1
 
     @pytest.mark.parametrize("seed", range(20))
     def test_few_directions(self, seed):
@@ -68,12 +70,14 @@ class TestBound:
         X[places] = 5 * rng.standard_normal(n_values)
         sample = Sample(np.sort(rng.choice(400, 5, replace=False)), np.ones(5))
         exact = regularised_eigenvalues(exact_basis(X), sample, 1.0, X.shape[0])
-        bound = lanczos.regularised_bound(ArrayBlocks(X, n_rows=40), sample, 1.0)
+        bound = lanczos.bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 1.0)
         assert 0.9 * exact.lambda_min <= bound.lambda_min <= exact.lambda_min * (1 + 1e-9)
 
     def test_zeros(self):
         sample = Sample(np.arange(3), np.ones(3))
-        assert lanczos.regularised_bound(ArrayBlocks(np.zeros((60, 70))), sample, 1).lambda_min == 1
+        assert lanczos.bound_in_blocks(ArrayBlocks(np.zeros((60, 70))), sample, 1).lambda_min == (
+            pytest.approx(1)
+        )
 
     def test_number_of_passes(self):
         class Counted(ArrayBlocks):
@@ -85,8 +89,63 @@ class TestBound:
 
         X, sample = problem()
         blocks = Counted(X, n_rows=50)
-        lanczos.regularised_bound(blocks, sample, 1.0)
+        lanczos.bound_in_blocks(blocks, sample, 1.0)
         assert blocks.n_reads == 26 * len(blocks)
+
+
+class TestBoundInMemory:
+    """The same bound where products with the rows are cheap, and certain where a factor is."""
+
+    @pytest.mark.parametrize("certain", [True, False])
+    @pytest.mark.parametrize("scales", [(1.0, 1.0), (1.0, 4.0), (0.3, 1.3), (0.01, 0.02)])
+    @pytest.mark.parametrize("mu", [1e-2, 1.0, 1e4])
+    @pytest.mark.parametrize("kind", ["sparse", "dense"])
+    def test_safe_and_nearly_exact(self, scales, mu, kind, certain, monkeypatch):
+        if not certain:
+            monkeypatch.setattr(lanczos, "_MAX_CERTAIN_ROWS", 0)
+        X, sample = problem(scales=scales)
+        exact = regularised_eigenvalues(exact_basis(X), sample, mu, X.shape[0])
+        bound = lanczos.bound_in_memory(X if kind == "sparse" else X.toarray(), sample, mu)
+        assert bound.lambda_min <= exact.lambda_min * (1 + 1e-9)
+        assert bound.lambda_max >= exact.lambda_max * (1 - 1e-9)
+        assert 1 / bound.lambda_min <= (1.02 if certain else 1.1) / min(1, exact.lambda_min)
+        assert bound.probability == (1.0 if certain else 0.99)
+
+    @pytest.mark.parametrize("factor", [1e-300, 1e-150, 1e-20, 1e20, 1e150, 1e300])
+    def test_units_do_not_matter(self, factor):
+        X, sample = problem()
+        mu = 3.0 * factor**2 if 1e-30 < factor < 1e30 else 1.0
+        bound = lanczos.bound_in_memory(X * factor, sample, mu)
+        if factor <= 1e-150:
+            assert bound.lambda_min == pytest.approx(1, abs=0.02)
+        elif factor >= 1e150:
+            assert bound.lambda_min == 0
+        else:
+            plain = lanczos.bound_in_memory(X, sample, 3.0)
+            assert bound.lambda_min == pytest.approx(plain.lambda_min)
+
+    @pytest.mark.parametrize("mu", [1e-6, 1e-9, 1e-12, 1e-15])
+    def test_a_tiny_ridge_is_drowned_by_rounding_and_not_believed(self, mu):
+        """Too few columns leave μ/(μ + σ²) of a direction, which goes down with μ."""
+        X, sample = problem()
+        exact = regularised_eigenvalues(exact_basis(X), sample, 1e-4, X.shape[0])
+        bound = lanczos.bound_in_memory(X, sample, mu)
+        assert 0 <= bound.lambda_min <= 1.001 * exact.lambda_min * mu / 1e-4
+
+    def test_all_features_cost_nothing(self):
+        X, _ = problem()
+        everything = Sample(np.arange(400), np.ones(400))
+        assert lanczos.bound_in_memory(X, everything, 1.0).lambda_min == 1
+
+    def test_what_was_found_too_early_is_not_certain(self, monkeypatch):
+        """A first guess that is too low has no factor, and the safer one is taken."""
+        X, sample = problem()
+        expected = lanczos.bound_in_memory(X, sample, 0.1)
+        assert 1 / expected.lambda_min > 2
+        monkeypatch.setattr(lanczos, "_NEARLY", 0.5)
+        bound = lanczos.bound_in_memory(X, sample, 0.1)
+        assert bound.probability == 1
+        assert bound.lambda_min < expected.lambda_min
 
 
 class TestShortfall:
@@ -94,28 +153,26 @@ class TestShortfall:
 
     @pytest.mark.parametrize("steps", [2, 4])
     def test_at_most_as_often_as_it_says(self, steps, monkeypatch):
-        monkeypatch.setattr(lanczos, "_STEPS", steps)
-        monkeypatch.setattr(lanczos, "_WIDTH", 1)
-        monkeypatch.setattr(lanczos, "_FAILURE", 0.2)
+        monkeypatch.setattr(_lanczos, "_WIDTH", 1)
+        monkeypatch.setattr(_lanczos, "FAILURE", 0.2)
         dimension, n_trials = 200, 400
         # One large eigenvalue just above many others is the hard case.
-        shortfall = lanczos._largest_shortfall(dimension)
+        shortfall = _lanczos._largest_shortfall(dimension, steps)
         rest = np.linspace(0, 1 - shortfall, dimension - 1)
         eigenvalues = np.append(1.0, rest)[:, None]
         rng = np.random.default_rng(0)
         found = [
-            lanczos._largest_ritz_value(
-                lambda V: eigenvalues * V, rng.standard_normal((dimension, 1))
+            _lanczos._largest_ritz_value(
+                lambda V: eigenvalues * V, rng.standard_normal((dimension, 1)), steps
             )
             for _ in range(n_trials)
         ]
         n_failures = np.sum(np.array(found) < 1 - shortfall)
         assert 0 < n_failures <= 0.2 * n_trials
 
-    def test_less_for_more_steps(self, monkeypatch):
-        few = lanczos._largest_shortfall(1_000_000)
-        monkeypatch.setattr(lanczos, "_STEPS", 2 * lanczos._STEPS)
-        assert 0 < lanczos._largest_shortfall(1_000_000) < few < 0.13
+    def test_less_for_more_steps(self):
+        few, more = (_lanczos._largest_shortfall(1_000_000, steps) for steps in (12, 24))
+        assert 0 < more < few < 0.13
 
 
 @pytest.mark.usefixtures("few_directions")
@@ -127,17 +184,17 @@ class TestCertify:
         certificate = certify(rows, None, sample.indices, weights=sample.weights, rows="all")
         assert (certificate.exact, certificate.rank, certificate.lambda_min) == (True, None, 0)
         assert certificate.lambda_max == sample.weights.max() ** 2
-        bound = lanczos.regularised_bound(ArrayBlocks(X), sample, 0.5)
-        assert certificate.regularised.lambda_min == pytest.approx(bound.lambda_min)
+        bound = lanczos.soft_bound(rows, sample, Target(mu=0.5))
+        assert certificate.regularised == bound
         assert certificate.realised is None
-        text = str(certificate)
-        assert "that with all features with probability 0.99" in text.splitlines()[0]
-        assert "times with probability 0.99 (λ = 0" in text
+        text, chance = str(certificate), " with probability 0.99" if kind == "blocks" else ""
+        assert f"that with all features{chance}." in text.splitlines()[0]
+        assert f"times{chance} (λ = 0" in text
 
     def test_support_rows(self):
         X, sample = problem(n_rows=1200)
         y = np.where(X @ np.random.default_rng(1).standard_normal(400) > 0, 1, -1)
         expected = certify(X, y, sample.indices)
         assert expected.covers_all_rows is not None
-        assert expected.regularised.probability == 0.99
+        assert expected.regularised.probability == 1
         assert certify(ArrayBlocks(X, y, n_rows=333), None, sample.indices) == expected

@@ -9,8 +9,10 @@ MAX_ARRAY = 2**28
 MAX_VECTORS = 2**26
 # Coordinates of features that BSS has on its list, or as many as V has itself.
 MAX_LISTED = 2**27
-# Rows, columns or directions up to which a matrix of inner products is decomposed as a whole.
+# Rows, columns or directions up to which a matrix of inner products is decomposed as a whole; up to
+# where that takes no longer than a fit.
 MAX_GRAM = 4096
+MAX_QUICK_GRAM = 512
 # The same for a basis that nobody asked to be exact.
 MAX_GRAM_UNASKED = 2000
 # Sparse rows that are made dense together, and rows of V that are made together.

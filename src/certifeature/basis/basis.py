@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certifeature import _memory
 from certifeature.rows.matrix import scaled_back
+
+if TYPE_CHECKING:
+    from certifeature.basis.leading import Outside
 
 __all__ = [
     "Basis",
@@ -222,6 +225,8 @@ class Basis:
         huge values that can be much of a small one, and certificates count it.)
     left_out : float or None
         Norm of what the data have outside the span, None where it was not computed.
+    outside : Outside or None
+        For leading directions only, what is known of the others.
     """
 
     vectors: Vectors
@@ -229,6 +234,7 @@ class Basis:
     rank: int | None
     exact: bool
     left_out: float | None
+    outside: Outside | None = None
 
     @classmethod
     def of_rows(cls, space: RowSpace, exponent: int) -> Basis:
@@ -268,6 +274,13 @@ class Basis:
     def n_components(self) -> int:
         """Number of directions ℓ."""
         return self.vectors.shape[1]
+
+    @property
+    def spectrum(self) -> FloatArray:
+        """Singular values, with typical ones for directions that are not here."""
+        if self.outside is None:
+            return self.singular_values
+        return np.concatenate([self.singular_values, self.outside.typical_values])
 
     def turned(self, axes: FloatArray) -> Basis:
         """Return some combinations of the directions.

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import svds
 from certifeature import _memory
 from certifeature.basis.basis import Basis
 from certifeature.basis.digest import Digest
+from certifeature.basis.leading import leading_basis
 from certifeature.basis.row_space import condensed_rows, implicit_row_space, row_space
 from certifeature.basis.sketch import Sketch, check_n_components, gaussian_rows
 from certifeature.basis.uneven import uneven_row_space
@@ -68,7 +69,11 @@ class BasisFacts:
 
 
 def span(
-    rows: Rows | Digest, kind: str, n_components: int | None, seed: int
+    rows: Rows | Digest,
+    kind: str,
+    n_components: int | None,
+    seed: int,
+    n_leading: int | None = None,
 ) -> tuple[Basis, BasisFacts]:
     """Return the widest basis that a kind calls for, and what "auto" stands for.
 
@@ -85,6 +90,8 @@ def span(
         Number of directions of a truncated or sketched one.
     seed : int
         Of a sketch.
+    n_leading : int, default=None
+        Number of leading directions that "auto" may leave it at; None if that takes all.
     """
     if isinstance(rows, Rows) and rows.in_blocks:
         rows = empty_digest(rows.n_features, kind, n_components, seed).taken(rows.X)
@@ -95,6 +102,12 @@ def span(
         matrix = rows.matrix() if isinstance(rows, Digest) else rows.weighted()
         fewest = min(matrix.shape)
         n_values = fewest * matrix.shape[1]
+        if kind == "auto" and n_components is None and n_leading is not None:
+            # Less than half of the directions are quicker found by themselves.
+            quick = fewest <= max(_memory.MAX_QUICK_GRAM, 2 * n_leading)
+            leading = None if quick else leading_basis(matrix, n_leading)
+            if leading is not None:
+                return leading, BasisFacts("truncated", n_rows, n_leading, None, False)
         if kind == "auto":
             fits = fewest <= _memory.MAX_GRAM_UNASKED and n_values <= _memory.MAX_ARRAY
             kind = "sketch" if not fits else "exact" if n_components is None else "truncated"

@@ -13,11 +13,10 @@ from certifeature.basis import exact_basis
 from certifeature.basis.digest import Digest
 from certifeature.certificate.certificate import APriori, Certificate, Realised
 from certifeature.certificate.cross_validated import new_data_errors
-from certifeature.certificate.lanczos import soft_bound
-from certifeature.certificate.measure import measured_certificate, n_kept, without_basis
+from certifeature.certificate.lanczos import certificate_by_products
+from certifeature.certificate.measure import basis_pays, measured_certificate
 from certifeature.certificate.realise import realise
 from certifeature.certificate.selection import as_sample
-from certifeature.rows.blocks import ArrayBlocks
 from certifeature.rows.matrix import same_values
 from certifeature.rows.rows import Rows, as_rows
 from certifeature.sparsify import Sample
@@ -208,26 +207,14 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
     rows = found.rows
     target = found.target
     n_rows, n_features = rows.n_rows, rows.n_features
-    if min(n_rows, n_features) <= _memory.MAX_GRAM:
+    n_directions = min(n_rows, n_features)
+    if n_directions <= _memory.MAX_GRAM and basis_pays(n_directions, len(sample.indices)):
         X = rows.X
         if rows.in_blocks:
             few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
             X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
         return measured_certificate(exact_basis(X), sample, kind, n_rows, target)
-    blocks = rows.X if rows.in_blocks else ArrayBlocks(rows.X)
-    regularised = soft_bound(blocks, sample, target)
-    sizes = (n_rows, None, n_features, len(sample.indices))
-    bounds, (n_fixed, n_trusted) = without_basis(sample, n_features), n_kept(sample)
-    return Certificate(
-        kind,
-        *sizes,
-        True,
-        *bounds,
-        regularised,
-        n_fixed=n_fixed,
-        n_trusted=n_trusted,
-        model=target.name,
-    )
+    return certificate_by_products(rows.X, sample, kind, n_rows, target)
 
 
 def _promise_of(selection: Any, found: Support) -> APriori | None:

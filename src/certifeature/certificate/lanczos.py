@@ -1,15 +1,14 @@
 """The bound with a ridge, of rows with too many directions for a basis.
 
-Of the rows X nothing is needed but products with them, block by block. With X̃ the chosen and scaled
-columns, X₀ the others and w the scales,
+Nothing is needed of the rows X but products with them. Let X̃ be the chosen and scaled columns, and
+K̃ = X̃X̃ᵀ. Of rows in memory, the bound is the largest eigenvalue of GᵀH(K + μI)HG with the inverse
+H = (K̃ + μI)⁻¹ and G = (X̃, √μI), since GGᵀ = K̃ + μI. Of rows in blocks such a product would take
+four passes; with X₀ the other columns and w the scales,
 
     K + μI = X₀X₀ᵀ + (XₛXₛᵀ + μI) ≼ (ν + max(1, 1/min w²)) (K̃ + μI),
 
-where ν is the largest eigenvalue of X₀ᵀ(K̃ + μI)⁻¹X₀ and K̃ = X̃X̃ᵀ. The inverse takes a Gram matrix of
-the chosen columns only: (K̃ + μI)⁻¹ = (I − X̃(X̃ᵀX̃ + μI)⁻¹X̃ᵀ)/μ.
-
-A block Lanczos method finds ν from below. From a random start it does not fall short by much: see
-`_largest_shortfall`.
+where ν is the largest eigenvalue of X₀ᵀ(K̃ + μI)⁻¹X₀, takes two. Inverses take a Gram matrix of the
+chosen columns only: (K̃ + μI)⁻¹ = (I − X̃(X̃ᵀX̃ + μI)⁻¹X̃ᵀ)/μ.
 """
 
 from __future__ import annotations
@@ -23,30 +22,32 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature.certificate.certificate import Regularised
-from certifeature.certificate.measure import hinge_kept
+from certifeature._lanczos import FAILURE, LargestEigenvalue, largest_eigenvalue
+from certifeature.certificate.certificate import Certificate, Regularised
+from certifeature.certificate.measure import hinge_kept, n_kept, without_basis
 from certifeature.rows.blocks import Block, RowBlocks
+from certifeature.rows.matrix import scaled_columns
 from certifeature.sparsify import Sample
 from certifeature.support.loss import Target
 
-__all__ = ["regularised_bound", "soft_bound"]
+__all__ = ["bound_in_blocks", "bound_in_memory", "certificate_by_products", "soft_bound"]
 
 FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
-_STEPS, _WIDTH = 12, 4
-# Chance that the largest eigenvalue is above its bound.
-_FAILURE = 0.01
-# Share of a vector that is no more than rounding.
-_NEGLIGIBLE = 1e-10
+# Steps of Lanczos' method, each of which takes two passes over rows in blocks.
+_STEPS = 12
+# Where a matrix is factorised to be certain: up to so many rows, whose inner products take so many
+# multiplications; and by how much a bound is above what was found first.
+_MAX_CERTAIN_ROWS, _QUICK_GRAM, _NEARLY = 1500, 1e8, 1.01
 
 
-def soft_bound(blocks: RowBlocks, sample: Sample, target: Target) -> Regularised | None:
+def soft_bound(rows: Any, sample: Sample, target: Target) -> Regularised | None:
     """Bound the eigenvalues for a model; None if it is none that a ridge serves.
 
     Parameters
     ----------
-    blocks : RowBlocks
+    rows : ndarray, CSR array or RowBlocks
         Rows.
     sample : Sample
         Chosen columns and their scales.
@@ -55,11 +56,127 @@ def soft_bound(blocks: RowBlocks, sample: Sample, target: Target) -> Regularised
     """
     if target.mu is None:
         return None
-    found = regularised_bound(blocks, sample, target.mu)
+    bound = bound_in_blocks if isinstance(rows, RowBlocks) else bound_in_memory
+    found = bound(rows, sample, target.mu)
     return replace(found, hinge_kept=hinge_kept(found)) if target.hinge else found
 
 
-def regularised_bound(blocks: RowBlocks, sample: Sample, mu: float) -> Regularised:
+def bound_in_memory(X: Any, sample: Sample, mu: float) -> Regularised:
+    """Bound the generalised eigenvalues of (K̃ + μI, K + μI) of rows in memory.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR array} of shape (n_samples, n_features)
+        Rows.
+    sample : Sample
+        Chosen columns and their scales.
+    mu : float
+        The ridge μ.
+    """
+    largest = max(1.0, float(sample.weights.max()) ** 2)
+    if len(sample.indices) == X.shape[1] and (sample.weights == 1).all():
+        return Regularised(float(mu), 1.0, 1.0)
+    rows, chosen, ridge = _scaled_down(X, sample, mu)
+    if not np.isfinite(ridge):
+        # Beside such a ridge the rows are nothing.
+        return Regularised(float(mu), 1.0, largest)
+    gram = chosen.T @ chosen
+    gram = gram.toarray() if sparse.issparse(gram) else gram
+    n_chosen = len(gram)
+    top = float(np.abs(gram).sum(axis=1).max())
+    rounding = _rounding(n_chosen + _longest_row(rows), _square_norm(rows), top, ridge)
+    if not np.isfinite(rounding):
+        return Regularised(float(mu), 0.0, largest)
+    gram[np.diag_indices_from(gram)] += ridge
+    inverse, root = np.linalg.inv(gram), np.sqrt(ridge)
+    # Products with few vectors are quicker from columns to rows, either way.
+    columns = rows.T.tocsr().T if sparse.issparse(rows) else rows
+
+    def solved(V: FloatArray) -> FloatArray:
+        """Return μ(K̃ + μI)⁻¹V."""
+        return V - chosen @ (inverse @ (chosen.T @ V))
+
+    def operator(V: FloatArray) -> FloatArray:
+        V = solved(chosen @ V[:n_chosen] + root * V[n_chosen:]) / ridge
+        V = solved(columns @ (rows.T @ V) / ridge + V)
+        return np.vstack([chosen.T @ V, root * V])
+
+    bounds = largest_eigenvalue(operator, n_chosen + X.shape[0], _STEPS, rounding=rounding)
+    growth, probability = bounds.upper, 1 - FAILURE
+    if _gram_is_quick(rows):
+        certain = _certain_growth(rows, chosen, ridge, bounds)
+        if certain is not None:
+            growth, probability = certain, 1.0
+    return Regularised(float(mu), min(1.0, 1 / growth), largest, probability)
+
+
+def _gram_is_quick(rows: Any) -> bool:
+    """Tell whether inner products of all rows take no longer than what was done already."""
+    n_rows, n_columns = rows.shape
+    if n_rows > _MAX_CERTAIN_ROWS:
+        return False
+    counts = np.bincount(rows.indices, minlength=n_columns) if sparse.issparse(rows) else n_rows
+    return float(np.sum(np.square(np.broadcast_to(counts, n_columns), dtype=float))) <= _QUICK_GRAM
+
+
+def _certain_growth(
+    rows: Any, chosen: Any, ridge: float, bounds: LargestEigenvalue
+) -> float | None:
+    """Return a ν for which ν(K̃ + μI) − (K + μI) has a Cholesky factor, so that it is definite.
+
+    What rounding can do is taken off its diagonal first.
+    """
+    products = [part @ part.T for part in (rows, chosen)]
+    gram, reduced = (p.toarray() if sparse.issparse(p) else p for p in products)
+    for growth in (_NEARLY * max(bounds.lower, 1.0), bounds.upper):
+        matrix = growth * reduced - gram
+        largest = growth * float(np.trace(reduced)) + float(np.trace(gram))
+        slack = 8 * (len(gram) + _longest_row(rows)) * _EPS * (largest + growth * ridge)
+        matrix[np.diag_indices_from(matrix)] += (growth - 1) * ridge - slack
+        try:
+            np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            continue
+        return growth
+    return None
+
+
+def certificate_by_products(
+    rows: Any, sample: Sample, kind: str, n_rows: int, target: Target
+) -> Certificate:
+    """Return the second layer for rows with too many directions for a basis.
+
+    Parameters
+    ----------
+    rows : ndarray, CSR array or RowBlocks
+        Rows.
+    sample : Sample
+        Chosen columns and their scales.
+    kind : {"support", "all"}
+        What the rows are.
+    n_rows : int
+        Their number.
+    target : Target
+        The model, which may be any.
+    """
+    n_features = rows.n_features if isinstance(rows, RowBlocks) else rows.shape[1]
+    n_fixed, n_trusted = n_kept(sample)
+    return Certificate(
+        kind,
+        n_rows,
+        None,
+        n_features,
+        len(sample.indices),
+        True,
+        *without_basis(sample, n_features),
+        soft_bound(rows, sample, target),
+        n_fixed=n_fixed,
+        n_trusted=n_trusted,
+        model=target.name,
+    )
+
+
+def bound_in_blocks(blocks: RowBlocks, sample: Sample, mu: float) -> Regularised:
     """Bound the generalised eigenvalues of (K̃ + μI, K + μI) in 26 passes.
 
     Parameters
@@ -77,9 +194,7 @@ def regularised_bound(blocks: RowBlocks, sample: Sample, mu: float) -> Regularis
         ridge = float(np.ldexp(mu, -2 * rows.exponent))
     spectrum, directions = np.linalg.eigh(scales * rows.gram(chosen) * scales.T)
     largest, smallest = float(scales.max()) ** 2, float(scales.min()) ** 2
-    with np.errstate(over="ignore", divide="ignore"):
-        rounding = 8 * len(chosen) * _EPS * np.divide(rows.square_norm, ridge)
-        rounding *= 1 + np.divide(spectrum[-1], ridge)
+    rounding = _rounding(len(chosen), rows.square_norm, spectrum[-1], ridge)
     if not np.isfinite(rounding):
         return Regularised(float(mu), 0.0, max(1.0, largest))
     inverse = directions / (np.maximum(spectrum, 0.0) + ridge) @ directions.T
@@ -93,50 +208,44 @@ def regularised_bound(blocks: RowBlocks, sample: Sample, mu: float) -> Regularis
         image[chosen] = 0.0
         return image
 
-    n_others = blocks.n_features - len(chosen)
     others, probability = 0.0, 1.0
-    if n_others:
-        start = np.random.default_rng(0).standard_normal((blocks.n_features, _WIDTH))
-        start[chosen] = 0.0
-        found = _largest_ritz_value(operator, start)
-        others = (found + rounding) / (1 - _largest_shortfall(n_others))
-        probability = 1 - _FAILURE
+    if len(chosen) < blocks.n_features:
+        others = largest_eigenvalue(
+            operator, blocks.n_features, _STEPS, zeros=chosen, rounding=rounding
+        ).upper
+        probability = 1 - FAILURE
     lambda_min = float(1 / (others + max(1.0, 1 / smallest)))
     return Regularised(float(mu), lambda_min, max(1.0, largest), probability)
 
 
-def _largest_ritz_value(operator: Callable[[FloatArray], FloatArray], start: FloatArray) -> float:
-    """Return the largest eigenvalue of a symmetric operator on the Krylov space of a start."""
-    newest = np.linalg.qr(start)[0]
-    basis, images = newest, operator(newest)
-    for _ in range(_STEPS - 1):
-        newest = _orthonormal(images[:, -newest.shape[1] :], basis)
-        if not newest.shape[1]:
-            break
-        basis, images = np.hstack([basis, newest]), np.hstack([images, operator(newest)])
-    projected = basis.T @ images
-    return float(np.linalg.eigvalsh((projected + projected.T) / 2)[-1])
+def _rounding(n_terms: int, square_norm: float, top: float, ridge: float) -> float:
+    """Return what rounding may do to the operators: the chosen columns' own, blown up by 1/μ."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        found = 8 * n_terms * _EPS * (1 + np.divide(square_norm, ridge))
+        return float(found * (1 + np.divide(top, ridge)))
 
 
-def _orthonormal(vectors: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of what vectors have outside another, beyond rounding."""
-    rest = vectors - basis @ (basis.T @ vectors)
-    directions, sizes, _ = np.linalg.svd(rest, full_matrices=False)
-    directions = directions[:, sizes > _NEGLIGIBLE * np.linalg.norm(vectors)]
-    # Once more, since rounding left a part of the other basis.
-    return np.linalg.qr(directions - basis @ (basis.T @ directions))[0]
+def _scaled_down(X: Any, sample: Sample, mu: float) -> tuple[Any, Any, float]:
+    """Return rows over a power of 2, the chosen columns of these, and μ to suit."""
+    values = X.data if sparse.issparse(X) else X
+    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    values = np.ldexp(values, -exponent)
+    rows = values
+    if sparse.issparse(X):
+        rows = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
+    with np.errstate(over="ignore", under="ignore"):
+        ridge = float(np.ldexp(mu, -2 * exponent))
+    return rows, scaled_columns(rows[:, sample.indices], sample.weights), ridge
 
 
-def _largest_shortfall(dimension: int) -> float:
-    """Return the ε such that a Ritz value is at least (1 − ε)ν, but for the chance of failure.
+def _longest_row(X: Any) -> int:
+    """Return the number of values in the longest row, which may all be rounded."""
+    return int(np.diff(X.indptr).max()) if sparse.issparse(X) else int(X.shape[1])
 
-    Let b be the share of the top eigenvector in a unit start vector, and k the steps. If the Ritz
-    value is less, then |b| < 1/cosh((2k − 1) artanh √ε), by the Chebyshev polynomial of degree
-    2k − 1. For a vector that points anywhere that has a chance of at most √(2·dimension/π) times
-    the bound, and several starts have to fail all at once.
-    """
-    largest_share = min(1.0, _FAILURE ** (1 / _WIDTH) / np.sqrt(2 * dimension / np.pi))
-    return float(np.tanh(np.arccosh(1 / largest_share) / (2 * _STEPS - 1)) ** 2)
+
+def _square_norm(X: Any) -> float:
+    values = X.data if sparse.issparse(X) else X
+    return float(np.sum(values**2))
 
 
 @dataclass(frozen=True, eq=False)

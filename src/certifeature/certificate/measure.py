@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature import _memory
 from certifeature.basis import Basis
 from certifeature.certificate.certificate import Certificate, Regularised
 from certifeature.sparsify import Sample
 from certifeature.support.loss import Target
 
 __all__ = [
+    "basis_pays",
     "extreme_eigenvalues",
     "hinge_kept",
     "left_out_factors",
@@ -61,6 +63,15 @@ def measured_certificate(
         n_trusted=n_trusted,
         model=target.name,
     )
+
+
+def basis_pays(n_directions: int, n_chosen: int) -> bool:
+    """Tell whether a basis is quick to find, or there is something that only a basis can prove.
+
+    Without one there is a bound with a ridge, by products with the rows. λ is zero where fewer
+    features are chosen than there are directions.
+    """
+    return n_directions <= _memory.MAX_QUICK_GRAM or n_chosen >= n_directions
 
 
 def hinge_kept(regularised: Regularised) -> float:

@@ -28,7 +28,7 @@ def bss_promise(n_components: int, n_picks: int) -> APriori:
 
 
 def ridge_promise(
-    dimension: float, n_picks: int, stretch: float, tail: tuple[float, float] | None = None
+    dimension: float, n_picks: int, stretch: float, tail: tuple[float, float, float] | None = None
 ) -> APriori:
     """Return what BSS with an effective dimension promises of a soft model.
 
@@ -44,22 +44,23 @@ def ridge_promise(
         Picks r.
     stretch : float
         By how many times the ridge is larger than that of the model.
-    tail : tuple of (float, float), default=None
-        Of the directions that BSS did not look at: the largest share w, and the largest eigenvalue
-        s of what the picks have there, W^½MW^½. For every part g of what the ridge leaves of these
-        directions, 1 − w, they and the others keep at least (1 − w)(1 − g) and
-        (1 − √(D/r))²·g(1 − w)/(s + g(1 − w)); the best g makes them equal.
+    tail : tuple of (float, float, float), default=None
+        Of the directions that BSS did not look at: the largest share w, the largest eigenvalue
+        s of what the picks have there, W^½MW^½, and an η for which K + μI is at most 1 + η times
+        what it is without products between these directions and the others. For every part g of
+        what the ridge leaves of these directions, 1 − w, they and the others keep at least
+        (1 − w)(1 − g) and (1 − √(D/r))²·g(1 − w)/(s + g(1 − w)); the best g makes them equal.
     """
     kept = float((1 - np.sqrt(dimension / n_picks)) ** 2)
     if tail is not None:
-        share, energy = tail
+        share, energy, mixing = tail
         room, energy = 1 - share, energy * _SAFE
         # (1 − g)(s + g·room) = kept·g, solved for g without cancellation.
         half = (energy + kept - room) / 2
         root = np.sqrt(half**2 + room * energy)
         part = energy / (half + root) if half > 0 else (root - half) / room
         kept = kept * part * room / (energy + part * room) if energy > 0 else min(room, kept)
-        kept = float(kept) / _SAFE
+        kept = float(kept) / (1 + mixing) / _SAFE
     return APriori("BSS", n_picks, float(dimension), 0.0, np.inf, 1.0, kept / stretch)
 
 

@@ -69,7 +69,6 @@ def certified(
     if known is not None and known.certificate.exact:
         certificate = known.certificate
     else:
-        # A sketch of the rows proves nothing, where the rows themselves may.
         certificate = measured(support, sample, "support")
     if realised:
         certificate = with_realised(certificate, support, sample, rows)

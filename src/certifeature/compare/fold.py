@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,15 @@ from sklearn.preprocessing import StandardScaler
 
 from certifeature.basis import Basis
 from certifeature.basis.span import span
-from certifeature.certificate.lanczos import soft_bound
+from certifeature.certificate.lanczos import certificate_by_products
 from certifeature.certificate.measure import (
+    basis_pays,
     extreme_eigenvalues,
     measured_certificate,
     without_basis,
 )
 from certifeature.certificate.selection import as_sample
 from certifeature.compare.methods import Method, WhichRows
-from certifeature.rows.blocks import ArrayBlocks
 from certifeature.rows.matrix import scaled_columns
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import Sample
@@ -165,12 +164,12 @@ class TrainedFold:
         """
         if not sample.indices.size:
             return float(np.inf)
-        basis, target = self._basis("support"), self._found.target
-        n_rows = self.n_rows("support")
-        certificate = measured_certificate(basis, sample, self._found.kind, n_rows, target)
-        if not basis.exact:
-            blocks = ArrayBlocks(self._rows("support")[0])
-            certificate = replace(certificate, regularised=soft_bound(blocks, sample, target))
+        X, kind, target = self._rows("support")[0], self._found.kind, self._found.target
+        if basis_pays(min(X.shape), len(sample.indices)) and self._basis("support").exact:
+            basis = self._basis("support")
+            certificate = measured_certificate(basis, sample, kind, X.shape[0], target)
+        else:
+            certificate = certificate_by_products(X, sample, kind, X.shape[0], target)
         return certificate.measured_growth
 
     def eigenvalues(self, sample: Sample, rows: WhichRows) -> tuple[float, float]:

@@ -34,6 +34,8 @@ IntArray = NDArray[np.intp]
 _COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
 # For a soft model, so many directions are covered at least, and as many as there are picks.
 _FEW_DIRECTIONS = 256
+# Where they are found by themselves: one for two picks, but neither fewer nor more than this.
+_FEWEST_LEADING, _MAX_LEADING = 75, 96
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +103,13 @@ class BSSMethod(Method):
         ratio = epsilon / (1 + np.sqrt(1 - epsilon))
         n_picks = np.ceil(dimension / ratio**2)
         return int(min(np.ceil(n_picks / (1 - self.trust)) + len(self.fixed), len(basis.vectors)))
+
+    def n_leading(self, size: int) -> int | None:
+        """Return half of the number of picks, if that is moderate; all, where proof matters."""
+        if self.for_proof:
+            return None
+        n_picks = size - self._n_kept(size)
+        return int(np.clip(n_picks // 2, _FEWEST_LEADING, _MAX_LEADING))
 
     def fewest(self, basis: Basis) -> int:
         """Return the number of features with which BSS has more picks than directions."""
@@ -188,7 +197,7 @@ class BSSMethod(Method):
         self, basis: Basis, mu: float, kept: IntArray, n_picks: int, ranking: Ranking
     ) -> tuple[Sample, Basis, APriori]:
         """Cover each direction as far as a soft model needs it, and picks can."""
-        cut = soft_cut(basis.singular_values, mu, n_picks)
+        cut = soft_cut(basis.spectrum, mu, n_picks)
         n_covered = max(_FEW_DIRECTIONS, n_picks)
         head = basis.truncated(n_covered) if n_covered < basis.n_components else basis
         shares, rest = np.split(cut.shares, [head.n_components])
@@ -202,12 +211,16 @@ class BSSMethod(Method):
             priority = with_faint_last(scores, head, basis)
         picked = bss(head.vectors, n_picks, coverage=shares, priority=priority, chosen=kept)
         tail = None
-        if len(rest):
+        if basis.outside is not None:
+            tail = basis.outside.tail(mu * cut.stretch, picked.indices, picked.weights)
+        elif len(rest):
             scaled = basis.vectors[picked.indices][:, head.n_components :] * np.sqrt(rest)
             scaled *= picked.weights[:, None]
-            tail = float(rest[0]), float(np.linalg.eigvalsh(scaled @ scaled.T)[-1])
-        dimension = float(shares.sum())
-        return picked, basis, ridge_promise(dimension, n_picks, cut.stretch, tail)
+            tail = float(rest[0]), float(np.linalg.eigvalsh(scaled @ scaled.T)[-1]), 0.0
+        promise = ridge_promise(float(shares.sum()), n_picks, cut.stretch, tail)
+        if basis.outside is not None:
+            promise = replace(promise, probability=basis.outside.probability)
+        return picked, basis, promise
 
     def _flat(
         self, basis: Basis, kept: IntArray, n_picks: int, ranking: Ranking
@@ -225,6 +238,8 @@ class BSSMethod(Method):
             best = bss(covered.vectors, 2, priority=priority, chosen=kept).indices[:1]
             return Sample(best, 1 / np.abs(covered.vectors[best][:, 0])), covered, None
         picked = bss(covered.vectors, n_picks, priority=priority, chosen=kept)
+        if not covered.exact:
+            return picked, covered, None
         promise = bss_promise(covered.n_components, n_picks)
         if len(kept) or not self.for_proof:
             # What is in anyway, or fills up, adds no more than the identity, with a scale of 1.

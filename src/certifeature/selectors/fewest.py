@@ -6,7 +6,6 @@ import numpy as np
 
 from certifeature.certificate.lanczos import soft_bound
 from certifeature.certificate.measure import extreme_eigenvalues, regularised_eigenvalues
-from certifeature.rows.blocks import ArrayBlocks
 from certifeature.selectors.method import Method, Request
 from certifeature.selectors.prepared import Prepared, rescaled
 from certifeature.selectors.soft import effective_dimension
@@ -39,7 +38,7 @@ def fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
             return extreme_eigenvalues(measurable, sample)[0]
         bounds = regularised_eigenvalues(measurable, sample, mu, known.facts.n_rows)
         if bounds is None and known.rows is not None:
-            bounds = soft_bound(ArrayBlocks(known.rows.weighted()), sample, known.target)
+            bounds = soft_bound(known.rows.weighted(), sample, known.target)
         return extreme_eigenvalues(measurable, sample)[0] if bounds is None else bounds.lambda_min
 
     # What features are chosen for may be less than what they are measured by.

@@ -127,6 +127,13 @@ class Method(ABC):
         """Return all features as they are."""
         return Sample(np.arange(n_features), np.ones(n_features))
 
+    def n_leading(self, size: int) -> int | None:
+        """Return how many leading directions are enough for so many features of a soft model.
+
+        None stands for all of them.
+        """
+        return None
+
     def enough(self, basis: Basis, mu: float | None, epsilon: float) -> int:
         """Return a number of scaled features that keeps epsilon for certain."""
         return len(basis.vectors)

@@ -84,10 +84,13 @@ def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArra
     The scale of a feature that lies mostly in the directions cut off would fit what little is left
     of it, and blow up the rest.
     """
-    if basis.n_components == whole.n_components:
+    if basis.outside is not None:
+        shares = basis.outside.energies
+    elif basis.n_components == whole.n_components:
         return scores
-    seen, there_is = (squared_norms(b.vectors) for b in (basis, whole))
-    shares = np.divide(seen, there_is, out=np.zeros_like(seen), where=there_is > 0)
+    else:
+        seen, there_is = (squared_norms(b.vectors) for b in (basis, whole))
+        shares = np.divide(seen, there_is, out=np.zeros_like(seen), where=there_is > 0)
     visible = shares >= _FAINT * shares.max()
     return ranks(visible, scores)
 

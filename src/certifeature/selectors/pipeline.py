@@ -18,11 +18,10 @@ from certifeature._warnings import warn
 from certifeature.basis import Basis
 from certifeature.basis.digest import Digest
 from certifeature.basis.span import BasisFacts, span
-from certifeature.certificate import Certificate
-from certifeature.certificate.lanczos import soft_bound
+from certifeature.certificate import APriori, Certificate
+from certifeature.certificate.lanczos import certificate_by_products
 from certifeature.certificate.measure import left_out_factors, measured_certificate
 from certifeature.certificate.promise import promise_of_scales
-from certifeature.rows.blocks import ArrayBlocks
 from certifeature.rows.rows import Rows
 from certifeature.selectors.fewest import fewest_that_keep
 from certifeature.selectors.method import Choice, Method, Ranking, Request
@@ -113,19 +112,27 @@ def select(
             size, sample = n_features, method.everything(n_features)
             choice = Choice(sample, known.basis)
     kind, n_rows = "all" if support is None else support.kind, known.facts.n_rows
-    certificate = measured_certificate(known.whole, sample, kind, n_rows, known.target)
-    if not known.whole.exact and known.rows is not None:
-        # The rows themselves prove something, where a sketch of them does not.
-        blocks = ArrayBlocks(known.rows.weighted())
-        certificate = replace(certificate, regularised=soft_bound(blocks, sample, known.target))
-    if choice.promise is not None and choice.covered.exact:
-        promise = promise_of_scales(choice.promise, choice.sample, choice.counted, sample.weights)
-        if promise.regularised_min is not None and known.target.mu is not None:
-            lower, _ = left_out_factors(known.whole, sample, known.target.mu)
-            promise = replace(promise, regularised_min=promise.regularised_min * lower)
-        certificate = replace(certificate, a_priori=promise)
+    if known.whole.exact or known.rows is None:
+        certificate = measured_certificate(known.whole, sample, kind, n_rows, known.target)
+    else:
+        # The rows themselves prove something, where a part of their directions does not.
+        matrix = known.rows.weighted()
+        certificate = certificate_by_products(matrix, sample, kind, n_rows, known.target)
+    certificate = replace(certificate, a_priori=_promise(known, choice, sample))
     facts = known.facts.cut_to(choice.covered)
     return Selection(known.rows, support, facts, known.ranking, size, sample, certificate)
+
+
+def _promise(known: Prepared, choice: Choice, sample: Sample) -> APriori | None:
+    """Return what the method promises of its choice, with the scales that this has in the end."""
+    covered = choice.covered
+    if choice.promise is None or not (covered.exact or covered.outside):
+        return None
+    promise = promise_of_scales(choice.promise, choice.sample, choice.counted, sample.weights)
+    if covered.outside or promise.regularised_min is None or known.target.mu is None:
+        return promise
+    lower, _ = left_out_factors(known.whole, sample, known.target.mu)
+    return replace(promise, regularised_min=promise.regularised_min * lower)
 
 
 def samples_of_sizes(
@@ -137,17 +144,18 @@ def samples_of_sizes(
     are kept.
     """
     support = find_support(rows, request.estimator, request.seed) if request.supervised else None
+    sizes = [int(size) for size in sizes]
     known = prepare(
         rows if support is None else support.rows,
         support,
-        request,
+        replace(request, size=max(sizes)),
         method,
         lambda _: nullcontext(),
     )
     for size in sizes:
         if size < rows.n_features:
             with one_thread():
-                choice = known.choose(method, int(size), request.seed)
+                choice = known.choose(method, size, request.seed)
             yield rescaled(choice.sample, known.whole, request.rescale)
         else:
             yield method.everything(rows.n_features)
@@ -161,17 +169,20 @@ def prepare(
     progress: Progress,
 ) -> Prepared:
     """Find the directions of rows that matter, and an order of the features."""
+    known = rows if isinstance(rows, Rows) and not rows.in_blocks else None
+    target = _target(known, support, request.estimator)
     with progress("compute basis"):
-        whole, facts = span(rows, request.basis, request.n_components, request.seed)
+        n_leading = None
+        if target.soft_mu is not None and request.size is not None:
+            n_leading = method.n_leading(request.size)
+        whole, facts = span(rows, request.basis, request.n_components, request.seed, n_leading)
     if whole.exact and support is not None and support.kind == "support":
         _check_support(support.model, whole)
     basis = whole
     if facts.kind == "truncated" and request.n_components is not None:
         basis = whole.truncated(request.n_components)
-    known = rows if isinstance(rows, Rows) and not rows.in_blocks else None
     with progress("rank features"), one_thread():
         ranking = method.rank(known, support, basis, request.seed)
-    target = _target(known, support, request.estimator)
     return Prepared(known, support, whole, basis, facts, ranking, target)
 
 

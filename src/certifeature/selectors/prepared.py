@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from certifeature.basis import Basis
 from certifeature.basis.span import BasisFacts
@@ -71,9 +72,18 @@ def rescaled(sample: Sample, basis: Basis, rescale: Any) -> Sample:
         return sample
     weights = np.ones(len(sample.indices))
     if rescale == "common":
-        # Relative to the largest, so that squares of huge or tiny values stay in range.
-        shares = basis.singular_values / basis.singular_values[0]
-        chosen = float(np.linalg.norm(basis.vectors[sample.indices] * shares))
+        if basis.outside is not None:
+            columns = basis.outside.columns
+            everything, chosen = _norm(columns), _norm(columns[sample.indices])
+        else:
+            # Relative to the largest, so that squares of huge or tiny values stay in range.
+            shares = basis.singular_values / basis.singular_values[0]
+            everything = float(np.linalg.norm(shares))
+            chosen = float(np.linalg.norm(basis.vectors[sample.indices] * shares))
         if chosen > 0:
-            weights *= float(np.linalg.norm(shares)) / chosen
+            weights *= everything / chosen
     return replace(sample, weights=weights)
+
+
+def _norm(columns: Any) -> float:
+    return float(np.linalg.norm(columns.data if sparse.issparse(columns) else columns))
