@@ -5,8 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from certifeature.sparsify.bss import kernel
-
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
@@ -17,14 +15,6 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
-
-
-@pytest.fixture(scope="module", params=[0, 128], ids=["many directions", "few directions"])
-def both_kernels(request):
-    """Take each way in which BSS computes, whatever the number of directions."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "_FEW_DIRECTIONS", request.param)
-        yield
 
 
 @pytest.fixture(scope="session")

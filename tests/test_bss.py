@@ -8,11 +8,8 @@ from hypothesis import strategies as st
 
 from certifeature import _memory
 from certifeature.sparsify import bss
-from certifeature.sparsify.bss import few_directions as few
 from certifeature.sparsify.bss import scan
 from certifeature.sparsify.bss.barriers import Barriers
-
-pytestmark = pytest.mark.usefixtures("both_kernels")
 
 SCALINGS = {
     "even": lambda rng, d: np.ones(d),
@@ -44,7 +41,7 @@ def eigenvalues(vectors, sample):
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@settings(max_examples=1000)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_components=st.integers(1, 12),
@@ -106,8 +103,6 @@ def test_what_is_looked_at_together_and_kept_changes_no_pick(scaling, rng, monke
     sizes |= {"_FIRST_BLOCK": 4, "_MANY_BLOCKS": 3, "_MANY_KEPT": 0}
     for name, size in sizes.items():
         monkeypatch.setattr(scan, name, size)
-    for name, size in {"_FIRST_LOOK": 1, "_LARGEST_LOOK": 3, "_KEPT": 5}.items():
-        monkeypatch.setattr(few, name, size)
     np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
     for name in ("MAX_ARRAY", "MAX_LISTED"):
         monkeypatch.setattr(_memory, name, 1000)

@@ -37,8 +37,7 @@ def extremes(vectors, scales, coverage):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("both_kernels")
-@settings(max_examples=200)
+@settings(max_examples=400)
 @given(
     seed=SEEDS,
     n_components=st.integers(1, 40),
@@ -68,7 +67,6 @@ def test_eigenvalues_lie_between_the_bounds_of_the_effective_dimension(
     assert len(sample.indices) <= n_select
 
 
-@pytest.mark.usefixtures("both_kernels")
 @pytest.mark.parametrize("n_chosen", [0, 7])
 @pytest.mark.parametrize("scaling", ["even", "exponential", "heavy tail"])
 @pytest.mark.parametrize("kind", ["falling", "random", "tiny"])

@@ -10,7 +10,6 @@ from sklearn.svm import LinearSVC
 from certifeature import BSSSelector
 from certifeature.basis.span import span
 from certifeature.certificate.certify import measured
-from certifeature.certificate.measure import measured_certificate
 from certifeature.rows.rows import as_rows
 from certifeature.selectors.prepared import rescaled
 from certifeature.sparsify import Sample
@@ -46,7 +45,7 @@ class Fits:
     def __init__(self, X, y, C):
         self._C = C
         self._rows = as_rows(X, y)
-        self._rankings = {}
+        self._bases, self._rankings = {}, {}
 
     def selector(self, r, setting):
         """Return the selector that `choose` stands for."""
@@ -60,8 +59,9 @@ class Fits:
 
     def choose(self, r, setting):
         method = self.selector(r, setting)._method().of_features(self._rows.n_features, None)
-        (support, support_seconds), (basis, basis_seconds) = self._support, self._basis
-        ranking, ranking_seconds = self._ranking(setting, method)
+        support, support_seconds = self._support
+        basis, basis_seconds = self._basis(method.n_leading(r))
+        ranking, ranking_seconds = self._ranking(setting, method, basis)
         start = process_time()
         choice = method.choose(basis, support.target.soft_mu, r, ranking, _SEED)
         sample = rescaled(choice.sample, basis, setting.rescale)
@@ -70,12 +70,7 @@ class Fits:
 
     def certificate(self, choice, scales):
         """Return that of a choice by any method."""
-        (support, _), (basis, _) = self._support, self._basis
-        sample = Sample(choice.indices, scales)
-        if basis.exact:
-            n_rows = support.rows.n_rows
-            return measured_certificate(basis, sample, support.kind, n_rows, support.target)
-        return measured(support, sample, "support")
+        return measured(self._support[0], Sample(choice.indices, scales), "support")
 
     def _svm(self):
         return LinearSVC(C=self._C, dual=True, random_state=0)
@@ -84,15 +79,17 @@ class Fits:
     def _support(self):
         return _timed(lambda: find_support(self._rows, self._svm(), _SEED))
 
-    @cached_property
-    def _basis(self):
-        return _timed(lambda: span(self._support[0].rows, "auto", None, _SEED)[0])
+    def _basis(self, n_leading):
+        if n_leading not in self._bases:
+            rows = self._support[0].rows
+            self._bases[n_leading] = _timed(lambda: span(rows, "auto", None, _SEED, n_leading)[0])
+        return self._bases[n_leading]
 
-    def _ranking(self, setting, method):
+    def _ranking(self, setting, method, basis):
         # Nothing is trusted at 0, so that only the second order of a pair is found.
         key = setting.order, setting.trust > 0
         if key not in self._rankings:
-            support, basis = self._support[0], self._basis[0]
+            support = self._support[0]
             self._rankings[key] = _timed(lambda: method.rank(support.rows, support, basis, _SEED))
         return self._rankings[key]
 

@@ -73,6 +73,7 @@ class Outside:
         typical = min(np.sqrt(max(energy, 0.0) / self.n_others), self.singular_values[-1])
         return np.asarray(scaled_back(np.full(self.n_others, typical), self.exponent))
 
+    @np.errstate(over="ignore", under="ignore", divide="ignore")
     def tail(
         self, mu: float, indices: NDArray[np.intp], scales: FloatArray
     ) -> tuple[float, float, float]:
@@ -94,8 +95,7 @@ class Outside:
             H = (YYᵀ + μI)^−½ and Ỹ what the chosen and scaled columns have outside; and an η for
             which XXᵀ + μI ≼ (1 + η)(UΣ²Uᵀ + YYᵀ + μI).
         """
-        with np.errstate(over="ignore", under="ignore"):
-            ridge = float(np.ldexp(mu, -2 * self.exponent))
+        ridge = float(np.ldexp(mu, -2 * self.exponent))
         share = self.square / (self.square + ridge)
         chosen = self.columns[indices]
         gram = chosen @ chosen.T

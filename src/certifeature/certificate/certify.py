@@ -207,14 +207,14 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
     rows = found.rows
     target = found.target
     n_rows, n_features = rows.n_rows, rows.n_features
-    n_directions = min(n_rows, n_features)
-    if n_directions <= _memory.MAX_GRAM and basis_pays(n_directions, len(sample.indices)):
-        X = rows.X
+    X, n_directions = rows.X, min(n_rows, n_features)
+    if n_directions <= _memory.MAX_GRAM:
         if rows.in_blocks:
             few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
             X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
-        return measured_certificate(exact_basis(X), sample, kind, n_rows, target)
-    return certificate_by_products(rows.X, sample, kind, n_rows, target)
+        if basis_pays(n_directions, len(sample.indices)):
+            return measured_certificate(exact_basis(X), sample, kind, n_rows, target)
+    return certificate_by_products(X, sample, kind, n_rows, target)
 
 
 def _promise_of(selection: Any, found: Support) -> APriori | None:

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from certifeature._parameters import as_count, check_choice
 from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
 from certifeature.sparsify.bss.barriers import Barriers
-from certifeature.sparsify.bss.few_directions import FewDirections
 from certifeature.sparsify.bss.forms import Ceiling
 from certifeature.sparsify.bss.scan import Scan
 from certifeature.sparsify.bss.widest import WidestScan
@@ -20,8 +19,6 @@ __all__ = ["LEAST_COVERAGE", "bss"]
 
 # A column of negligible norm would need an enormous scale, which wrecks rows not seen here.
 _NEGLIGIBLE_NORM = 1e-6
-# Up to so many directions, inverting matrices takes no longer than updating what is known of them.
-_FEW_DIRECTIONS = 128
 # Picks between eigendecompositions: so many, or this share of √(rℓ), the distance of the barriers
 # from the spectrum at the start, in steps.
 _SHORTEST_WINDOW = 32
@@ -136,21 +133,9 @@ def bss(
     if isinstance(priority, str):
         check_choice("priority", priority, ("cover",))
         scan: Scan = WidestScan(vectors, _ranking(vectors, None), chosen)
-        picks = _picks(scan, Barriers(positions, steps, walls), _window(reach, walls))
-    elif n_components <= _FEW_DIRECTIONS:
-        no_walls = np.zeros(n_components)
-        few = FewDirections(
-            vectors,
-            _ranking(vectors, priority),
-            chosen,
-            positions,
-            steps,
-            no_walls if walls is None else walls,
-        )
-        picks = iter(few.pick, None)
     else:
         scan = Scan(vectors, _ranking(vectors, priority), chosen)
-        picks = _picks(scan, Barriers(positions, steps, walls), _window(reach, walls))
+    picks = _picks(scan, Barriers(positions, steps, walls), _window(reach, walls))
     features, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
     for number in range(n_select):
         features[number], energies[number] = next(picks)
