@@ -26,8 +26,10 @@ def direct_bss(vectors, n_select, priority=None, coverage=None, chosen=()):
         low, high = above @ above / rise - above, after @ after / fall + after
         both = np.column_stack([np.sum(vectors @ form * vectors, axis=1) for form in (low, high)])
         admissible = ranking[both[ranking, 0] >= both[ranking, 1]]
-        fresh = admissible[~taken[admissible]]
-        pick = fresh[0] if fresh.size else admissible[0]
+        # Features of priority −∞ are a last resort, after those that were picked.
+        fresh = admissible[~taken[admissible] & (scores[admissible] > -np.inf)]
+        again = admissible[taken[admissible]]
+        pick = next(group[0] for group in (fresh, again, admissible) if group.size)
         energy = 2 / both[pick].sum()
         if not energies[pick]:
             picks.append(pick)

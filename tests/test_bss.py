@@ -24,6 +24,7 @@ PRIORITIES = {
     "random": lambda rng, V: rng.random(len(V)),
     "smallest norm first": lambda rng, V: -np.linalg.norm(V, axis=1),
     "all equal": lambda rng, V: np.ones(len(V)),
+    "mostly infinite": lambda rng, V: np.where(np.arange(len(V)) % 9, -np.inf, rng.random(len(V))),
     "some infinite": lambda rng, V: np.where(rng.random(len(V)) < 0.3, -np.inf, rng.random(len(V))),
 }
 
@@ -67,7 +68,9 @@ def test_eigenvalues_lie_between_the_proven_bounds(
 
 
 @pytest.mark.parametrize("scaling", ["even", "exponential", "heavy tail", "tiny and huge"])
-@pytest.mark.parametrize("ranking", ["norm", "random", "smallest norm first"])
+@pytest.mark.parametrize(
+    "ranking", ["norm", "random", "smallest norm first", "some infinite", "mostly infinite"]
+)
 @pytest.mark.parametrize(
     ("n_features", "n_components", "n_select"),
     [(40, 1, 2), (40, 5, 6), (200, 20, 21), (200, 20, 90), (50, 10, 300), (400, 40, 160)],

@@ -27,11 +27,15 @@ from certifeature.support.find import Support
 
 __all__ = ["BSSMethod"]
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 # Directions that BSS covers for each of its picks, where it cannot cover all: by itself, and beside
 # features that are in anyway.
 _COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
+# Unless proof matters, so many features for each pick are looked at, and some at least, before BSS
+# comes back to those that it has.
+_LOOKED_AT, _LEAST_LOOKED_AT = 16, 1024
 # For a soft model, so many directions are covered at least, and as many as there are picks.
 _FEW_DIRECTIONS = 256
 # Where they are found by themselves: one for two picks, but neither fewer nor more than this.
@@ -189,6 +193,15 @@ class BSSMethod(Method):
             sample if self.for_proof else self._filled_up(sample, ranking, size), covered, promise
         )
 
+    def _cut(self, priority: FloatArray, n_picks: int) -> FloatArray:
+        """Return the priority with a last resort: features that rank far below all picks."""
+        n_looked_at = max(_LEAST_LOOKED_AT, _LOOKED_AT * n_picks)
+        if self.for_proof or n_looked_at >= len(priority):
+            return priority
+        # Ties with the last that is looked at are looked at, too: no order of columns counts.
+        last = np.partition(priority, -n_looked_at)[-n_looked_at]
+        return np.where(priority >= last, priority, -np.inf)
+
     def _fills_by(self, name: str) -> bool:
         # An order may be an array, too.
         return isinstance(self.fill, str) and self.fill == name
@@ -208,7 +221,7 @@ class BSSMethod(Method):
                 # That of a soft model: directions that it does not need count for less.
                 parts = [block**2 @ shares for _, block in row_blocks(head.vectors)]
                 scores = np.asarray(np.round(np.concatenate(parts), 12), dtype=np.float64)
-            priority = with_faint_last(scores, head, basis)
+            priority = self._cut(with_faint_last(scores, head, basis), n_picks)
         picked = bss(head.vectors, n_picks, coverage=shares, priority=priority, chosen=kept)
         tail = None
         if basis.outside is not None:
@@ -232,7 +245,7 @@ class BSSMethod(Method):
             # Leverage is that in the directions which are to be covered.
             norms = np.round(squared_norms(covered.vectors), 12)
             scores = norms if self._fills_by("leverage") else ranking.scores
-            priority = with_faint_last(scores, covered, basis)
+            priority = self._cut(with_faint_last(scores, covered, basis), n_picks)
         if n_picks == 1:
             # BSS begins with two picks; its first alone can match one direction exactly.
             best = bss(covered.vectors, 2, priority=priority, chosen=kept).indices[:1]

@@ -32,6 +32,41 @@ class QuadraticForm:
     mixed: FloatArray
     split: bool
 
+    def at(self, vectors: FloatArray, squares: FloatArray) -> FloatArray:
+        """Return the values for the rows of ``vectors``, whose squares are given too.
+
+        Of many rows they come from the matrix of the form, if that is smaller than its probes.
+        """
+        _, n_probes, n_coordinates = self.probes.shape
+        width = n_coordinates // 2 if self.split else n_coordinates
+        by_probes = 4 * n_probes * (width + n_probes)
+        by_matrix = width * n_coordinates
+        if len(vectors) * (by_probes - by_matrix) <= 2 * n_probes * width * (width + 2 * n_probes):
+            return np.asarray(squares @ self.diagonal + self.correction(vectors))
+        parts = (vectors[:, own] for own, _ in self._matrices)
+        values = [
+            np.einsum("ij,ij->i", part @ matrix, part)
+            for part, (_, matrix) in zip(parts, self._matrices, strict=True)
+        ]
+        return np.asarray(sum(values))
+
+    @cached_property
+    def _matrices(self) -> list[tuple[slice, FloatArray]]:
+        """The form as matrices, each on some of the coordinates."""
+        n_coordinates = len(self.diagonal)
+        half = n_coordinates // 2
+        owns = [slice(half), slice(half, None)] if self.split else [slice(None), slice(None)]
+        found = []
+        for part, own in enumerate(owns):
+            inner, outer = self.probes[part, :, own], self.probes[2 + part, :, own]
+            met = inner.T @ self.inner[part] + 2 * outer.T @ self.mixed[part]
+            found.append((own, met @ inner))
+        if not self.split:
+            found = [(slice(None), found[0][1] + found[1][1])]
+        for own, matrix in found:
+            matrix[np.diag_indices_from(matrix)] += self.diagonal[own]
+        return found
+
     def correction(self, vectors: FloatArray) -> FloatArray:
         """Return the values for the rows of ``vectors``, without the diagonal part."""
         total: FloatArray = self.corrections(vectors).sum(axis=0)

@@ -78,7 +78,8 @@ def bss(
         1e-6 count as that. None covers all directions alike.
     priority : array-like of shape (n_features,) or "cover", default=None
         Ranking among the admissible features, highest first, ties to the lower index; None ranks
-        by the norms of the rows of V. "cover" takes the one that leaves most room between the
+        by the norms of the rows of V. Those of priority −∞ are a last resort: features that were
+        picked before come before them. "cover" takes the one that leaves most room between the
         barriers: eigenvalues come out closest to each other, at the price of looking at all
         features in every eighth step. The bounds hold for every ranking.
     chosen : array-like of int, default=None
@@ -132,9 +133,9 @@ def bss(
     walls = None if shares is None else reach * (1 / shares - 1)
     if isinstance(priority, str):
         check_choice("priority", priority, ("cover",))
-        scan: Scan = WidestScan(vectors, _ranking(vectors, None), chosen)
+        scan: Scan = WidestScan(vectors, *_ranking(vectors, None), chosen)
     else:
-        scan = Scan(vectors, _ranking(vectors, priority), chosen)
+        scan = Scan(vectors, *_ranking(vectors, priority), chosen)
     picks = _picks(scan, Barriers(positions, steps, walls), _window(reach, walls))
     features, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
     for number in range(n_select):
@@ -199,8 +200,8 @@ def _scaled(steps: Steps, scale: float) -> Sample:
     return Sample(indices[order], np.sqrt(totals[order] * scale), steps)
 
 
-def _ranking(vectors: Vectors, priority: ArrayLike | None) -> NDArray[np.intp]:
-    """Return the features worth looking at, best first."""
+def _ranking(vectors: Vectors, priority: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
+    """Return the features worth looking at, best first, and how many are no last resort."""
     norms = np.sqrt(squared_norms(vectors))
     # Rounded, so that norms which are equal but for rounding tie, on every machine alike.
     scores = np.round(norms, 12) if priority is None else np.asarray(priority, dtype=np.float64)
@@ -212,4 +213,5 @@ def _ranking(vectors: Vectors, priority: ArrayLike | None) -> NDArray[np.intp]:
     if np.isnan(scores).any():
         raise ValueError("priority contains NaN; every feature needs a rank.")
     order = np.argsort(-scores, kind="stable")
-    return order[norms[order] > _NEGLIGIBLE_NORM * norms.max()]
+    order = order[norms[order] > _NEGLIGIBLE_NORM * norms.max()]
+    return order, int((scores[order] > -np.inf).sum())

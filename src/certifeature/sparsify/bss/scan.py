@@ -21,7 +21,7 @@ Pick = tuple[int, FloatArray]
 
 # The best unpicked features, of which mostly one will do: as many as have so many coordinates, but
 # some at least. There are few, where the last pick was beyond.
-_HEAD_VALUES, _LEAST_HEAD = 2**20, 1024
+_HEAD_VALUES, _LEAST_HEAD = 2**21, 1024
 _SMALL_HEAD = 64
 # Features looked at together: half of what the last step took, and some at least. A scan that goes
 # on doubles its stride, up to so many values.
@@ -49,13 +49,18 @@ class Scan:
         V.
     ranking : ndarray
         The features to look at, best first; a place in it stands for a feature here.
+    n_ranked : int
+        How many of them come before those that were picked; the others come after.
     chosen : ndarray
         Features that count as picked from the start.
     """
 
-    def __init__(self, vectors: Vectors, ranking: IntArray, chosen: IntArray) -> None:
+    def __init__(
+        self, vectors: Vectors, ranking: IntArray, n_ranked: int, chosen: IntArray
+    ) -> None:
         self._vectors = vectors
         self._ranking = ranking
+        self._n_ranked = n_ranked
         self._free = ~np.isin(ranking, chosen)
         self._rough = RoughVectors(vectors, ranking)
         self._went_deep = False
@@ -70,7 +75,8 @@ class Scan:
         """Go over to the coordinates of a new eigenbasis, and a diagonal above coming forms."""
         self._turned = spectrum.turned
         n_head = max(_LEAST_HEAD, _HEAD_VALUES // len(ceiling))
-        self._head = np.flatnonzero(self._free)[:n_head]
+        free = np.flatnonzero(self._free[: self._n_ranked])
+        self._head, self._has_all = free[:n_head], len(free) <= n_head
         self._head_vectors = np.empty((0, len(ceiling)))
         self._head_squares = np.empty((0, len(ceiling)))
         self.ceiling = ceiling
@@ -78,22 +84,27 @@ class Scan:
 
     def near_top(self, step: Step) -> Pick | None:
         """Return the first admissible feature among the best unpicked ones, if there is one."""
-        surplus = step.surplus
-        candidates = np.flatnonzero(self._free[self._head])
-        if self._went_deep:
-            candidates = candidates[:_SMALL_HEAD]
+        n_head = min(_SMALL_HEAD, len(self._head)) if self._went_deep else len(self._head)
         start, size = 0, max(_FIRST_LOOK, self._depth // 2)
-        while start < len(candidates):
-            looked_at = candidates[start : start + size]
-            self._turn_head(looked_at[-1] + 1)
-            vectors, squares = self._head_vectors[looked_at], self._head_squares[looked_at]
-            values = squares @ surplus.diagonal + surplus.correction(vectors)
-            hits = np.flatnonzero(values >= 0)
+        while start < n_head:
+            stop = min(start + size, n_head)
+            self._turn_head(stop)
+            vectors, squares = self._head_vectors[start:stop], self._head_squares[start:stop]
+            admissible = step.surplus.at(vectors, squares) >= 0
+            hits = np.flatnonzero(admissible & self._free[self._head[start:stop]])
             if hits.size:
                 self._depth = start + int(hits[0])
-                return self._pick(self._head[looked_at[hits[0]]], vectors[hits[0]])
-            start, size = start + size, 2 * size
-        return None
+                return self._pick(self._head[self._depth], vectors[hits[0]])
+            start, size = stop, 2 * size
+        looked_at_all = self._has_all and n_head == len(self._head)
+        return self._again(step.surplus) if looked_at_all else None
+
+    def _again(self, surplus: QuadraticForm) -> Pick | None:
+        """Return the first admissible feature among the picked ones, if there is one."""
+        places = np.flatnonzero(~self._free)
+        vectors = self._turned(self._vectors[self._ranking[places]])
+        hits = np.flatnonzero(surplus.at(vectors, vectors**2) >= 0)
+        return self._pick(places[hits[0]], vectors[hits[0]]) if hits.size else None
 
     def _turn_head(self, n_needed: int) -> None:
         """Make the coordinates of some features at the top, if they are not yet made."""
@@ -106,21 +117,27 @@ class Scan:
 
     def anywhere(self, surplus: QuadraticForm, ceiling: Ceiling) -> Pick:
         """Return the first admissible feature of all, for a form below a ceiling."""
-        repeat = None
+        last_resort = None
         for block in self._shortlist.blocks():
             kept = self._not_ruled_out(block, ceiling)
             vectors, squares = block.vectors[kept], block.squares[kept]
-            hits = np.flatnonzero(squares @ surplus.diagonal + surplus.correction(vectors) >= 0)
+            hits = np.flatnonzero(surplus.at(vectors, squares) >= 0)
             places = block.places[kept[hits]]
             free = np.flatnonzero(self._free[places])
-            if free.size:
-                self._went_deep = places[free[0]] > self._head[-1]
-                return self._pick(places[free[0]], vectors[hits[free[0]]])
-            if repeat is None and hits.size:
-                repeat = places[0], vectors[hits[0]]
-        if repeat is None:
+            if not free.size:
+                continue
+            place, vector = places[free[0]], vectors[hits[free[0]]]
+            if place < self._n_ranked:
+                self._went_deep = place > self._head[-1]
+                return self._pick(place, vector)
+            last_resort = place, vector
+            break
+        again = self._again(surplus)
+        if again is not None:
+            return again
+        if last_resort is None:
             raise ValueError(NOTHING_ADMISSIBLE)
-        return self._pick(*repeat)
+        return self._pick(*last_resort)
 
     def _not_ruled_out(self, block: Block, ceiling: Ceiling) -> IntArray:
         """Return which features of a block a form below the ceiling may admit."""
