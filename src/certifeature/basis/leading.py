@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,10 +150,10 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     places, lengths = _places(rows)
     n_distinct = int(places.max()) + 1
     numbers = np.random.default_rng(0).standard_normal((n_distinct, n_components))
-    left = np.linalg.qr(_images(columns, lengths[:, None] * numbers[places])[0])[0]
+    left = np.linalg.qr(_image(columns, lengths[:, None] * numbers[places]))[0]
     n_values = columns.shape[0] * n_components
     along = np.empty((columns.shape[0], n_components)) if n_values <= _memory.MAX_VECTORS else None
-    images, energies = _images(columns, left, along)
+    images = _image(columns, left, along)
     inner = left.T @ images
     squares, turn = np.linalg.eigh((inner + inner.T) / 2)
     squares, turn = squares[::-1], turn[:, ::-1]
@@ -166,7 +167,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
         values,
         columns,
         exponent,
-        _shares(energies, columns),
+        _shares(columns, (part for _, part in _along(columns, left)) if along is None else [along]),
         residuals.T @ residuals,
         _largest_square(rows, columns, left),
         max(1, min(n_distinct, rows.shape[1]) - n_components),
@@ -198,32 +199,32 @@ def _places(rows: Any) -> tuple[NDArray[np.intp], FloatArray]:
     return places, lengths
 
 
-def _images(
-    columns: Any, combinations: FloatArray, kept: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Return XXᵀG for combinations G of the rows, and the squared norms of the rows of XᵀG.
+def _image(columns: Any, combinations: FloatArray, kept: FloatArray | None = None) -> FloatArray:
+    """Return XXᵀG for combinations G of the rows; XᵀG is kept where there is an array for it."""
+    image = np.zeros_like(combinations)
+    for some, along in _along(columns, combinations):
+        image += columns[some].T @ along
+        if kept is not None:
+            kept[some] = along
+    return image
 
-    XᵀG itself is kept where there is an array for it.
-    """
-    images, energies = np.zeros_like(combinations), np.empty(columns.shape[0])
+
+def _along(columns: Any, combinations: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield slices of the columns, and the rows of XᵀG that belong to them."""
     n_columns = max(1, _memory.VECTORS_AT_ONCE // combinations.shape[1])
     for start in range(0, columns.shape[0], n_columns):
         some = slice(start, start + n_columns)
-        along = columns[some] @ combinations
-        images += columns[some].T @ along
-        energies[some] = np.einsum("ij,ij->i", along, along)
-        if kept is not None:
-            kept[some] = along
-    return images, energies
+        yield some, columns[some] @ combinations
 
 
-def _shares(inside: FloatArray, columns: Any) -> FloatArray:
-    """Return which share of the squared norm of each column is along the directions."""
+def _shares(columns: Any, parts: Iterable[FloatArray]) -> FloatArray:
+    """Return which share of the squared norm of each column is along directions, given in parts."""
+    squares = np.concatenate([np.einsum("ij,ij->i", along, along) for along in parts])
     if sparse.issparse(columns):
         total = np.asarray(columns.multiply(columns).sum(axis=1)).ravel()
     else:
         total = np.einsum("ij,ij->i", columns, columns)
-    return np.divide(inside, total, out=np.zeros_like(inside), where=total > 0)
+    return np.divide(squares, total, out=np.zeros_like(squares), where=total > 0)
 
 
 def _largest_square(rows: Any, columns: Any, left: FloatArray) -> float:

@@ -73,6 +73,9 @@ def row_space(rows: Any) -> RowSpace:
     gram = short @ long
     singular_values, rotation = _spectrum(gram.toarray() if sparse.issparse(gram) else gram)
     floor = _rank_tolerance(rows) * singular_values[0]
+    if sparse.issparse(long):
+        # Products with many columns are quicker row by row.
+        long = long.tocsr()
     long_side: list[FloatArray] = []
     short_side: list[FloatArray] = []
     found: list[FloatArray] = []
