@@ -404,23 +404,8 @@ def test_html_representation_shows_the_parameters(wide):
     assert "SVC" in html
 
 
-def test_progress_is_reported_task_by_task(wide, capsys):
+def test_a_pipeline_shows_the_progress_of_its_selector(wide, capsys):
     X, y = wide
-    begun, ended = [], []
-
-    class Recorder:
-        def setup(self, estimator, context): ...
-        def teardown(self, estimator, context): ...
-        def on_fit_task_begin(self, estimator, context):
-            begun.append(context.task_name)
-
-        def on_fit_task_end(self, estimator, context):
-            ended.append(context.task_name)
-
-    BSSSelector(80).set_callbacks(Recorder()).fit(X, y)
-    phases = ["find support rows", "compute basis", "rank features", "choose features"]
-    assert begun == ["fit", *phases]
-    assert ended == [*begun[1:], "fit"]
     pipeline = make_pipeline(BSSSelector(80), SVC(kernel="linear"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SVC itself supports no callbacks.

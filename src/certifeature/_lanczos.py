@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature._progress import phase
+
 __all__ = ["FAILURE", "LargestEigenvalue", "largest_eigenvalue"]
 
 FloatArray = NDArray[np.float64]
@@ -69,12 +71,15 @@ def _largest_ritz_value(
 ) -> float:
     """Return the largest eigenvalue on the Krylov space of a start."""
     newest = np.linalg.qr(start)[0]
-    basis, images = newest, operator(newest)
-    for _ in range(n_steps - 1):
-        newest = _orthonormal(images[:, -newest.shape[1] :], basis)
-        if not newest.shape[1]:
-            break
-        basis, images = np.hstack([basis, newest]), np.hstack([images, operator(newest)])
+    with phase("Lanczos steps", n_steps) as advance:
+        basis, images = newest, operator(newest)
+        advance()
+        for _ in range(n_steps - 1):
+            newest = _orthonormal(images[:, -newest.shape[1] :], basis)
+            if not newest.shape[1]:
+                break
+            basis, images = np.hstack([basis, newest]), np.hstack([images, operator(newest)])
+            advance()
     projected = basis.T @ images
     return float(np.linalg.eigvalsh((projected + projected.T) / 2)[-1])
 

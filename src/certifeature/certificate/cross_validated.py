@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import clone, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import r2_score
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
+from certifeature._parallel import in_parallel
 from certifeature._threads import one_thread
 from certifeature.certificate.new_data import CONFIDENCE, NewData, corrected_interval
 from certifeature.certificate.selection import as_sample
@@ -127,13 +128,14 @@ def new_data_errors(
     table = X if hasattr(X, "columns") and scaler is None else rows.X
     procedure = _Procedure(clone(selector), model, scaler, max_features)
     shuffled = [_shuffled(rows, split, [seed, place]) for place, split in enumerate(splits)]
-    outcomes = Parallel(n_jobs)(
+    calls = [
         delayed(_outcome)(procedure, table, labelled, split, full=labelled is rows)
         for labelled, split in [
             *((rows, split) for split in splits),
             *zip(shuffled, splits, strict=True),
         ]
-    )
+    ]
+    outcomes = in_parallel(calls, "folds, with true and with shuffled labels", n_jobs=n_jobs)
     return _summary(rows, outcomes, splits, n_repeats, regression)
 
 

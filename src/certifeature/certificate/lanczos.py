@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._lanczos import FAILURE, LargestEigenvalue, largest_eigenvalue
+from certifeature._progress import phase
 from certifeature.certificate.certificate import Certificate, Regularised
 from certifeature.certificate.measure import hinge_kept, n_kept, without_basis
 from certifeature.rows.blocks import Block, RowBlocks
@@ -35,8 +36,9 @@ __all__ = ["bound_in_blocks", "bound_in_memory", "certificate_by_products", "sof
 FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
-# Steps of Lanczos' method, each of which takes two passes over rows in blocks.
+# Steps of Lanczos' method; each takes two passes over rows in blocks, after two for all of them.
 _STEPS = 12
+_PASSES = 2 + 2 * _STEPS
 # Where a matrix is factorised to be certain: up to so many rows, whose inner products take so many
 # multiplications; and by how much a bound is above what was found first.
 _MAX_CERTAIN_ROWS, _QUICK_GRAM, _NEARLY = 1500, 1e8, 1.01
@@ -188,7 +190,11 @@ def bound_in_blocks(blocks: RowBlocks, sample: Sample, mu: float) -> Regularised
     mu : float
         The ridge μ.
     """
-    rows = _Scaled.down(blocks)
+    with phase("passes", _PASSES) as advance:
+        return _bound_in_passes(_Scaled.down(blocks, advance), sample, mu)
+
+
+def _bound_in_passes(rows: _Scaled, sample: Sample, mu: float) -> Regularised:
     chosen, scales = sample.indices, sample.weights[:, None]
     with np.errstate(over="ignore", under="ignore"):
         ridge = float(np.ldexp(mu, -2 * rows.exponent))
@@ -209,9 +215,10 @@ def bound_in_blocks(blocks: RowBlocks, sample: Sample, mu: float) -> Regularised
         return image
 
     others, probability = 0.0, 1.0
-    if len(chosen) < blocks.n_features:
+    n_features = rows.blocks.n_features
+    if len(chosen) < n_features:
         others = largest_eigenvalue(
-            operator, blocks.n_features, _STEPS, zeros=chosen, rounding=rounding
+            operator, n_features, _STEPS, zeros=chosen, rounding=rounding
         ).upper
         probability = 1 - FAILURE
     lambda_min = float(1 / (others + max(1.0, 1 / smallest)))
@@ -255,12 +262,16 @@ class _Scaled:
     blocks: RowBlocks
     exponent: int
     square_norm: float
+    advance: Callable[[], None]
 
     @classmethod
-    def down(cls, blocks: RowBlocks) -> _Scaled:
+    def down(cls, blocks: RowBlocks, advance: Callable[[], None]) -> _Scaled:
+        """Return rows over a power of 2; every pass over them is told."""
         sizes = blocks.collect(_size)
+        advance()
         exponent = max(own for own, _ in sizes)
-        return cls(blocks, exponent, sum(np.ldexp(s, 2 * (own - exponent)) for own, s in sizes))
+        square_norm = sum(np.ldexp(s, 2 * (own - exponent)) for own, s in sizes)
+        return cls(blocks, exponent, square_norm, advance)
 
     def gram(self, columns: NDArray[np.intp]) -> FloatArray:
         """Return the inner products of some columns."""
@@ -272,7 +283,9 @@ class _Scaled:
 
     def _sum(self, function: Callable[[int, Block], FloatArray]) -> FloatArray:
         add = partial(_add, partial(function, self.exponent))
-        return np.asarray(self.blocks.accumulate(_Sum, add).values)
+        total = self.blocks.accumulate(_Sum, add)
+        self.advance()
+        return np.asarray(total.values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,8 @@ from certifeature.cli.options import (
     TargetOption,
     linear_model,
 )
-from certifeature.cli.output import check_writable, json_text, reproduction, spinner
+from certifeature.cli.output import check_writable, json_text, reproduction
+from certifeature.cli.progress import showing
 from certifeature.report import Report, write_report
 
 __all__ = ["certify_command"]
@@ -63,12 +64,12 @@ def certify_command(
       certifeature certify pages.svm -f chosen.txt --json
     """
     check_writable(report, inputs=(data, features))
-    with spinner("reading"):
+    with showing("reading"):
         loaded = load(data, target=target, format=format, needs_labels=not unsupervised)
         loaded = scaled(loaded, scale)
         sample = read_features(features, loaded.names)
     estimator = linear_model(model, loaded.y, cost, seed)
-    with spinner("certifying"):
+    with showing("certifying"):
         certificate, fitted = certified(loaded, sample, estimator, unsupervised=unsupervised)
     if report is not None:
         asked = {

@@ -26,7 +26,8 @@ from certifeature.cli.options import (
     TargetOption,
     linear_model,
 )
-from certifeature.cli.output import check_writable, json_text, reproduction, spinner
+from certifeature.cli.output import check_writable, json_text, reproduction
+from certifeature.cli.progress import showing
 from certifeature.compare import Comparison, compare, method_named
 from certifeature.report import Report, write_report
 
@@ -70,12 +71,12 @@ def compare_command(
         raise ValueError(
             f"{output}: the table can be written as .csv or .json; give such a file name."
         )
-    with spinner("reading"):
+    with showing("reading"):
         # Columns are scaled again in each fold, by its training rows.
         loaded = load(data, target=target, format=format, needs_labels=True)
         check_scaling(loaded.X, scale)
     estimator = linear_model(model, loaded.y, cost, seed)
-    with spinner("comparing methods"):
+    with showing("comparing methods"):
         comparison = compare(
             loaded.X,
             loaded.y,

@@ -12,7 +12,8 @@ from certifeature.cli.certificates import certified
 from certifeature.cli.features import describe
 from certifeature.cli.loading import Loaded
 from certifeature.cli.options import Models, linear_model
-from certifeature.cli.output import check_writable, reproduction, spinner
+from certifeature.cli.output import check_writable, reproduction
+from certifeature.cli.progress import showing
 from certifeature.compare import compare
 from certifeature.datasets import load_docstrings
 from certifeature.report import Report, write_report
@@ -38,7 +39,7 @@ def demo_command(
       certifeature demo
     """
     check_writable(report)
-    with spinner("collecting docstrings"):
+    with showing("collecting docstrings"):
         docs: Any = load_docstrings(packages=_PACKAGES)
     y = np.array(_PACKAGES)[docs.target]
     source = f"docstrings of {' and '.join(_PACKAGES)}"
@@ -46,15 +47,15 @@ def demo_command(
     n_rows, n_words = docs.data.shape
     typer.echo(f"{source}: {n_rows:,} texts, {n_words:,} words")
     svm = linear_model(Models.svm, y, 1.0)
-    with spinner(f"choosing {_SIZE} words"):
+    with showing(f"choosing {_SIZE} words"):
         selector = BSSSelector(_SIZE, estimator=svm, random_state=0).fit(docs.data, y)
-    with spinner("certifying"):
+    with showing("certifying"):
         sample = selector.selection_.sample
         certificate, fitted = certified(data, sample, svm, selector=selector)
     features = describe(sample, docs.feature_names, fitted)
     typer.echo(f"first choices: {' '.join(feature.name for feature in features[:12])}")
     typer.echo(f"\n{certificate}\n")
-    with spinner("comparing methods"):
+    with showing("comparing methods"):
         comparison = compare(docs.data, y, [_SIZE], methods=_METHODS, estimator=svm, n_folds=3)
     typer.echo(str(comparison))
     asked = {

@@ -32,17 +32,11 @@ __all__ = [
     "json_text",
     "print_table",
     "reproduction",
-    "spinner",
     "write_data",
 ]
 
 _ENDINGS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
 _SVMLIGHT = (".svm", ".svmlight")
-
-
-def spinner(task: str) -> Any:
-    """Return a spinner that tells what the command is doing, if on a terminal."""
-    return Console(stderr=True).status(escape(task))
 
 
 def check_writable(*paths: Path | None, inputs: tuple[str | Path, ...] = ()) -> None:

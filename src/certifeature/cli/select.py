@@ -48,9 +48,9 @@ from certifeature.cli.output import (
     json_text,
     print_table,
     reproduction,
-    spinner,
     write_data,
 )
+from certifeature.cli.progress import showing
 from certifeature.compare import method_named
 from certifeature.report import Feature, Report, write_report
 from certifeature.rows.matrix import scaled_columns
@@ -125,7 +125,7 @@ def select_command(
         raise ValueError("-o - and --json both print to standard output; choose one.")
     lists = (value[1:] for value in named if value.startswith("@"))
     check_writable(None if to_stdout else output, write, report, inputs=(data, *lists))
-    with spinner("reading"):
+    with showing("reading"):
         loaded = load(data, target=target, format=format, needs_labels=not unsupervised)
     check_data_file(write, loaded.y)
     estimator = linear_model(model, loaded.y, cost, seed)
@@ -190,7 +190,7 @@ def _new_data(
             "them with --target, or leave --cv out."
         )
     X, scaler = to_scale(loaded.X, scale)
-    with spinner(f"cross-validating in {n_folds} folds"):
+    with showing(f"cross-validating in {n_folds} folds"):
         return new_data_errors(
             X,
             loaded.y,
@@ -211,7 +211,7 @@ def _chosen(
     n_rows, n_features = loaded.X.shape
     selector = selector_for(wishes, loaded, model, seed)
     start = perf_counter()
-    with spinner(f"choosing from {n_features:,} features"):
+    with showing(f"choosing from {n_features:,} features"):
         selector.fit(loaded.X, None if wishes.unsupervised else loaded.y)
     seconds = perf_counter() - start
     search = None
@@ -225,7 +225,7 @@ def _chosen(
         # The largest weights come first.
         n_asked = int(wishes.size)
         sample = Sample(sample.indices[:n_asked], sample.weights[:n_asked])
-    with spinner("certifying"):
+    with showing("certifying"):
         certificate, fitted = certified(
             loaded,
             sample,

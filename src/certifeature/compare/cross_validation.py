@@ -9,13 +9,14 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
+from certifeature._parallel import in_parallel
 from certifeature.compare.fold import (
     SCALINGS,
     TrainedFold,
@@ -111,10 +112,11 @@ def compare(
     cells = _cells(methods_for(model, methods), sizes)
     X, y = _checked(X, y, model, sizes, scaling, n_folds)
     folds = [(repeat, fold) for repeat in range(n_repeats) for fold in range(n_folds)]
-    outcomes = Parallel(n_jobs)(
+    calls = [
         delayed(_measured)(X, y, model, cells, scaling, (repeat, fold), n_folds, seed)
         for repeat, fold in folds
-    )
+    ]
+    outcomes = in_parallel(calls, "folds", n_jobs=n_jobs)
     by_cell = zip(cells, zip(*outcomes, strict=True), strict=True)
     contenders = (_contender(method.name, size, part) for (method, size), part in by_cell)
     measure = "1 - R2" if predicts_numbers(model) else "error"

@@ -14,12 +14,15 @@ from scipy import sparse
 
 from certifeature import _memory
 from certifeature._parameters import as_count
+from certifeature._progress import listed, phase
 from certifeature.rows.matrix import canonical_csr, scaled_columns, stored_bytes
 
 __all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows", "stacked"]
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
+
+_PASS = "pass over the blocks"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +63,9 @@ class RowBlocks(ABC):
     def n_rows(self) -> int:
         """Number of rows of all blocks; found by a pass over them, if there was none before."""
         if self._n_rows_found is None:
-            for _ in self:
-                pass
+            with phase(_PASS, len(self)) as advance:
+                for _ in self:
+                    advance()
         assert self._n_rows_found is not None
         return self._n_rows_found
 
@@ -112,8 +116,10 @@ class RowBlocks(ABC):
             Returns a total with a block added; it may change the total that it is given.
         """
         total = empty()
-        for block in self:
-            total = add(total, block)
+        with phase(_PASS, len(self)) as advance:
+            for block in self:
+                total = add(total, block)
+                advance()
         return total
 
     def together_if_few(self, max_rows: int) -> tuple[Any, NDArray[Any]] | None:
@@ -142,7 +148,7 @@ class RowBlocks(ABC):
         function : callable
             Takes a block and returns something small.
         """
-        return [function(block) for block in self]
+        return listed(map(function, self), _PASS, len(self))
 
     def with_columns(self, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> RowBlocks:
         """Return blocks of some columns, times their scales, made when they are read.

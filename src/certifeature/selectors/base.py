@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +22,7 @@ from certifeature.rows.blocks import Block, RowBlocks, checked_rows
 from certifeature.rows.dask import chosen_columns, column_names
 from certifeature.rows.matrix import original_columns, scaled_columns
 from certifeature.rows.rows import as_rows, come_in_blocks
+from certifeature.selectors.callbacks import telling_callbacks
 from certifeature.selectors.method import Method, Request
 from certifeature.selectors.parameters import CONSTRAINTS, check_together, requested_size
 from certifeature.selectors.pipeline import Selection, run, select
@@ -98,16 +97,10 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             )
         # Rows that partial_fit has seen are forgotten.
         self._digest: Digest | None = None
-        tasks = self._init_callback_context(max_subtasks=None if self.guarantee == "full" else 4)
+        # With guarantee="full" all but the support rows are found in rounds, which are one phase.
+        n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
+        tasks = self._init_callback_context(max_subtasks=n_phases)
         tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)
-
-        @contextmanager
-        def progress(name: str) -> Iterator[None]:
-            task = tasks.subcontext(task_name=name)
-            task.call_on_fit_task_begin(estimator=self)
-            yield
-            task.call_on_fit_task_end(estimator=self)
-
         labels = y if self.supervised else None
         if not self.supervised and isinstance(X, RowBlocks) and y is not None:
             raise ValueError("row blocks bring their labels along; leave y out (None).")
@@ -119,7 +112,9 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             real_valued=predicts_numbers(self.estimator),
         )
         method = method.of_features(rows.n_features, rows.feature_names)
-        self._learn(run(rows, self._request(), method, progress))
+        with telling_callbacks(self, tasks):
+            selection = run(rows, self._request(), method)
+        self._learn(selection)
         tasks.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
@@ -160,7 +155,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         request = self._request(self._digest_seed)
         names = getattr(self, "feature_names_in_", None)
         method = self._method().of_features(self.n_features_in_, names)
-        self._learn(select(digest, None, request, method, lambda _: nullcontext()))
+        self._learn(select(digest, None, request, method))
         return self
 
     def transform(self, X: Any) -> Any:

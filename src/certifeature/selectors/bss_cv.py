@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
@@ -15,6 +15,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from certifeature._parallel import in_parallel
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.pipeline import samples_of_sizes
@@ -151,10 +152,11 @@ class BSSSelectorCV(SelectorMixin, BaseEstimator):
         method = selector._method().of_features(rows.n_features, rows.feature_names)
         sizes = self._sizes(len(method.fixed))
         folds = check_cv(self.cv, rows.y, classifier=not numbers).split(rows.X, rows.y)
-        scores = Parallel(self.n_jobs)(
+        calls = [
             delayed(_scores)(selector, rows, train, test, sizes, self.scoring)
             for train, test in folds
-        )
+        ]
+        scores = in_parallel(calls, "folds", n_jobs=self.n_jobs)
         self.cv_results_ = _results(sizes, np.array(scores))
         self.n_features_ = int(sizes[_smallest_good(self.cv_results_, len(scores))])
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from certifeature._progress import phase
 from certifeature.certificate.lanczos import soft_bound
 from certifeature.certificate.measure import extreme_eigenvalues, regularised_eigenvalues
 from certifeature.selectors.method import Method, Request
@@ -53,22 +54,24 @@ def fewest_that_keep(known: Prepared, request: Request, method: Method) -> int:
         dimension = effective_dimension(basis.singular_values, mu)
         too_few = 0
     size = 2 * int(np.ceil(dimension))
-    for number in range(_MAX_SAMPLES):
-        nearest = max(1, enough // 16)
-        if enough - too_few <= nearest:
-            break
-        size = min(max(size, too_few + nearest), enough - nearest)
-        smallest = measured(size)
-        if smallest >= goal:
-            enough, kept = size, smallest
-        else:
-            too_few, lost = size, smallest
-        if number == 0:
-            constant = (1 - np.sqrt(smallest)) * np.sqrt(size / dimension)
-            size = int(np.ceil(dimension * (constant / (1 - np.sqrt(goal))) ** 2))
-            if size > _HOPELESS * len(known.ranking.scores):
+    with phase(f"sizes tried, {_MAX_SAMPLES} at most", _MAX_SAMPLES) as advance:
+        for number in range(_MAX_SAMPLES):
+            nearest = max(1, enough // 16)
+            if enough - too_few <= nearest:
                 break
-        else:
-            share = (goal - lost) / max(kept - lost, 1e-9)
-            size = int(np.ceil(too_few + share * (enough - too_few)))
+            size = min(max(size, too_few + nearest), enough - nearest)
+            smallest = measured(size)
+            advance()
+            if smallest >= goal:
+                enough, kept = size, smallest
+            else:
+                too_few, lost = size, smallest
+            if number == 0:
+                constant = (1 - np.sqrt(smallest)) * np.sqrt(size / dimension)
+                size = int(np.ceil(dimension * (constant / (1 - np.sqrt(goal))) ** 2))
+                if size > _HOPELESS * len(known.ranking.scores):
+                    break
+            else:
+                share = (goal - lost) / max(kept - lost, 1e-9)
+                size = int(np.ceil(too_few + share * (enough - too_few)))
     return enough

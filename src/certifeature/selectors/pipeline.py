@@ -6,13 +6,13 @@ blocks or on a cluster. They take values and return values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from certifeature._progress import phase
 from certifeature._threads import one_thread
 from certifeature._warnings import warn
 from certifeature.basis import Basis
@@ -32,8 +32,6 @@ from certifeature.support.find import Support, every_row, find_support, grown, m
 from certifeature.support.loss import Target
 
 __all__ = ["Selection", "prepare", "run", "samples_of_sizes", "select"]
-
-Progress = Callable[[str], AbstractContextManager[None]]
 
 _MAX_ROUNDS = 20
 _LARGEST_SHARE_OUTSIDE = 0.05
@@ -79,30 +77,26 @@ class Selection:
         return replace(self, support=replace(self.support, candidates=self.support.rows))
 
 
-def run(rows: Rows, request: Request, method: Method, progress: Progress) -> Selection:
+def run(rows: Rows, request: Request, method: Method) -> Selection:
     """Choose features for rows, or for the support rows among them."""
     if not request.supervised:
-        return select(rows, None, request, method, progress)
-    with progress("find support rows"):
+        return select(rows, None, request, method)
+    with phase("find support rows"):
         support = find_support(rows, request.estimator, request.seed)
     if request.cover_all:
-        selection = _covering_all(rows, support, request, method, progress)
+        selection = _covering_all(rows, support, request, method)
     else:
-        selection = select(support.rows, support, request, method, progress)
+        selection = select(support.rows, support, request, method)
     return selection.without_candidates()
 
 
 def select(
-    rows: Rows | Digest,
-    support: Support | None,
-    request: Request,
-    method: Method,
-    progress: Progress,
+    rows: Rows | Digest, support: Support | None, request: Request, method: Method
 ) -> Selection:
     """Choose features for rows that matter, and measure what the choice can cost."""
-    known = prepare(rows, support, request, method, progress)
+    known = prepare(rows, support, request, method)
     n_features = len(known.ranking.scores)
-    with progress("choose features"), one_thread():
+    with phase("choose features"), one_thread():
         size = request.size or fewest_that_keep(known, request, method)
         if size < n_features:
             choice = known.choose(method, size, request.seed)
@@ -112,13 +106,14 @@ def select(
             size, sample = n_features, method.everything(n_features)
             choice = Choice(sample, known.basis)
     kind, n_rows = "all" if support is None else support.kind, known.facts.n_rows
-    if known.whole.exact or known.rows is None:
-        certificate = measured_certificate(known.whole, sample, kind, n_rows, known.target)
-    else:
-        # The rows themselves prove something, where a part of their directions does not.
-        matrix = known.rows.weighted()
-        certificate = certificate_by_products(matrix, sample, kind, n_rows, known.target)
-    certificate = replace(certificate, a_priori=_promise(known, choice, sample))
+    with phase("measure certificate"):
+        if known.whole.exact or known.rows is None:
+            certificate = measured_certificate(known.whole, sample, kind, n_rows, known.target)
+        else:
+            # The rows themselves prove something, where a part of their directions does not.
+            matrix = known.rows.weighted()
+            certificate = certificate_by_products(matrix, sample, kind, n_rows, known.target)
+        certificate = replace(certificate, a_priori=_promise(known, choice, sample))
     facts = known.facts.cut_to(choice.covered)
     return Selection(known.rows, support, facts, known.ranking, size, sample, certificate)
 
@@ -150,7 +145,6 @@ def samples_of_sizes(
         support,
         replace(request, size=max(sizes)),
         method,
-        lambda _: nullcontext(),
     )
     for size in sizes:
         if size < rows.n_features:
@@ -162,16 +156,12 @@ def samples_of_sizes(
 
 
 def prepare(
-    rows: Rows | Digest,
-    support: Support | None,
-    request: Request,
-    method: Method,
-    progress: Progress,
+    rows: Rows | Digest, support: Support | None, request: Request, method: Method
 ) -> Prepared:
     """Find the directions of rows that matter, and an order of the features."""
     known = rows if isinstance(rows, Rows) and not rows.in_blocks else None
-    target = _target(known, support, request.estimator)
-    with progress("compute basis"):
+    with phase("compute basis"):
+        target = _target(known, support, request.estimator)
         n_leading = None
         if target.soft_mu is not None and request.size is not None:
             n_leading = method.n_leading(request.size)
@@ -181,7 +171,7 @@ def prepare(
     basis = whole
     if facts.kind == "truncated" and request.n_components is not None:
         basis = whole.truncated(request.n_components)
-    with progress("rank features"), one_thread():
+    with phase("rank features"), one_thread():
         ranking = method.rank(known, support, basis, request.seed)
     return Prepared(known, support, whole, basis, facts, ranking, target)
 
@@ -214,22 +204,22 @@ def _warn_of_all(size: int, n_features: int, request: Request) -> None:
     warn(f"{reason} {size} features and X has {n_features}: all are kept, unscaled. {remedy}")
 
 
-def _covering_all(
-    rows: Rows, support: Support, request: Request, method: Method, progress: Progress
-) -> Selection:
+def _covering_all(rows: Rows, support: Support, request: Request, method: Method) -> Selection:
     """Take in the support rows of the reduced model, until it has no others."""
     if support.n_passes is not None:
         raise ValueError(
             "guarantee='full' needs all rows at once, and they come in blocks; use 'support'."
         )
-    for n_rounds in range(1, _MAX_ROUNDS + 1):
-        selection = select(support.rows, support, request, method, progress)
-        with progress("check all rows"):
-            sample = selection.sample
-            missing = missing_rows(support, rows.columns(sample.indices, sample.weights))
-        if not missing.size or n_rounds == _MAX_ROUNDS:
-            break
-        support = grown(support, missing)
+    with phase(f"rounds, {_MAX_ROUNDS} at most", _MAX_ROUNDS) as advance:
+        for n_rounds in range(1, _MAX_ROUNDS + 1):
+            selection = select(support.rows, support, request, method)
+            with phase("check all rows"):
+                sample = selection.sample
+                missing = missing_rows(support, rows.columns(sample.indices, sample.weights))
+            advance()
+            if not missing.size or n_rounds == _MAX_ROUNDS:
+                break
+            support = grown(support, missing)
     covered = not missing.size
     if not covered:
         warn(

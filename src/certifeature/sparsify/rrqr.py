@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._parameters import as_count
+from certifeature._progress import phase
 from certifeature.rows.matrix import normalised
 from certifeature.sparsify.sample import Sample
 
@@ -69,17 +71,21 @@ def rrqr(X: Any, n_select: int, *, tolerance: float = 0.0) -> Sample:
     squared_norms = np.asarray((X * X).sum(axis=0)).ravel()
     blur = tolerance * np.sqrt(squared_norms.max())
     chosen: list[int] = []
-    while len(chosen) < n_select:
-        pivots = _pivots(X, squared_norms, n_select - len(chosen), blur)
-        if not pivots:
-            # Only columns of zeros are left.
-            pivots = np.setdiff1d(np.arange(n_features), chosen)[: n_select - len(chosen)].tolist()
-        chosen += pivots
-        squared_norms[pivots] = 0.0
+    with phase("pivots", n_select) as advance:
+        while len(chosen) < n_select:
+            limit = n_select - len(chosen)
+            pivots = _pivots(X, squared_norms, limit, blur, advance)
+            if not pivots:
+                # Only columns of zeros are left.
+                pivots = np.setdiff1d(np.arange(n_features), chosen)[:limit].tolist()
+            chosen += pivots
+            squared_norms[pivots] = 0.0
     return Sample(np.array(chosen, dtype=np.intp), np.ones(n_select))
 
 
-def _pivots(X: Any, squared_norms: FloatArray, limit: int, blur: float) -> list[int]:
+def _pivots(
+    X: Any, squared_norms: FloatArray, limit: int, blur: float, advance: Callable[[], None]
+) -> list[int]:
     """Return pivot columns until the rank, or the limit, is reached; zero norm bars a column."""
     floor = (4 * max(X.shape) * _EPS) ** 2 * squared_norms.max()
     free = squared_norms > 0
@@ -108,6 +114,7 @@ def _pivots(X: Any, squared_norms: FloatArray, limit: int, blur: float) -> list[
         residuals = np.maximum(residuals - (X.T @ direction) ** 2, 0.0)
         residuals[pivot], free[pivot] = 0.0, False
         pivots.append(pivot)
+        advance()
     return pivots
 
 

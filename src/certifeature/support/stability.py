@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.base import clone
@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import has_fit_parameter
 
+from certifeature._parallel import in_parallel
 from certifeature.rows.matrix import normalised, scaled_back
 from certifeature.rows.order import canonical_order
 from certifeature.support.accepted import predicts_numbers
@@ -149,9 +150,8 @@ def stable_scores(
         X = scaled_back(X, exponent)
     fit = _fit_roughly if has_smooth_loss(model) and many and wide else _fit
     # Processes, for what `fit_model` does about warnings is not safe in threads.
-    fits = Parallel(n_jobs, backend="loky")(
-        delayed(fit)(model, X, y, sample_weight, chosen) for chosen in subsamples
-    )
+    calls = [delayed(fit)(model, X, y, sample_weight, chosen) for chosen in subsamples]
+    fits = in_parallel(calls, "fits to subsamples", n_jobs=n_jobs, backend="loky")
     problems = [np.column_stack(weights) for weights in zip(*fits, strict=True)]
     if back is not None:
         problems = [rows.T @ (back @ weights) for weights in problems]

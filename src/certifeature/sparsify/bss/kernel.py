@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certifeature._parameters import as_count, check_choice
+from certifeature._progress import phase
 from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
 from certifeature.sparsify.bss.barriers import Barriers
 from certifeature.sparsify.bss.forms import Ceiling
@@ -138,8 +139,10 @@ def bss(
         scan = Scan(vectors, *_ranking(vectors, priority), chosen)
     picks = _picks(scan, Barriers(positions, steps, walls), _window(reach, walls))
     features, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
-    for number in range(n_select):
-        features[number], energies[number] = next(picks)
+    with phase("BSS picks", n_select) as advance:
+        for number in range(n_select):
+            features[number], energies[number] = next(picks)
+            advance()
     return _scaled(Steps(features, energies, shares), (1 - ratio) / n_select)
 
 
