@@ -397,7 +397,8 @@ class TestCommand:
         assert code == 2
         assert plain(screen).splitlines()[-1].startswith("certifeature: ")
 
-    def test_without_a_terminal_there_is_nothing(self, file, monkeypatch, capsys):
+    def test_without_a_terminal_there_is_nothing(self, file, monkeypatch):
+        monkeypatch.setenv("FORCE_COLOR", "1")
         errors = StringIO()
         monkeypatch.setattr(sys, "stderr", errors)
         assert run(["select", file, "-k", "100", "-o", "-"]) == 0

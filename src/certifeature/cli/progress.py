@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -27,7 +28,8 @@ __all__ = ["showing"]
 def showing(task: str) -> Iterator[None]:
     """Show a task and the phases inside it, if on a terminal."""
     console = Console(stderr=True)
-    if not console.is_terminal:
+    # Rich would write bars to a file too, where colours are forced.
+    if not (sys.stderr.isatty() and console.is_interactive):
         yield
         return
     columns = (
