@@ -5,11 +5,15 @@ import re
 import sys
 import threading
 from contextlib import contextmanager
+from functools import partialmethod
 from io import StringIO
 
+import dask
+import dask.array as da
 import numpy as np
 import pytest
 from joblib import delayed, parallel_config
+from rich.progress import Progress
 from sklearn.callback import ProgressBar
 from sklearn.svm import SVC, LinearSVC
 
@@ -55,6 +59,13 @@ def every_step(monkeypatch):
 @pytest.fixture
 def data():
     return make_relevant_features(60, 300, 10, random_state=0)
+
+
+@pytest.fixture
+def blocks():
+    """More rows than are gathered, in twelve blocks."""
+    X, y = make_relevant_features(1200, 60, 10, random_state=0)
+    return ArrayBlocks(X, y, n_rows=100)
 
 
 def orthonormal(rng, n_features, n_components):
@@ -127,10 +138,10 @@ def test_quick_steps_are_told_at_the_end_only():
     assert len(told) < 100
 
 
-@pytest.mark.parametrize("n_components", [10, 140])
+@pytest.mark.parametrize("n_components", [10, 130])
 @pytest.mark.usefixtures("every_step")
 def test_bss_tells_every_pick_and_chooses_the_same(rng, n_components):
-    vectors = orthonormal(rng, 600, n_components)
+    vectors = orthonormal(rng, 300, n_components)
     ears = Ears()
     alone = bss(vectors, 150)
     with listening(ears):
@@ -150,12 +161,10 @@ def test_rrqr_tells_every_pivot(data):
 
 
 @pytest.mark.usefixtures("every_step")
-def test_rows_in_blocks_are_counted_in_every_pass(data):
-    X, y = data
+def test_rows_in_blocks_are_counted_in_every_pass(blocks):
     ears = Ears()
-    blocks = ArrayBlocks(np.vstack([X] * 20), np.tile(y, 20), n_rows=100)
     with listening(ears):
-        selector = BSSSelector(80).fit(blocks)
+        selector = BSSSelector(20).fit(blocks)
     passes = ears.steps("pass over the blocks")
     assert passes == [list(range(1, 13))] * selector.n_passes_
     assert all(total == 12 for name, total in ears.begun if name == "pass over the blocks")
@@ -298,18 +307,26 @@ class TestCallbacks:
         assert 0 < recorder.n_steps("sizes tried, 6 at most") <= 100
 
     @pytest.mark.parametrize("supervised", [True, False])
-    def test_rows_in_blocks_have_a_task_for_each_pass(self, data, supervised):
-        X, y = data
+    def test_rows_in_blocks_have_a_task_for_each_pass(self, blocks, supervised):
         recorder = Recorder()
-        blocks = ArrayBlocks(np.vstack([X] * 20), np.tile(y, 20), n_rows=100)
         model = LinearSVC(class_weight={1: 2.0})
-        selector = BSSSelector(80, supervised=supervised, estimator=model)
+        selector = BSSSelector(20, supervised=supervised, estimator=model)
         selector.set_callbacks(recorder).fit(blocks)
         assert recorder.balanced()
         assert recorder.max_subtasks["fit"] == (5 if supervised else 4)
         where = "find support rows" if supervised else "compute basis"
         n_passes = selector.n_passes_ if supervised else 1
         assert recorder.phases().count(f"{where}/pass over the blocks") == n_passes
+
+    @pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
+    def test_work_that_dask_does_is_its_own_to_tell(self, rng, scheduler):
+        X = da.from_array(rng.standard_normal((200, 80)), chunks=(50, -1))
+        recorder = Recorder()
+        selector = BSSSelector(60, supervised=False).set_callbacks(recorder)
+        with dask.config.set(scheduler=scheduler):
+            selector.fit(X)
+        assert recorder.balanced()
+        assert recorder.phases()[:2] == ["compute basis", "rank features"]
 
     def test_a_fit_that_fails_ends_no_task(self, rng):
         X = rng.standard_normal((200, 80))
@@ -339,14 +356,12 @@ class TestCallbacks:
             assert re.search(rf"BSSSelector - {name}( #\d)? .*100%", shown)
 
 
-pty = pytest.importorskip("pty", reason="a pseudo-terminal")
-
-
 @pytest.mark.usefixtures("every_step")
 class TestCommand:
     @pytest.fixture
     def terminal(self, monkeypatch):
         """Return a function that runs a command, and returns what a terminal got for its errors."""
+        pty = pytest.importorskip("pty")
         monkeypatch.setenv("TERM", "xterm")
         monkeypatch.setenv("COLUMNS", "120")
 
@@ -375,22 +390,26 @@ class TestCommand:
 
     @pytest.fixture
     def file(self, tmp_path):
-        X, y = make_relevant_features(300, 3000, 20, random_state=0)
+        X, y = make_relevant_features(40, 300, 20, random_state=0)
         np.savez(tmp_path / "data.npz", X=X, y=y)
         return str(tmp_path / "data.npz")
 
-    def test_bars_move_and_go(self, terminal, file, capsys):
-        code, screen = terminal("select", file, "-k", "800", "-o", "-")
+    def test_bars_move_and_go(self, terminal, file, monkeypatch, capsys):
+        # Otherwise bars are drawn ten times a second, and there may be nothing to see.
+        at_once = partialmethod(Progress.update, refresh=True)
+        monkeypatch.setattr(Progress, "update", at_once)
+        code, screen = terminal("select", file, "-k", "60", "-o", "-")
         assert code == 0
-        assert "choosing from 3,000 features" in screen
-        counts = [int(done) for done in re.findall(r"BSS picks[^/]*?(\d+)/\d+", plain(screen))]
-        assert len(set(counts)) > 2
+        assert "choosing from 300 features" in screen
+        drawn = re.findall(r"BSS picks[^/]*?(\d+)/(\d+)", plain(screen))
+        counts, (total,) = [int(done) for done, _ in drawn], {int(total) for _, total in drawn}
         assert counts == sorted(counts)
+        assert set(counts) == set(range(total + 1))
         assert re.search(r"\d+/\d+  \d+/s  0:00:\d\d left", plain(screen))
         # In the end the line is rubbed out, and the cursor is shown again.
         assert plain(screen.rpartition("\x1b[2K")[2]).strip() == ""
         assert screen.rindex("\x1b[?25h") > screen.rindex("\x1b[?25l")
-        assert len(capsys.readouterr().out.splitlines()) == 800
+        assert len(capsys.readouterr().out.splitlines()) == 60
 
     def test_an_error_leaves_its_own_line_alone(self, terminal, file):
         code, screen = terminal("select", file, "-k", "20", "--method", "bss", "-t", "nothing")
@@ -401,7 +420,7 @@ class TestCommand:
         monkeypatch.setenv("FORCE_COLOR", "1")
         errors = StringIO()
         monkeypatch.setattr(sys, "stderr", errors)
-        assert run(["select", file, "-k", "100", "-o", "-"]) == 0
+        assert run(["select", file, "-k", "60", "-o", "-"]) == 0
         assert errors.getvalue() == ""
 
 
