@@ -13,22 +13,15 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
-from scipy import sparse
-from sets import data_set, directory_pairs, newsgroup_pair
-from sklearn.feature_extraction.text import TfidfTransformer
+from sets import GENES, MAX_ROWS, SOME_TEXTS, gene_set, some_text
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, certify
 from certifeature.basis import exact_basis
-from certifeature.datasets import load_docstrings
 from certifeature.selectors.soft import effective_dimension
 
-GENES = ("alon", "golub", "gravier", "shipp", "khan")
-TEXTS = ("PCMAC", "BASEHOCK", "movie_reviews", "farm_ads")
-MAX_ROWS = 500
 N_GENES, N_WORDS, N_ABOVE_RANK = 100, 300, 200
 COSTS = (0.1, 1, 10)
 OURS = {
@@ -39,36 +32,6 @@ OURS = {
 OTHERS = ("RFE", "L1", "RFE, scaled", "L1, scaled")
 # Of layers that are computed in different ways.
 ROUNDING = 1e-6
-
-
-def genes(folder):
-    """Yield name, standardised values and labels."""
-    for name in GENES:
-        place = folder / f"microarray_{name}"
-        labels = "y_multi.npy" if (place / "y_multi.npy").exists() else "y.npy"
-        X = sparse.load_npz(place / "X.npz").toarray().astype(np.float64)
-        yield name, StandardScaler().fit_transform(X), np.load(place / labels)
-
-
-def texts(folder):
-    """Yield name, tf-idf of words that are in two rows or more, and labels."""
-    docstrings = load_docstrings(weighting="counts")
-    counts = {"docstrings": (docstrings.data, docstrings.target)}
-    counts |= {name: data_set(folder, name) for name in TEXTS}
-    counts["web pair"] = next(directory_pairs(folder))
-    counts["graphics/autos"] = newsgroup_pair(folder, 1, 7, MAX_ROWS)
-    for name, (X, y) in counts.items():
-        X, y = some_rows(X, y)
-        yield name, sparse.csr_array(TfidfTransformer().fit_transform(X)), y
-    yield "rcv1_ccat", *some_rows(*data_set(folder, "rcv1_ccat"))
-
-
-def some_rows(X, y):
-    """Return at most so many rows, drawn at random, and the columns that two of them have."""
-    n_rows = min(len(y), MAX_ROWS)
-    rows = np.sort(np.random.default_rng(0).choice(len(y), n_rows, replace=False))
-    X = sparse.csr_array(X)[rows].astype(np.float64)
-    return X[:, np.flatnonzero(X.count_nonzero(axis=0) > 1)], y[rows]
 
 
 def models(C):
@@ -202,9 +165,10 @@ def main(folder):
     sizes = "rows × columns", "model", "C", "p", "ℓ", "D"
     head("set", *sizes, *OURS, *OTHERS, "features of L1")
     results = []
-    for kind, sets, r in (("genes", genes, N_GENES), ("words", texts, N_WORDS)):
-        for name, X, y in sets(folder):
-            results += soft_rows(kind, name, X, y, r)
+    for name in GENES:
+        results += soft_rows("genes", name, *gene_set(folder, name), N_GENES)
+    for name in SOME_TEXTS:
+        results += soft_rows("words", name, *some_text(folder, name), N_WORDS)
     print("\nMedians over the sets.\n")
     medians(results)
     print(
@@ -212,8 +176,8 @@ def main(folder):
         "/ realised growth. Rows: support vectors of SVC(C=1), or all rows, without labels.\n"
     )
     head("set", "rows", "p", "ℓ", "default", "leverage, each", "cover, each")
-    for name, X, y in genes(folder):
-        any_model(name, X, y)
+    for name in GENES:
+        any_model(name, *gene_set(folder, name))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
-"""Times and peak memory of contenders, side by side in one process."""
+"""CPU times and peak memory of contenders, side by side in one process."""
 
 import gc
+import os
 import re
+import resource
+import subprocess
+import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
@@ -14,7 +18,7 @@ RESET_PEAK = Path("/proc/self/clear_refs")
 
 @dataclass
 class Result:
-    """One contender in one case: times of its runs, and what else it has to show."""
+    """One contender in one case: CPU times of its runs, and what else it has to show."""
 
     contender: str
     seconds: list = field(default_factory=list)
@@ -39,7 +43,8 @@ class Case:
     """Contenders for the same work; the first is what the others are compared with.
 
     A contender is a function without arguments that does the work and returns, where there is
-    something to show, a dict with ``test_error`` or ``note``; evaluating that is not timed.
+    something to show, a function that returns a dict with ``test_error``, ``note`` or ``peak_mib``;
+    evaluating that is not timed.
     """
 
     name: str
@@ -47,29 +52,50 @@ class Case:
     repeats: int = 3
     once: tuple = ()
     """Names of contenders that are too slow to be repeated."""
+    bars: dict = field(default_factory=dict)
+    """What is to be reached, in words: a function of the median seconds by contender that tells."""
 
     def run(self):
-        """Run the contenders in turn, round by round, and return their figures."""
+        """Run the contenders in turn, round by round; return their figures and which bars hold."""
         results = {name: Result(name) for name in self.contenders}
         for turn in range(self.repeats):
             for name, work in self.contenders.items():
                 if turn == 0 or name not in self.once:
                     measure(work, results[name])
         reference = next(iter(results.values()))
-        return [result.as_dict(reference) for result in results.values()]
+        figures = [result.as_dict(reference) for result in results.values()]
+        seconds = {figure["contender"]: figure["median_s"] for figure in figures}
+        met = {bar: bool(holds(seconds)) for bar, holds in self.bars.items()}
+        return {"results": figures, "bars": met}
 
 
 def measure(work, result):
-    """Run the work once and note time, memory and what it shows."""
+    """Run the work once and note CPU time, memory and what it shows."""
     gc.collect()
     before = _reset_peak()
-    start = perf_counter()
+    start = cpu_seconds()
     show = work()
-    result.seconds.append(perf_counter() - start)
+    result.seconds.append(cpu_seconds() - start)
     if before is not None:
         result.peak_mib = max(result.peak_mib or 0.0, _status("VmHWM") - before)
     for key, value in (show() if show else {}).items():
         setattr(result, key, value)
+
+
+def cpu_seconds():
+    """Return the time that cores worked for this process, and for its children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return process_time() + children.ru_utime + children.ru_stime
+
+
+def run_python(*arguments):
+    """Run a new interpreter, silently; return what shows its peak memory."""
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    return lambda: {"peak_mib": usage.ru_maxrss / 1024}
 
 
 def _reset_peak():

@@ -5,7 +5,16 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import StandardScaler
 
+from certifeature.datasets import load_docstrings
+
+GENES = ("alon", "golub", "gravier", "shipp", "khan")
+TEXTS = ("PCMAC", "BASEHOCK", "movie_reviews", "farm_ads")
+# Those of which some rows are taken, at most so many.
+SOME_TEXTS = ("docstrings", *TEXTS, "web pair", "graphics/autos", "rcv1_ccat")
+MAX_ROWS = 500
 # A script sees the modules of its own folder; paper/ stands beside it.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
@@ -30,6 +39,40 @@ def newsgroup_pair(folder, first, second, n_rows):
     rows = np.flatnonzero((y == first) | (y == second))
     rows = rows[:: len(rows) // n_rows]
     return used_columns(X[rows].astype(float)), y[rows]
+
+
+def gene_set(folder, name):
+    """Return standardised values and labels."""
+    place = folder / f"microarray_{name}"
+    labels = "y_multi.npy" if (place / "y_multi.npy").exists() else "y.npy"
+    X = sparse.load_npz(place / "X.npz").toarray().astype(np.float64)
+    return StandardScaler().fit_transform(X), np.load(place / labels)
+
+
+def some_text(folder, name):
+    """Return tf-idf of some rows, with the words that two of them have, and labels."""
+    if name == "rcv1_ccat":  # It is tf-idf already.
+        return some_rows(*data_set(folder, name))
+    X, y = some_rows(*_counts(folder, name))
+    return sparse.csr_array(TfidfTransformer().fit_transform(X)), y
+
+
+def _counts(folder, name):
+    if name == "docstrings":
+        return load_docstrings(weighting="counts", return_X_y=True)
+    if name == "web pair":
+        return next(directory_pairs(folder))
+    if name == "graphics/autos":
+        return newsgroup_pair(folder, 1, 7, MAX_ROWS)
+    return data_set(folder, name)
+
+
+def some_rows(X, y):
+    """Return at most so many rows, drawn at random, and the columns that two of them have."""
+    n_rows = min(len(y), MAX_ROWS)
+    rows = np.sort(np.random.default_rng(0).choice(len(y), n_rows, replace=False))
+    X = sparse.csr_array(X)[rows].astype(np.float64)
+    return X[:, np.flatnonzero(X.count_nonzero(axis=0) > 1)], y[rows]
 
 
 def used_columns(X):
