@@ -89,13 +89,15 @@ def cpu_seconds():
 
 
 def run_python(*arguments):
-    """Run a new interpreter, silently; return what shows its peak memory."""
+    """Run a new interpreter, silently; return what shows its peak memory, where that is known."""
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, process.args)
-    return lambda: {"peak_mib": usage.ru_maxrss / 1024}
+    # A child is said to be as large as the process that started it, until it is larger.
+    peak, own = usage.ru_maxrss / 1024, _status("VmHWM")
+    return lambda: {"peak_mib": peak if peak > own else None}
 
 
 def _reset_peak():

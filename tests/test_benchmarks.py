@@ -5,6 +5,7 @@ import subprocess
 from time import process_time, sleep
 
 import bench
+import measure
 import pytest
 from measure import Case, run_python
 
@@ -35,7 +36,14 @@ def test_time_is_that_of_the_core_and_not_of_the_clock():
 def test_the_work_of_child_processes_counts():
     (figure,) = Case("a child", {"child": spin_in_child}, repeats=1).run()["results"]
     assert figure["median_s"] >= WORK * 0.9
-    assert figure["peak_mib"] > 1
+
+
+def test_the_memory_of_child_processes_is_known_where_they_are_larger_than_their_parent():
+    own = int(measure.STATUS.read_text().partition("VmRSS:")[2].split()[0]) // 1024
+    large = own + 200
+    peak = run_python("-c", f"b'x' * ({large} << 20)")()["peak_mib"]
+    assert large <= peak <= large + 100
+    assert run_python("-c", "pass")()["peak_mib"] is None
 
 
 def test_a_child_that_fails_is_an_error():

@@ -1,0 +1,63 @@
+"""Certificates: of the fewest features that have one, and of what others chose."""
+
+from measure import Case
+from sets import GENES, data_set, gene_set, some_text
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.feature_selection import RFE
+from sklearn.svm import LinearSVC
+
+from certifeature import BSSSelector, certify
+from certifeature.support import default_model, fit_model
+
+
+def certified(name, folder):
+    """The search for the fewest features, against one selection of the number that it finds."""
+    X, y = gene_set(folder, name) if name in GENES else some_text(folder, name)
+    found = BSSSelector("certified")
+
+    def search():
+        found.fit(X, y)
+        return lambda: {"note": f"r = {found.n_features_to_select_:,}"}
+
+    def select():
+        BSSSelector(found.n_features_to_select_, order="cover", rescale="each").fit(X, y)
+
+    return Case(
+        f"certified, {size(name, X)}",
+        {"certified": search, "one selection": select},
+        repeats=3 if name in GENES else 1,
+        bars={"certified ≤ 5 selections": lambda s: s["certified"] <= 5 * s["one selection"]},
+    )
+
+
+def certificate(name, folder):
+    """A certificate, measured, of what RFE chose, against an SVM fit."""
+    if name in GENES:
+        X, y = gene_set(folder, name)
+    else:
+        X, y = data_set(folder, name)
+        X = TfidfTransformer().fit_transform(X)
+    svm = LinearSVC(random_state=0)
+    r = 100 if name in GENES else 300
+    rfe = RFE(svm, n_features_to_select=r, step=0.1).fit(X, y)
+
+    def fit():
+        clone(svm).fit(X, y)
+
+    def fit_to_optimum():
+        fit_model(default_model(0), X, y)
+
+    def certify_it():
+        growth = certify(X, y, rfe, realised=False).measured_growth
+        return lambda: {"note": f"growth at most {growth:.3g}"}
+
+    return Case(
+        f"certify, {size(name, X)}, r = {r}",
+        {"LinearSVC": fit, "LinearSVC, to its optimum": fit_to_optimum, "certify": certify_it},
+        bars={"certify ≤ LinearSVC + 0.2 s": lambda s: s["certify"] <= s["LinearSVC"] + 0.2},
+    )
+
+
+def size(name, X):
+    return f"{name}, {X.shape[0]:,} × {X.shape[1]:,}"
