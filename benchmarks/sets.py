@@ -49,11 +49,11 @@ def gene_set(folder, name):
     return StandardScaler().fit_transform(X), np.load(place / labels)
 
 
-def some_text(folder, name):
+def some_text(folder, name, max_rows=MAX_ROWS):
     """Return tf-idf of some rows, with the words that two of them have, and labels."""
     if name == "rcv1_ccat":  # It is tf-idf already.
-        return some_rows(*data_set(folder, name))
-    X, y = some_rows(*_counts(folder, name))
+        return some_rows(*data_set(folder, name), max_rows)
+    X, y = some_rows(*_counts(folder, name), max_rows)
     return sparse.csr_array(TfidfTransformer().fit_transform(X)), y
 
 
@@ -67,9 +67,9 @@ def _counts(folder, name):
     return data_set(folder, name)
 
 
-def some_rows(X, y):
+def some_rows(X, y, max_rows):
     """Return at most so many rows, drawn at random, and the columns that two of them have."""
-    n_rows = min(len(y), MAX_ROWS)
+    n_rows = min(len(y), max_rows)
     rows = np.sort(np.random.default_rng(0).choice(len(y), n_rows, replace=False))
     X = sparse.csr_array(X)[rows].astype(np.float64)
     return X[:, np.flatnonzero(X.count_nonzero(axis=0) > 1)], y[rows]
