@@ -91,7 +91,7 @@ class BSSSelector(BaseSelector):
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 512 directions.
-        Of more it takes 75 to 96 leading ones, for a soft model, a given number of features and a
+        Of more it takes 100 to 128 leading ones, for a soft model, a given number of features and a
         common scale; otherwise it is exact up to 2,000 directions and 2**28 values of V, and a
         sketch beyond, and of rows in blocks. For a model that needs all directions alike (a
         hinge loss, or none that is named), unless "exact" is asked for by name, the basis is cut

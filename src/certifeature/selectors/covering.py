@@ -39,7 +39,7 @@ _LOOKED_AT, _LEAST_LOOKED_AT = 16, 1024
 # For a soft model, so many directions are covered at least, and as many as there are picks.
 _FEW_DIRECTIONS = 256
 # Where they are found by themselves: one for two picks, but neither fewer nor more than this.
-_FEWEST_LEADING, _MAX_LEADING = 75, 96
+_FEWEST_LEADING, _MAX_LEADING = 100, 128
 
 
 @dataclass(frozen=True, eq=False)

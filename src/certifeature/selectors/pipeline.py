@@ -97,9 +97,11 @@ def select(
     known = prepare(rows, support, request, method)
     n_features = len(known.ranking.scores)
     with phase("choose features"), one_thread():
-        size = request.size or fewest_that_keep(known, request, method)
+        size, choice = request.size, None
+        if size is None:
+            size, choice = fewest_that_keep(known, request, method)
         if size < n_features:
-            choice = known.choose(method, size, request.seed)
+            choice = choice or known.choose(method, size, request.seed)
             sample = rescaled(choice.sample, known.whole, request.rescale)
         else:
             _warn_of_all(size, n_features, request)
