@@ -246,10 +246,11 @@ def test_cut_basis_is_measured_against_the_whole_row_space(binary):
     assert "∞, because 20 features cannot span" in str(other)
 
 
-def test_sketch_proves_nothing_and_says_so(binary):
+def test_a_sketch_of_rows_that_are_gone_proves_nothing_and_says_so(binary, monkeypatch):
     X, _ = binary
+    monkeypatch.setattr(_memory, "MAX_GRAM_UNASKED", 5)
     options = {"basis": "sketch", "n_components": 10, "random_state": 0}
-    any_model = BSSSelector(60, supervised=False, **options).fit(X).certificate_
+    any_model = BSSSelector(60, supervised=False, **options).fit(ArrayBlocks(X)).certificate_
     assert not any_model.exact
     assert "∞, because the rows span more directions" in str(any_model)
 
@@ -257,11 +258,9 @@ def test_sketch_proves_nothing_and_says_so(binary):
 def test_rows_prove_what_a_sketch_of_them_does_not(binary):
     X, y = binary
     selector = BSSSelector(60, basis="sketch", n_components=10, random_state=0).fit(X, y)
-    assert not selector.certificate_.exact
-    exact = certify(X, y, selector, realised=False)
-    assert exact.measured_growth <= selector.certificate_.measured_growth
-    assert selector.certificate_.measured_growth < 3 * exact.measured_growth
-    assert "with probability 0.99" in str(selector.certificate_).splitlines()[0]
+    assert not selector.basis_.exact
+    assert selector.certificate_ == certify(X, y, selector, realised=False)
+    assert selector.certificate_.measured_growth < np.inf
 
 
 def test_full_guarantee_covers_all_rows():

@@ -239,7 +239,7 @@ class TestSelect:
         svm = default_model(0)
         selector = METHODS["bss"].make(55, svm, 0).set_params(basis="sketch", n_components=5)
         sample = as_sample(selector.fit(X, y), X.shape[1])
-        assert not selector.certificate_.exact
+        assert not selector.basis_.exact
         certificate, _ = certified(loaded, sample, svm, selector=selector)
         assert certificate == certify(X, y, selector, estimator=svm)
         assert certificate.exact

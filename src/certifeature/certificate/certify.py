@@ -23,6 +23,7 @@ from certifeature.sparsify import Sample
 from certifeature.support import default_model
 from certifeature.support.accepted import check_model, predicts_numbers
 from certifeature.support.find import Support, every_row, find_support, missing_rows
+from certifeature.support.loss import Target
 
 __all__ = ["certify", "measured", "with_realised"]
 
@@ -204,16 +205,38 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
     kind : {"support", "all"}
         What the rows are.
     """
-    rows = found.rows
-    target = found.target
+    rows, target = found.rows, found.target
     n_rows, n_features = rows.n_rows, rows.n_features
-    X, n_directions = rows.X, min(n_rows, n_features)
-    if n_directions <= _memory.MAX_GRAM:
-        if rows.in_blocks:
-            few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
-            X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
-        if basis_pays(n_directions, len(sample.indices)):
-            return measured_certificate(exact_basis(X), sample, kind, n_rows, target)
+    if not rows.in_blocks:
+        return measured_in_memory(rows.X, sample, kind, n_rows, target)
+    if min(n_rows, n_features) > _memory.MAX_GRAM:
+        return certificate_by_products(rows.X, sample, kind, n_rows, target)
+    few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
+    X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
+    return measured_in_memory(X, sample, kind, n_rows, target)
+
+
+def measured_in_memory(
+    X: Any, sample: Sample, kind: str, n_rows: int, target: Target
+) -> Certificate:
+    """Return the second layer, by whichever way is quick and proves most.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR array} of shape (n_samples, n_features)
+        Rows, or others with the same inner products of columns.
+    sample : Sample
+        The selection.
+    kind : {"support", "all"}
+        What the rows are.
+    n_rows : int
+        Their number.
+    target : Target
+        The model, which may be any.
+    """
+    n_directions = min(X.shape)
+    if n_directions <= _memory.MAX_GRAM and basis_pays(n_directions, len(sample.indices)):
+        return measured_certificate(exact_basis(X), sample, kind, n_rows, target)
     return certificate_by_products(X, sample, kind, n_rows, target)
 
 

@@ -19,7 +19,7 @@ from certifeature.basis import Basis
 from certifeature.basis.digest import Digest
 from certifeature.basis.span import BasisFacts, span
 from certifeature.certificate import APriori, Certificate
-from certifeature.certificate.lanczos import certificate_by_products
+from certifeature.certificate.certify import measured_in_memory
 from certifeature.certificate.measure import left_out_factors, measured_certificate
 from certifeature.certificate.promise import promise_of_scales
 from certifeature.rows.rows import Rows
@@ -114,7 +114,7 @@ def select(
         else:
             # The rows themselves prove something, where a part of their directions does not.
             matrix = known.rows.weighted()
-            certificate = certificate_by_products(matrix, sample, kind, n_rows, known.target)
+            certificate = measured_in_memory(matrix, sample, kind, n_rows, known.target)
         certificate = replace(certificate, a_priori=_promise(known, choice, sample))
     facts = known.facts.cut_to(choice.covered)
     return Selection(known.rows, support, facts, known.ranking, size, sample, certificate)

@@ -34,8 +34,9 @@ FloatArray = NDArray[np.float64]
 MAX_ITERATIONS = 1_000_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
 _LARGEST_ROW_NORM = 1e18
-# Where LIBLINEAR stops if the steps after it are cheap.
-_ROUGH = 0.1
+# Where LIBLINEAR stops if the steps after it are cheap, and few: rows have some slack, since the cost
+# of it, for rows of norm 1, is no more than this.
+_ROUGH, _SOFT = 0.1, 1e4
 # Of the margins of LIBSVM's solutions, the closer one first; its own default is 1e-3.
 _TOLERANCES = (1e-8, 1e-5)
 
@@ -154,7 +155,8 @@ def _fit_roughly(model: Any, X: Any, y: NDArray[Any], weights: dict[str, Any]) -
             # LIBLINEAR's primal problem is much quicker of many rows and few columns; there, what
             # follows is quicker still.
             tall = X.shape[1] <= min(X.shape[0], MAX_DIRECT)
-            tol = max(model.tol, _ROUGH) if tall else model.tol
+            soft = model.C * _largest_row_norm(X) ** 2 <= _SOFT
+            tol = max(model.tol, _ROUGH) if tall and soft else model.tol
             model.set_params(dual="auto", tol=tol).fit(X, y, **weights)
         finally:
             model.set_params(**given)

@@ -117,27 +117,25 @@ class Scan:
 
     def anywhere(self, surplus: QuadraticForm, ceiling: Ceiling) -> Pick:
         """Return the first admissible feature of all, for a form below a ceiling."""
-        last_resort = None
+        picked: list[Pick] = []
+        last_resort: list[Pick] = []
         for block in self._shortlist.blocks():
             kept = self._not_ruled_out(block, ceiling)
             vectors, squares = block.vectors[kept], block.squares[kept]
             hits = np.flatnonzero(surplus.at(vectors, squares) >= 0)
-            places = block.places[kept[hits]]
-            free = np.flatnonzero(self._free[places])
-            if not free.size:
-                continue
-            place, vector = places[free[0]], vectors[hits[free[0]]]
-            if place < self._n_ranked:
-                self._went_deep = place > self._head[-1]
-                return self._pick(place, vector)
-            last_resort = place, vector
-            break
-        again = self._again(surplus)
-        if again is not None:
-            return again
-        if last_resort is None:
+            for place, vector in zip(block.places[kept[hits]], vectors[hits], strict=True):
+                if not self._free[place]:
+                    picked.append((place, vector))
+                elif place < self._n_ranked:
+                    self._went_deep = bool(place > self._head[-1])
+                    return self._pick(place, vector)
+                else:
+                    last_resort.append((place, vector))
+            if picked and block.places[-1:] >= self._n_ranked:
+                break
+        if not picked and not last_resort:
             raise ValueError(NOTHING_ADMISSIBLE)
-        return self._pick(*last_resort)
+        return self._pick(*(picked or last_resort)[0])
 
     def _not_ruled_out(self, block: Block, ceiling: Ceiling) -> IntArray:
         """Return which features of a block a form below the ceiling may admit."""
