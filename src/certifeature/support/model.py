@@ -34,8 +34,8 @@ FloatArray = NDArray[np.float64]
 MAX_ITERATIONS = 1_000_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
 _LARGEST_ROW_NORM = 1e18
-# Where LIBLINEAR stops if the steps after it are cheap, and few: rows have some slack, since the cost
-# of it, for rows of norm 1, is no more than this.
+# Where LIBLINEAR stops if the steps after it are cheap, and few since rows have some slack: its
+# cost, for rows of norm 1, is no more than this.
 _ROUGH, _SOFT = 0.1, 1e4
 # Of the margins of LIBSVM's solutions, the closer one first; its own default is 1e-3.
 _TOLERANCES = (1e-8, 1e-5)
