@@ -140,6 +140,22 @@ def test_a_lowered_ceiling_is_above_the_surplus_and_below_the_ceiling(seed, n_up
         assert (diagonal <= lowered.diagonal + slack).all()
 
 
+@given(seed=st.integers(0, 2**32 - 1), n_updates=st.integers(1, 30), soft=st.booleans())
+def test_many_vectors_have_the_values_that_each_has_alone(seed, n_updates, soft):
+    """Of many vectors they come from the matrix of the form, of one from its probes."""
+    rng = np.random.default_rng(seed)
+    walls = rng.random(6) if soft else None
+    barriers = Barriers(np.array([-8.0, 40.0]), np.array([1.0, 2.0]), walls)
+    start = rng.standard_normal((6, 6)) / 2
+    spectrum = barriers.spectrum(start @ start.T, 30)
+    for _ in range(n_updates):
+        spectrum.add(spectrum.turned(rng.standard_normal((1, 6)) / 9)[0])
+    surplus = barriers.step(spectrum).surplus
+    vectors = spectrum.turned(rng.standard_normal((4000, 6)))
+    alone = np.concatenate([surplus.at(vectors[[i]], vectors[[i]] ** 2) for i in range(50)])
+    np.testing.assert_allclose(surplus.at(vectors, vectors**2)[:50], alone, rtol=1e-6, atol=1e-9)
+
+
 def _matrix_of(form, size):
     """Return the symmetric matrix of a quadratic form, from its values."""
     unit = np.eye(size)

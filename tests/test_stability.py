@@ -223,3 +223,23 @@ def test_it_takes_fewer_permuted_columns_than_weights_do(svm):
             n_shuffled[name] += int((np.argsort(-scores)[:50] >= 300).sum())
     assert n_shuffled["coef"] > 50
     assert n_shuffled["stable"] < 0.7 * n_shuffled["coef"]
+
+
+def test_of_many_rows_fits_are_rough_and_the_ranking_is_not(rng):
+    """Weights are off by less than a hundredth of the largest; the order of the order of rows."""
+    X = sparse.random_array((1500, 1800), density=0.02, rng=rng, format="csr")
+    y = np.where(X @ rng.standard_normal(1800) > 0, 1, -1)
+    scores = stable_scores(LIBLINEAR, X, y)
+    order = canonical_order(X, y, None)
+    rows, labels = X[order], y[order]
+    fits = [
+        fit_model(clone(LIBLINEAR), rows[chosen], labels[chosen]).coef_[0]
+        for chosen in _subsamples(labels, 12, 0.6, 0)
+    ]
+    deviations = np.std(fits, axis=0)
+    expected = np.abs(np.mean(fits, axis=0)) / (deviations + np.sqrt(np.mean(deviations**2)))
+    assert_close(scores, expected, 0.02)
+    permuted = rng.permutation(1500)
+    columns = rng.permutation(1800)
+    again = stable_scores(LIBLINEAR, X[permuted][:, columns], y[permuted])
+    assert_close(again, scores[columns], 1e-9)

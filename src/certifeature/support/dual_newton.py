@@ -17,6 +17,8 @@ _TOLERANCE = 1e-10
 _MAX_STEPS = 200
 # Share of a residual that is left by the conjugate gradients of a step, at first.
 _FIRST_ACCURACY = 1e-2
+# Share of a step below which the next one is solved directly.
+_SHORT = 0.1
 # Products with the Gram matrix that a step may take before its systems are solved directly.
 _MAX_PRODUCTS = 50
 
@@ -53,6 +55,7 @@ def squared_hinge_duals(gram: FloatArray, signs: FloatArray, costs: FloatArray) 
     """
     duals, values = np.zeros_like(signs), np.zeros_like(signs)
     unsolved = np.arange(signs.shape[1])
+    accuracy = np.full(signs.shape[1], _FIRST_ACCURACY)
     for _ in range(_MAX_STEPS):
         state = signs[:, unsolved], costs[:, unsolved], duals[:, unsolved], values[:, unsolved]
         errors = _relative_errors(gram, *state)
@@ -60,12 +63,16 @@ def squared_hinge_duals(gram: FloatArray, signs: FloatArray, costs: FloatArray) 
         if not unsolved.size:
             break
         state = signs[:, unsolved], costs[:, unsolved], duals[:, unsolved], values[:, unsolved]
-        steps, changes = _steps(gram, *state, np.minimum(_FIRST_ACCURACY, np.sqrt(errors)))
+        goals = np.minimum(accuracy[unsolved], np.sqrt(errors))
+        steps, changes = _steps(gram, *state, goals)
         shares = _shares(*state, steps, changes)
         duals[:, unsolved] += shares * steps
         values[:, unsolved] += shares * changes
-        # A problem whose best step is none is as far as rounding lets it come.
-        unsolved = unsolved[shares > 0]
+        # A rough step may lead nowhere. Where one that was solved directly does not either, a
+        # problem is as far as rounding lets it come.
+        stuck = unsolved[(shares == 0) & (goals == 0)]
+        accuracy[unsolved[shares < _SHORT]] = 0.0
+        unsolved = np.setdiff1d(unsolved, stuck)
     return duals
 
 
@@ -105,7 +112,7 @@ def _steps(
     directions, squares = residuals.copy(), _dots(residuals, residuals)
     goals = accuracies**2 * squares
     for _ in range(_MAX_PRODUCTS):
-        if (squares <= goals).all():
+        if ((squares <= goals) | (goals == 0)).all():
             break
         products = gram @ directions
         bent = np.where(short, products + ridges * directions, 0.0)
@@ -115,7 +122,7 @@ def _steps(
         residuals -= rates * bent
         before, squares = squares, _dots(residuals, residuals)
         directions = residuals + _ratios(squares, before) * directions
-    for problem in np.flatnonzero(squares > goals):
+    for problem in np.flatnonzero((squares > goals) | (goals == 0)):
         rows = np.flatnonzero(short[:, problem])
         system = gram[np.ix_(rows, rows)] + np.diag(ridges[rows, problem])
         found[rows, problem] = solved(system, signs[rows, problem])
