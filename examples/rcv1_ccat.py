@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector, certify
 
-N_TRAIN, N_WORDS, SKETCH, C = 22_000, 1_024, 256, 10
+N_TRAIN, N_WORDS, C = 22_000, 1_024, 10
 
 
 def load(folder=None):
@@ -59,15 +59,14 @@ def main():
         return certificate.measured_growth
 
     report("full data (one SVM fit)", lambda: svm.fit(X_train, y_train) and None)
-    bss = {"estimator": svm, "basis": "sketch", "n_components": SKETCH, "random_state": 0}
     settings = {
         "BSS": {},
         "BSS, order='arom'": {"order": "arom"},
         "BSS, order='coef'": {"order": "coef"},
-        "BSS, the paper's": {"order": "leverage", "trust": 0, "rescale": "each"},
+        "BSS, the paper's order": {"order": "leverage", "trust": 0, "rescale": "each"},
     }
     for name, setting in settings.items():
-        selector = BSSSelector(N_WORDS, **setting, **bss)
+        selector = BSSSelector(N_WORDS, estimator=svm, **setting)
         report(name, lambda selector=selector: selector.fit(X_train, y_train))
     rfe = RFE(svm, n_features_to_select=N_WORDS, step=0.1)
     report("RFE(LinearSVC, step=0.1)", lambda: rfe.fit(X_train, y_train))
