@@ -22,11 +22,11 @@ __all__ = ["LEAST_COVERAGE", "bss"]
 _NEGLIGIBLE_NORM = 1e-6
 # Picks between eigendecompositions: so many, or this share of √(rℓ), the distance of the barriers
 # from the spectrum at the start, in steps.
-_SHORTEST_WINDOW = 32
+_SHORTEST_WINDOW, _SHORTEST_SOFT_WINDOW = 32, 24
 _WINDOW_PER_REACH = 0.045
 # With two eigendecompositions for each refresh, and so many picks for the power 2/3 of the
 # directions, the picks between them cost about as much.
-_WINDOW_PER_DIRECTION = 2.0
+_WINDOW_PER_DIRECTION = 1.2
 # A wall is the reciprocal of a share, and must not drown the others in rounding.
 LEAST_COVERAGE = 1e-6
 # Room under the ceiling that rules features out: at first, the part that is left of it after a
@@ -148,10 +148,10 @@ def bss(
 
 def _window(reach: float, walls: NDArray[np.float64] | None) -> int:
     """Return the number of picks between two eigendecompositions."""
-    window = max(_SHORTEST_WINDOW, int(_WINDOW_PER_REACH * reach))
-    if walls is not None:
-        window = max(window, int(_WINDOW_PER_DIRECTION * len(walls) ** (2 / 3)))
-    return window
+    window = int(_WINDOW_PER_REACH * reach)
+    if walls is None:
+        return max(_SHORTEST_WINDOW, window)
+    return max(_SHORTEST_SOFT_WINDOW, window, int(_WINDOW_PER_DIRECTION * len(walls) ** (2 / 3)))
 
 
 def _picks(scan: Scan, barriers: Barriers, window: int) -> Iterator[tuple[int, float]]:

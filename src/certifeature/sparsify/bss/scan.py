@@ -77,8 +77,8 @@ class Scan:
         n_head = max(_LEAST_HEAD, _HEAD_VALUES // len(ceiling))
         free = np.flatnonzero(self._free[: self._n_ranked])
         self._head, self._has_all = free[:n_head], len(free) <= n_head
-        self._head_vectors = np.empty((0, len(ceiling)))
-        self._head_squares = np.empty((0, len(ceiling)))
+        self._head_vectors, self._head_squares = np.empty((2, len(self._head), len(ceiling)))
+        self._n_turned = 0
         self.ceiling = ceiling
         self._shortlist = Shortlist(self._rough, spectrum, ceiling)
 
@@ -108,12 +108,12 @@ class Scan:
 
     def _turn_head(self, n_needed: int) -> None:
         """Make the coordinates of some features at the top, if they are not yet made."""
-        n_made = len(self._head_vectors)
-        if n_needed > n_made:
-            n_needed = max(n_needed, 2 * n_made, _SMALL_HEAD)
-            vectors = self._turned(self._vectors[self._ranking[self._head[n_made:n_needed]]])
-            self._head_vectors = np.vstack([self._head_vectors, vectors])
-            self._head_squares = np.vstack([self._head_squares, vectors**2])
+        if n_needed > self._n_turned:
+            n_needed = max(n_needed, 2 * self._n_turned, _SMALL_HEAD)
+            new = slice(self._n_turned, min(n_needed, len(self._head)))
+            self._head_vectors[new] = self._turned(self._vectors[self._ranking[self._head[new]]])
+            np.square(self._head_vectors[new], out=self._head_squares[new])
+            self._n_turned = new.stop
 
     def anywhere(self, surplus: QuadraticForm, ceiling: Ceiling) -> Pick:
         """Return the first admissible feature of all, for a form below a ceiling."""
