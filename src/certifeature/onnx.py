@@ -1,0 +1,133 @@
+"""Converters to ONNX, which ``import certifeature.onnx`` registers with skl2onnx.
+
+After that, ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take every selector of this
+package, alone or in a pipeline. The graph does what `transform` does: it picks the chosen columns
+in the order of X and multiplies them by their scales, in the type of X where that is single or
+double precision. Scaled integers become double precision, and columns without scales keep their
+type. NaN and infinity, which `transform` refuses, go through.
+
+Needs the extra ``onnx``: ``pip install 'certifeature[onnx]'``.
+
+Examples
+--------
+>>> import numpy as np
+>>> import onnxruntime
+>>> import skl2onnx
+>>> import certifeature.onnx
+>>> from certifeature import BSSSelector
+>>> from certifeature.datasets import make_relevant_features
+>>> X, y = make_relevant_features(200, 1000, 40, random_state=0)
+>>> selector = BSSSelector(30, random_state=0).fit(X, y)
+>>> graph = skl2onnx.to_onnx(selector, X[:1]).SerializeToString()
+>>> session = onnxruntime.InferenceSession(graph)
+>>> (columns,) = session.run(None, {"X": X})
+>>> bool((columns == selector.transform(X)).all())
+True
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certifeature.selectors import (
+    BSSSelector,
+    BSSSelectorCV,
+    LeverageScoreSelector,
+    LPSVMSelector,
+    RandomSelector,
+    RRQRSelector,
+)
+
+try:
+    from skl2onnx import update_registered_converter
+    from skl2onnx.common.data_types import (
+        DoubleTensorType,
+        FloatTensorType,
+        guess_numpy_type,
+        guess_proto_type,
+    )
+    from skl2onnx.proto import onnx_proto
+except ImportError as error:
+    raise ImportError(
+        "conversion to ONNX needs skl2onnx: pip install 'certifeature[onnx]'."
+    ) from error
+
+__all__: list[str] = []
+
+_SELECTORS = (
+    BSSSelector,
+    BSSSelectorCV,
+    LeverageScoreSelector,
+    LPSVMSelector,
+    RRQRSelector,
+    RandomSelector,
+)
+
+
+def _columns_and_scales(selector: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
+    """Return the columns that `transform` picks, in the order of X, and their scales if any."""
+    if isinstance(selector, LPSVMSelector):
+        return np.sort(selector.indices_), None
+    fitted = selector.selector_ if isinstance(selector, BSSSelectorCV) else selector
+    return fitted._columns_and_scales()
+
+
+def _declare_output(operator: Any) -> None:
+    """Check what goes into a selector, and say what comes out."""
+    selector = operator.raw_operator
+    name = type(selector).__name__
+    if len(operator.inputs) != 1:
+        raise RuntimeError(
+            f"{name} is given {len(operator.inputs)} inputs and needs one that holds all columns; "
+            "declare one, or put a ColumnTransformer before it."
+        )
+    (given,) = operator.inputs
+    n_given = given.get_second_dimension()
+    if n_given is not None and n_given != selector.n_features_in_:
+        raise RuntimeError(
+            f"the input has {n_given} columns, but {name} was fitted to "
+            f"{selector.n_features_in_}; declare as many."
+        )
+    columns, scales = _columns_and_scales(selector)
+    if not len(columns):
+        raise RuntimeError(f"{name} chose no features, so there is nothing to convert.")
+    keeps_type = scales is None or isinstance(given.type, FloatTensorType | DoubleTensorType)
+    output_type = type(given.type) if keeps_type else DoubleTensorType
+    operator.outputs[0].type = output_type([given.get_first_dimension(), len(columns)])
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    """Write the nodes: columns picked, brought to the type of the output, and scaled."""
+    columns, scales = _columns_and_scales(operator.raw_operator)
+    given, result = operator.inputs[0], operator.outputs[0]
+
+    def constant(name: str, proto_type: int, values: NDArray[Any]) -> str:
+        unique = scope.get_unique_variable_name(name)
+        container.add_initializer(unique, proto_type, [len(values)], values)
+        return unique
+
+    def node(kind: str, inputs: list[str], output: str | None = None, **attributes: Any) -> str:
+        output = output or scope.get_unique_variable_name(f"{kind}_output")
+        name = scope.get_unique_operator_name(kind)
+        container.add_node(kind, inputs, output, name=name, **attributes)
+        return output
+
+    places = constant("columns", onnx_proto.TensorProto.INT64, columns.astype(np.int64))
+    if scales is None:
+        node("Gather", [given.full_name, places], result.full_name, axis=1)
+        return
+    picked = node("Gather", [given.full_name, places], axis=1)
+    proto_type = guess_proto_type(result.type)
+    if type(given.type) is not type(result.type):
+        picked = node("Cast", [picked], to=proto_type)
+    factors = constant("scales", proto_type, scales.astype(guess_numpy_type(result.type)))
+    node("Mul", [picked, factors], result.full_name)
+
+
+for _selector in _SELECTORS:
+    update_registered_converter(
+        _selector, f"Certifeature{_selector.__name__}", _declare_output, _convert
+    )
