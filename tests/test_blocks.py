@@ -563,3 +563,40 @@ class TestBadBlocks:
         selector = BSSSelector(3, supervised=False, order=lambda X, y: X.sum(axis=0))
         with pytest.raises(ValueError, match="come in blocks"):
             selector.fit(_Listed((np.eye(5), None)))
+
+
+def test_blocks_tell_where_rows_come_from_and_how_many_there_are(tmp_path):
+    X, y = rows(7, 5), np.array([1, -1, 1, -1, 1, 1, -1])
+    assert repr(ArrayBlocks(X, n_rows=7)) == (
+        "<ArrayBlocks: 1 block, 7 rows, 5 features, without labels>"
+    )
+    folder = tmp_path / "a folder whose name is of no interest"
+    folder.mkdir()
+    for number, cut in enumerate([slice(0, 4), slice(4, 7)]):
+        dump_svmlight_file(
+            X[cut], y[cut], str(folder / f"{'p' * 60}-{number}.svm"), zero_based=False
+        )
+    blocks = FileBlocks(folder, n_features=5)
+    unread = repr(blocks)
+    assert "rows" not in unread
+    assert "-0.svm … " in unread
+    assert "-1.svm)" in unread
+    assert "no interest" not in unread
+    assert len(unread) < 160
+    assert blocks.n_rows == 7
+    assert repr(blocks) == unread.replace(", 5 features", ", 7 rows, 5 features")
+    assert repr(blocks).endswith("with labels>")
+    chosen = blocks.with_columns(np.array([0, 3]), np.ones(2))
+    assert repr(chosen) == f"<2 columns of {blocks!r}>"
+
+
+def test_blocks_of_files_tell_whether_there_are_labels(tmp_path):
+    table, array = tmp_path / "one.csv", tmp_path / "two.npz"
+    pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0], "y": [0, 1]}).to_csv(table, index=False)
+    assert repr(FileBlocks(table)) == "<FileBlocks: 1 file (one.csv), 2 features, with labels>"
+    np.savez(array, X=np.eye(3))
+    assert repr(FileBlocks([array])) == "<FileBlocks: 1 file (two.npz), 3 features, without labels>"
+
+
+def test_blocks_of_unknown_labels_say_nothing_of_them():
+    assert repr(Pieces(rows(7, 5), None, [3])) == "<Pieces: 2 blocks, 5 features>"

@@ -1,6 +1,7 @@
 """Certificates: the layers nest, and a certificate is never better than the truth."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -346,6 +347,30 @@ def test_selections_may_be_described_in_any_way(binary):
         certificate = certify(data, y, selection)
         assert certificate.n_selected == 4
         assert certificate.lambda_max == pytest.approx(expected.lambda_max)
+
+
+def test_repr_is_one_line_with_the_numbers_of_the_headline(binary):
+    X, y = binary
+    unproven = BSSSelector(2, supervised=False)
+    for selector in (BSSSelector(60), BSSSelector(60, guarantee="full"), unproven):
+        fitted = selector.fit(X, y)
+        for certificate in (fitted.certificate_, certify(X, y, fitted)):
+            shown, (headline, *_) = repr(certificate), str(certificate).splitlines()
+            assert len(shown.splitlines()) == 1
+            assert shown.startswith("<Certificate: ")
+            bounds, in_headline = (re.findall(r"[\d.,]+ times", text) for text in (shown, headline))
+            assert bounds == in_headline
+            for words in ("support vectors", "not proven", "in fact", f"of {X.shape[1]} features"):
+                assert (words in shown) == (words in headline), words
+
+
+def test_repr_names_the_probability_of_a_bound_that_may_fail(binary):
+    X, y = binary
+    certificate = BSSSelector(60).fit(X, y).certificate_
+    regularised = replace(certificate.regularised, probability=0.99)
+    assert repr(replace(certificate, regularised=regularised)).endswith(
+        "times with probability 0.99>"
+    )
 
 
 def test_json_round_trip_and_html(binary):

@@ -272,3 +272,10 @@ class TestBadInput:
     def test_weights(self, X):
         with pytest.raises(ValueError, match="no weights"):
             BSSSelector(70, **OPTIONS).fit(da.from_array(X), sample_weight=np.ones(900))
+
+
+def test_blocks_tell_how_many_rows_there_are(X, y):
+    chunks = da.from_array(X, chunks=(300, 300))
+    assert repr(DaskBlocks(chunks, y)) == (
+        "<DaskBlocks: 3 blocks, 900 rows, 300 features, with labels>"
+    )

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from certifeature.certificate.new_data import NewData
-from certifeature.certificate.wording import as_html, as_sentences
+from certifeature.certificate.wording import as_html, as_phrase, as_sentences
 
 __all__ = ["APriori", "Certificate", "Measured", "Realised", "Regularised"]
 
@@ -198,6 +198,8 @@ class Certificate:
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(100, 500, 20, random_state=0)
     >>> certificate = certify(X, y, BSSSelector(100).fit(X, y))
+    >>> certificate
+    <Certificate: 100 of 500 features, objective at most 11.2 times, in fact 0.889 times>
     >>> certificate.promised_growth >= certificate.measured_growth >= certificate.realised_growth
     True
     >>> certificate.lambda_min <= certificate.realised.margin_ratio
@@ -296,6 +298,9 @@ class Certificate:
 
     def __str__(self) -> str:
         return "\n".join(as_sentences(self))
+
+    def __repr__(self) -> str:
+        return f"<Certificate: {as_phrase(self)}>"
 
     def _repr_html_(self) -> str:
         return as_html(self)

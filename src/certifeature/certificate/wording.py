@@ -11,7 +11,14 @@ from certifeature.certificate.new_data import as_sentences as new_data_sentences
 if TYPE_CHECKING:
     from certifeature.certificate.certificate import Certificate
 
-__all__ = ["as_html", "as_sentences", "measured_probability", "rounded_down", "rounded_up"]
+__all__ = [
+    "as_html",
+    "as_phrase",
+    "as_sentences",
+    "measured_probability",
+    "rounded_down",
+    "rounded_up",
+]
 
 
 def as_sentences(certificate: Certificate) -> list[str]:
@@ -34,22 +41,39 @@ def as_html(certificate: Certificate) -> str:
     return f"<div><strong>{first}</strong><ul>{items}</ul></div>"
 
 
+def as_phrase(c: Certificate) -> str:
+    """Return the numbers of the headline, as short as a line in a list."""
+    rows = " on the support vectors" if _only_support(c) else ""
+    if math.isinf(c.measured_growth):
+        bound = "not proven to stay near that with all"
+    else:
+        bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
+    return f"{c.n_selected} of {c.n_features} features, objective{rows} {bound}{_in_fact(c)}"
+
+
 def _headline(c: Certificate) -> str:
     what = "the training objective"
     model = c.model
     if model is None:
         model, what = "any ℓ2-regularised linear model", f"{what} (for a hard margin, 1/margin²)"
-    if c.rows == "support" and not c.covers_all_rows:
+    if _only_support(c):
         what += " on the support vectors"
     kept = {"fixed": c.n_fixed, "trusted": c.n_trusted}
     beside = ", ".join(f"{count} {reason}" for reason, count in kept.items() if count)
     chosen = f"{c.n_selected} of {c.n_features} features{f' ({beside})' if beside else ''}"
     start = f"{chosen} for {model}: {what} is"
-    fact = "" if c.realised_growth is None else f", in fact {_times(c.realised_growth)}"
     if math.isinf(c.measured_growth):
-        return f"{start} not proven to stay near that with all features{fact}."
+        return f"{start} not proven to stay near that with all features{_in_fact(c)}."
     chance = _chance(measured_probability(c))
-    return f"{start} {_at_most(c.measured_growth)} that with all features{chance}{fact}."
+    return f"{start} {_at_most(c.measured_growth)} that with all features{chance}{_in_fact(c)}."
+
+
+def _only_support(c: Certificate) -> bool:
+    return c.rows == "support" and not c.covers_all_rows
+
+
+def _in_fact(c: Certificate) -> str:
+    return "" if c.realised_growth is None else f", in fact {_times(c.realised_growth)}"
 
 
 def _promised(c: Certificate) -> str:

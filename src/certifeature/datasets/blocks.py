@@ -55,6 +55,8 @@ class FileBlocks(RowBlocks):
     ...     blocks = FileBlocks(folder)
     ...     [block.X.shape for block in blocks]
     [(1, 3), (2, 3)]
+    >>> blocks
+    <FileBlocks: 2 files (part-0.svm … part-1.svm), 3 rows, 3 features, with labels>
     """
 
     def __init__(
@@ -77,9 +79,11 @@ class FileBlocks(RowBlocks):
         self._svmlight = formats == {"svmlight"}
         if self._svmlight:
             check_no_target(target, str(self._paths[0]))
+            self._has_labels = True
         if not self._svmlight:
             first = read_data(self._paths[0], target=target)
             self.feature_names = first.feature_names
+            self._has_labels = first.y is not None
             self.n_features = first.X.shape[1] if n_features is None else n_features
         elif n_features is None:
             self.n_features = max(self._width(path) for path in self._paths)
@@ -88,6 +92,10 @@ class FileBlocks(RowBlocks):
 
     def __len__(self) -> int:
         return len(self._paths)
+
+    def _source(self) -> str:
+        first, last = (_shortened(self._paths[place].name) for place in (0, -1))
+        return f"1 file ({first})" if len(self) == 1 else f"{len(self)} files ({first} … {last})"
 
     def name(self, number: int) -> str:
         """Return the name of a block in error messages.
@@ -128,6 +136,11 @@ class FileBlocks(RowBlocks):
 
     def _width(self, path: Path) -> int:
         return int(parse_svmlight(*read_bytes(path)).indices.max(initial=0))
+
+
+def _shortened(name: str) -> str:
+    """Return a name without its middle if it is long; its end says which file and format it is."""
+    return name if len(name) <= 40 else f"{name[:15]}…{name[-24:]}"
 
 
 def _files(paths: _Path | Sequence[_Path]) -> list[Path]:

@@ -58,6 +58,18 @@ class RowBlocks(ABC):
     n_features: int
     feature_names: NDArray[Any] | None = None
     _n_rows_found: int | None = None
+    _has_labels: bool | None = None
+
+    def __repr__(self) -> str:
+        facts = [self._source(), f"{self.n_features} features"]
+        if self._n_rows_found is not None:
+            facts.insert(1, f"{self._n_rows_found} rows")
+        if self._has_labels is not None:
+            facts.append("with labels" if self._has_labels else "without labels")
+        return f"<{type(self).__name__}: {', '.join(facts)}>"
+
+    def _source(self) -> str:
+        return "1 block" if len(self) == 1 else f"{len(self)} blocks"
 
     @property
     def n_rows(self) -> int:
@@ -171,6 +183,9 @@ class _ChosenColumns(RowBlocks):
         self._choose = partial(_chosen, columns, scales)
         self.n_features = len(columns)
 
+    def __repr__(self) -> str:
+        return f"<{self.n_features} columns of {self._blocks!r}>"
+
     def __len__(self) -> int:
         return len(self._blocks)
 
@@ -213,8 +228,8 @@ class ArrayBlocks(RowBlocks):
     >>> from certifeature.rows import ArrayBlocks
     >>> X = np.random.default_rng(0).standard_normal((50, 200))
     >>> blocks = ArrayBlocks(X, n_rows=20)
-    >>> len(blocks)
-    3
+    >>> blocks
+    <ArrayBlocks: 3 blocks, 50 rows, 200 features, without labels>
     >>> selector = BSSSelector(120, supervised=False).fit(blocks)
     >>> bool((selector.indices_ == BSSSelector(120, supervised=False).fit(X).indices_).all())
     True
@@ -231,6 +246,7 @@ class ArrayBlocks(RowBlocks):
             raise ValueError(f"X has {X.shape[0]} rows and y has {len(self._y)}; give as many.")
         self._n_rows = as_count("n_rows", n_rows)
         self._n_rows_found = X.shape[0]
+        self._has_labels = self._y is not None
         self.n_features = X.shape[1]
 
     def __len__(self) -> int:

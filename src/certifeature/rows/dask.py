@@ -66,6 +66,7 @@ class DaskBlocks(RowBlocks):
         self._lengths = [int(lengths[number]) for number in filled]
         self._n_rows_found = sum(self._lengths)
         self._labels = self._labels_in_chunks(y)
+        self._has_labels = y is not None
 
     def _labels_in_chunks(self, y: Any) -> list[Any]:
         """Return labels in the chunks of the rows."""
