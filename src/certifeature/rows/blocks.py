@@ -61,12 +61,10 @@ class RowBlocks(ABC):
     _has_labels: bool | None = None
 
     def __repr__(self) -> str:
-        facts = [self._source(), f"{self.n_features} features"]
-        if self._n_rows_found is not None:
-            facts.insert(1, f"{self._n_rows_found} rows")
-        if self._has_labels is not None:
-            facts.append("with labels" if self._has_labels else "without labels")
-        return f"<{type(self).__name__}: {', '.join(facts)}>"
+        rows = "" if self._n_rows_found is None else f", {self._n_rows_found} rows"
+        labels = {True: ", with labels", False: ", without labels", None: ""}[self._has_labels]
+        facts = f"{self._source()}{rows}, {self.n_features} features{labels}"
+        return f"<{type(self).__name__}: {facts}>"
 
     def _source(self) -> str:
         return "1 block" if len(self) == 1 else f"{len(self)} blocks"

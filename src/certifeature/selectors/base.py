@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, check_random_state
@@ -24,6 +23,7 @@ from certifeature.rows.matrix import original_columns, scaled_columns
 from certifeature.rows.rows import as_rows, come_in_blocks
 from certifeature.selectors.callbacks import telling_callbacks
 from certifeature.selectors.method import Method, Request
+from certifeature.selectors.notebook import ShownInNotebooks
 from certifeature.selectors.parameters import CONSTRAINTS, check_together, requested_size
 from certifeature.selectors.pipeline import Selection, run, select
 from certifeature.support.accepted import predicts_numbers
@@ -42,7 +42,7 @@ def _is_unsupervised(selector: Any) -> bool:
     return True
 
 
-class BaseSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+class BaseSelector(CallbackSupportMixin, SelectorMixin, ShownInNotebooks):
     """Base of the selectors; a subclass says by which method features are chosen."""
 
     _parameter_constraints = CONSTRAINTS

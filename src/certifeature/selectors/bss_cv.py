@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifeature._parallel import in_parallel
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.bss import BSSSelector
+from certifeature.selectors.notebook import ShownInNotebooks
 from certifeature.selectors.pipeline import samples_of_sizes
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.model import default_model, fit_model
@@ -27,7 +28,7 @@ __all__ = ["BSSSelectorCV"]
 _SERIES = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 
 
-class BSSSelectorCV(SelectorMixin, BaseEstimator):
+class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
     """Choose features by `BSSSelector`, and how many by cross-validation.
 
     In every fold features are chosen from the training rows alone, for several sizes; a model on

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,12 +17,13 @@ from certifeature._warnings import warn
 from certifeature.baselines import lpsvm
 from certifeature.rows.matrix import canonical_csr
 from certifeature.rows.rows import one_dimensional
+from certifeature.selectors.notebook import ShownInNotebooks
 from certifeature.support import feature_weights
 
 __all__ = ["LPSVMSelector"]
 
 
-class LPSVMSelector(SelectorMixin, BaseEstimator):
+class LPSVMSelector(SelectorMixin, ShownInNotebooks):
     r"""Choose the features to which a 1-norm SVM gives weight.
 
     The weights minimise ‖w‖₁ + C Σ max(0, 1 − yᵢ(xᵢ·w + b)), which leaves most of them at zero;
