@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from certifeature.support import dual_newton
-from certifeature.support.dual_newton import squared_hinge_duals
+from certifeature.support.dual_newton import InnerProducts, squared_hinge_duals
 from certifeature.support.newton import squared_hinge_minimiser
 
 
@@ -46,9 +47,10 @@ def test_same_weights_as_one_by_one(
     X, signs, costs = problems(seed, n_rows, n_features, n_problems, cost, shift)
     expected = one_by_one(X, scale, signs, costs)
     rows = np.column_stack([X, np.full(n_rows, scale)])
+    gram = InnerProducts(sparse.csr_array(X) if n_rows > n_features else X, scale=scale)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dual_newton, "_MAX_PRODUCTS", max_products)
-        duals = squared_hinge_duals(rows @ rows.T, signs, costs)
+        duals = squared_hinge_duals(gram, signs, costs)
     found = rows.T @ duals
     assert np.abs(found - expected).max() <= 1e-6 * max(np.abs(expected).max(), 1e-12)
     assert (duals[costs == 0] == 0).all()
@@ -58,5 +60,16 @@ def test_rows_far_from_the_origin_take_direct_solutions(rng):
     X, signs, costs = problems(0, 60, 100, 4, 10.0, shift=1e3)
     expected = one_by_one(X, 1.0, signs, costs)
     rows = np.column_stack([X, np.ones(60)])
-    found = rows.T @ squared_hinge_duals(rows @ rows.T, signs, costs)
+    found = rows.T @ squared_hinge_duals(InnerProducts(X, scale=1.0), signs, costs)
     assert np.abs(found - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("density", [0.02, 0.5, 1.0])
+@pytest.mark.parametrize("exponent", [-3, 0, 5])
+def test_inner_products_are_those_of_the_matrix(rng, density, exponent):
+    X = sparse.random_array((40, 60), density=density, rng=rng, format="csr")
+    values = rng.standard_normal((40, 3))
+    gram = InnerProducts(X, exponent, 2.0)
+    rows = np.column_stack([2.0**exponent * X.toarray(), np.full(40, 2.0)])
+    np.testing.assert_allclose(gram @ values, rows @ (rows.T @ values), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(gram.matrix, rows @ rows.T, rtol=1e-9, atol=1e-9)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from certifeature.rows.matrix import scaled_back
 from certifeature.support.newton import best_share, solved
 
-__all__ = ["squared_hinge_duals"]
+__all__ = ["InnerProducts", "squared_hinge_duals"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-# Of the weights, as in `squared_hinge_minimiser`.
-_TOLERANCE = 1e-10
+# Of the weights: the Hessian is at least the identity, so their error is at most the gradient.
+_TOLERANCE = 1e-7
 _MAX_STEPS = 200
 # Share of a residual that is left by the conjugate gradients of a step, at first.
 _FIRST_ACCURACY = 1e-2
@@ -23,8 +28,43 @@ _SHORT = 0.1
 _MAX_PRODUCTS = 50
 
 
+class InnerProducts:
+    """AAᵀ of the rows aᵢ = (2ᵉxᵢ, scale), as a matrix or row by row, whichever is quicker.
+
+    Parameters
+    ----------
+    rows : {ndarray, CSR array} of shape (n_samples, n_features)
+        Rows x.
+    exponent : int, default=0
+        The exponent e.
+    scale : float, default=0.0
+        The last feature of all rows; 0 if there is none.
+    """
+
+    def __init__(self, rows: Any, exponent: int = 0, scale: float = 0.0) -> None:
+        self._rows = rows
+        self._columns = rows.T.tocsr() if sparse.issparse(rows) else rows.T
+        self._exponent = exponent
+        self._square = scale**2
+        n_values = rows.nnz if sparse.issparse(rows) else rows.size
+        self._by_rows = 2 * n_values < rows.shape[0] ** 2
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """The Gram matrix."""
+        gram = self._rows @ self._columns
+        gram = gram.toarray() if sparse.issparse(gram) else gram
+        return np.asarray(scaled_back(gram, 2 * self._exponent) + self._square)
+
+    def __matmul__(self, values: FloatArray) -> FloatArray:
+        if not self._by_rows:
+            return self.matrix @ values
+        image = np.ldexp(self._columns.T @ (self._columns @ values), 2 * self._exponent)
+        return np.asarray(image + self._square * values.sum(axis=0))
+
+
 @np.errstate(over="ignore", invalid="ignore")
-def squared_hinge_duals(gram: FloatArray, signs: FloatArray, costs: FloatArray) -> FloatArray:
+def squared_hinge_duals(gram: InnerProducts, signs: FloatArray, costs: FloatArray) -> FloatArray:
     """Return the β of each problem, with which its weights are w = Aᵀβ, and AAᵀ is the Gram matrix.
 
     Every problem minimises ½‖w‖² + Σ cᵢ max(0, 1 − sᵢaᵢᵀw)². At its optimum β = 2cs·max(0, 1 − m)
@@ -35,8 +75,8 @@ def squared_hinge_duals(gram: FloatArray, signs: FloatArray, costs: FloatArray) 
 
     Parameters
     ----------
-    gram : ndarray of shape (n_samples, n_samples)
-        Inner products of the rows a.
+    gram : InnerProducts
+        Of the rows a.
     signs, costs : ndarray of shape (n_samples, n_problems)
         Labels −1 and +1, and the constants c; 0 for a row that is not part of a problem.
 
@@ -47,9 +87,9 @@ def squared_hinge_duals(gram: FloatArray, signs: FloatArray, costs: FloatArray) 
     Examples
     --------
     >>> import numpy as np
-    >>> from certifeature.support.dual_newton import squared_hinge_duals
+    >>> from certifeature.support.dual_newton import InnerProducts, squared_hinge_duals
     >>> rows = np.array([[-1.0], [1.0]])
-    >>> beta = squared_hinge_duals(rows @ rows.T, np.array([[-1.0], [1.0]]), np.ones((2, 1)))
+    >>> beta = squared_hinge_duals(InnerProducts(rows), np.array([[-1.0], [1.0]]), np.ones((2, 1)))
     >>> (rows.T @ beta).round(6)
     array([[0.8]])
     """
@@ -81,7 +121,7 @@ def _slack(signs: FloatArray, costs: FloatArray, values: FloatArray) -> FloatArr
 
 
 def _relative_errors(
-    gram: FloatArray, signs: FloatArray, costs: FloatArray, duals: FloatArray, values: FloatArray
+    gram: InnerProducts, signs: FloatArray, costs: FloatArray, duals: FloatArray, values: FloatArray
 ) -> FloatArray:
     """Return the norms of the gradients of the problems, relative to those of their weights."""
     rest = duals - 2 * costs * signs * _slack(signs, costs, values)
@@ -92,7 +132,7 @@ def _relative_errors(
 
 
 def _steps(
-    gram: FloatArray,
+    gram: InnerProducts,
     signs: FloatArray,
     costs: FloatArray,
     duals: FloatArray,
@@ -124,9 +164,9 @@ def _steps(
         directions = residuals + _ratios(squares, before) * directions
     for problem in np.flatnonzero((squares > goals) | (goals == 0)):
         rows = np.flatnonzero(short[:, problem])
-        system = gram[np.ix_(rows, rows)] + np.diag(ridges[rows, problem])
+        system = gram.matrix[np.ix_(rows, rows)] + np.diag(ridges[rows, problem])
         found[rows, problem] = solved(system, signs[rows, problem])
-        images[:, problem] = gram @ found[:, problem]
+        images[:, problem] = gram.matrix @ found[:, problem]
     return found - duals, images - values
 
 

@@ -19,7 +19,7 @@ from certifeature.rows.matrix import normalised, scaled_back
 from certifeature.rows.order import canonical_order
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.costs import row_costs
-from certifeature.support.dual_newton import squared_hinge_duals
+from certifeature.support.dual_newton import InnerProducts, squared_hinge_duals
 from certifeature.support.fitted import dense_coef
 from certifeature.support.model import check_row_norms, fit_model
 from certifeature.support.newton import has_smooth_loss
@@ -261,10 +261,7 @@ def _weights_at_once(
 
     All fits share the Gram matrix of the rows, which are those of the data over 2**exponent.
     """
-    gram = rows @ rows.T
-    gram = scaled_back(gram.toarray() if sparse.issparse(gram) else gram, 2 * exponent)
-    if svm.fit_intercept:
-        gram += float(svm.intercept_scaling) ** 2
+    gram = InnerProducts(rows, exponent, float(svm.intercept_scaling) if svm.fit_intercept else 0.0)
     classes = np.unique(y)
     positive = classes[1:] if len(classes) == 2 else classes
     signs = np.repeat(np.where(y[:, None] == positive, 1.0, -1.0), len(subsamples), axis=1)
