@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,9 +150,9 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     n_distinct = int(places.max()) + 1
     numbers = np.random.default_rng(0).standard_normal((n_distinct, n_components))
     left = np.linalg.qr(_image(columns, lengths[:, None] * numbers[places]))[0]
-    n_values = columns.shape[0] * n_components
-    along = np.empty((columns.shape[0], n_components)) if n_values <= _memory.MAX_VECTORS else None
-    images = _image(columns, left, along)
+    fits = len(_parts(columns, left)) == 1
+    along = columns @ left if fits else None
+    images = _image(columns, left) if along is None else columns.T @ along
     inner = left.T @ images
     squares, turn = np.linalg.eigh((inner + inner.T) / 2)
     squares, turn = squares[::-1], turn[:, ::-1]
@@ -167,7 +166,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
         values,
         columns,
         exponent,
-        _shares(columns, (part for _, part in _along(columns, left)) if along is None else [along]),
+        _shares(columns, left, along),
         residuals.T @ residuals,
         _largest_square(rows, columns, left),
         max(1, min(n_distinct, rows.shape[1]) - n_components),
@@ -199,27 +198,31 @@ def _places(rows: Any) -> tuple[NDArray[np.intp], FloatArray]:
     return places, lengths
 
 
-def _image(columns: Any, combinations: FloatArray, kept: FloatArray | None = None) -> FloatArray:
-    """Return XXᵀG for combinations G of the rows; XᵀG is kept where there is an array for it."""
-    image = np.zeros_like(combinations)
-    for some, along in _along(columns, combinations):
-        image += columns[some].T @ along
-        if kept is not None:
-            kept[some] = along
+def _parts(columns: Any, combinations: FloatArray) -> list[slice]:
+    """Return slices of the columns, one if XᵀG fits into memory as V does."""
+    n_columns = columns.shape[0]
+    if n_columns * combinations.shape[1] <= _memory.MAX_VECTORS:
+        return [slice(0, n_columns)]
+    stride = max(1, _memory.VECTORS_AT_ONCE // combinations.shape[1])
+    return [slice(start, start + stride) for start in range(0, n_columns, stride)]
+
+
+def _image(columns: Any, combinations: FloatArray) -> FloatArray:
+    """Return XXᵀG for combinations G of the rows."""
+    parts = (columns[some] for some in _parts(columns, combinations))
+    image: FloatArray = sum(part.T @ (part @ combinations) for part in parts)
     return image
 
 
-def _along(columns: Any, combinations: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield slices of the columns, and the rows of XᵀG that belong to them."""
-    n_columns = max(1, _memory.VECTORS_AT_ONCE // combinations.shape[1])
-    for start in range(0, columns.shape[0], n_columns):
-        some = slice(start, start + n_columns)
-        yield some, columns[some] @ combinations
-
-
-def _shares(columns: Any, parts: Iterable[FloatArray]) -> FloatArray:
-    """Return which share of the squared norm of each column is along directions, given in parts."""
-    squares = np.concatenate([np.einsum("ij,ij->i", along, along) for along in parts])
+def _shares(columns: Any, left: FloatArray, along: FloatArray | None) -> FloatArray:
+    """Return which share of the squared norm of each column is along the directions U."""
+    squares = np.concatenate(
+        [
+            np.einsum("ij,ij->i", part, part)
+            for some in _parts(columns, left)
+            for part in [columns[some] @ left if along is None else along]
+        ]
+    )
     if sparse.issparse(columns):
         total = np.asarray(columns.multiply(columns).sum(axis=1)).ravel()
     else:

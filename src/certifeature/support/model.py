@@ -155,8 +155,8 @@ def _fit_roughly(model: Any, X: Any, y: NDArray[Any], weights: dict[str, Any]) -
             # LIBLINEAR's primal problem is much quicker of many rows and few columns; there, what
             # follows is quicker still.
             tall = X.shape[1] <= min(X.shape[0], MAX_DIRECT)
-            soft = model.C * _largest_row_norm(X) ** 2 <= _SOFT
-            tol = max(model.tol, _ROUGH) if tall and soft else model.tol
+            is_soft = tall and model.C * _largest_row_norm(X) ** 2 <= _SOFT
+            tol = max(model.tol, _ROUGH) if is_soft else model.tol
             model.set_params(dual="auto", tol=tol).fit(X, y, **weights)
         finally:
             model.set_params(**given)
@@ -186,10 +186,13 @@ def _fit_closely(
 
 def _largest_row_norm(X: Any) -> float:
     """Return the largest norm of a row, safe from overflow on the way."""
+    X = X.tocsr() if sparse.issparse(X) else X
     values = X.data if sparse.issparse(X) else X
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0:
         return 0.0
-    shares = X / largest
-    squares = shares.multiply(shares) if sparse.issparse(shares) else shares * shares
-    return largest * float(np.sqrt(np.asarray(squares.sum(axis=1)).max()))
+    squares = (values / largest) ** 2
+    if sparse.issparse(X):
+        squares = sparse.csr_array((squares, X.indices, X.indptr), shape=X.shape)
+        return largest * float(np.sqrt((squares @ np.ones(X.shape[1])).max()))
+    return largest * float(np.sqrt(squares.sum(axis=1).max()))
