@@ -278,7 +278,7 @@ class TestBadText:
             (b"a,b,c\n1,2,0\n", r"no column is named y.*'a', 'b', 'c'.*as target"),
             (b"a,y,Class\n1,2,0\n", r"could be 'y', 'Class'.*as target"),
             (b"a,a,y\n1,2,0\n", r"'a' occurs twice"),
-            (b",a,y\n0,2,0\n", r"no name.*index=False"),
+            (b",a,y\n0,2,0\n", r"no name.*--id 0"),
             (b"1.5,2.5,y\n0,2,0\n", r"header is needed.*'1.5', '2.5'"),
             (b"a,b,y\n1,2,0\n\n3,red,1\n", r"line 4, column 'b': 'red' is not a finite number"),
             (b"a,b,y\n1,2,0\n3,1_0,1\n", r"line 3, column 'b': '1_0' is not"),

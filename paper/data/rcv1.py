@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.datasets import fetch_rcv1
 
 from certifeature.datasets._bytes import read_bytes
-from certifeature.datasets._checks import checked_data, first_few
+from certifeature.datasets._checks import checked_data
+from certifeature.datasets._columns import first_few
 from certifeature.datasets._svmlight import SVMlightRows, parse_svmlight
 from certifeature.datasets.dataset import Dataset
 

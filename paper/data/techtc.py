@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.datasets._bytes import check_text, decoding
-from certifeature.datasets._checks import checked_data, first_few
+from certifeature.datasets._checks import checked_data
+from certifeature.datasets._columns import first_few
 from certifeature.datasets._svmlight import SVMlightRows, parse_svmlight
 from certifeature.datasets.dataset import Dataset
 

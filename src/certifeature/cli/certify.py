@@ -13,7 +13,9 @@ from certifeature.cli.loading import Scaling, load, scaled
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
+    DropOption,
     FormatOption,
+    IdOption,
     JSONOption,
     ModelOption,
     Models,
@@ -21,10 +23,12 @@ from certifeature.cli.options import (
     ScaleOption,
     SeedOption,
     TargetOption,
+    TransposeOption,
     linear_model,
 )
 from certifeature.cli.output import check_writable, json_text, reproduction
 from certifeature.cli.progress import showing
+from certifeature.cli.source import Source
 from certifeature.report import Report, write_report
 
 __all__ = ["certify_command"]
@@ -41,6 +45,9 @@ def certify_command(
         ),
     ],
     target: TargetOption = None,
+    id: IdOption = None,
+    drop: DropOption = None,
+    transpose: TransposeOption = False,
     unsupervised: Annotated[
         bool, typer.Option("--unsupervised", help="Certify for all rows, without labels.")
     ] = False,
@@ -55,7 +62,7 @@ def certify_command(
     """Say what a selection of features can cost, whoever made it.
 
     \b
-    Columns without a name are called by their number, from 1. There is no --cv here: a list
+    Columns without a name are called by their number, from 0. There is no --cv here: a list
     of features cannot be chosen anew in every fold, and its errors would look too good.
 
     \b
@@ -63,9 +70,10 @@ def certify_command(
       certifeature certify genes.csv -t tumour -f chosen.txt --scale standard
       certifeature certify pages.svm -f chosen.txt --json
     """
-    check_writable(report, inputs=(data, features))
+    source = Source(data, target, format, id, drop, transpose)
+    check_writable(report, inputs=(*source.files(), features))
     with showing("reading"):
-        loaded = load(data, target=target, format=format, needs_labels=not unsupervised)
+        loaded = load(source, needs_labels=not unsupervised)
         loaded = scaled(loaded, scale)
         sample = read_features(features, loaded.names)
     estimator = linear_model(model, loaded.y, cost, seed)

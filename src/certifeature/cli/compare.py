@@ -15,7 +15,9 @@ from certifeature.cli.loading import Loaded, Scaling, check_scaling, load
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
+    DropOption,
     FormatOption,
+    IdOption,
     JSONOption,
     MethodsOption,
     ModelOption,
@@ -24,10 +26,12 @@ from certifeature.cli.options import (
     ScaleOption,
     SeedOption,
     TargetOption,
+    TransposeOption,
     linear_model,
 )
 from certifeature.cli.output import check_writable, json_text, reproduction
 from certifeature.cli.progress import showing
+from certifeature.cli.source import Source
 from certifeature.compare import Comparison, compare, method_named
 from certifeature.report import Report, write_report
 
@@ -40,6 +44,9 @@ def compare_command(
         list[int], typer.Option("-k", help="Number of features to choose; may be repeated.")
     ],
     target: TargetOption = None,
+    id: IdOption = None,
+    drop: DropOption = None,
+    transpose: TransposeOption = False,
     methods: MethodsOption = None,
     output: Annotated[
         Path | None,
@@ -66,14 +73,15 @@ def compare_command(
       certifeature compare pages.svm -k 300 -m bss -m rfe -m l1 --report report.html
     """
     names = [method_named(name).name for name in methods] if methods else None
-    check_writable(output, report, inputs=(data,))
+    source = Source(data, target, format, id, drop, transpose)
+    check_writable(output, report, inputs=source.files())
     if output is not None and output.suffix not in (".csv", ".json"):
         raise ValueError(
             f"{output}: the table can be written as .csv or .json; give such a file name."
         )
     with showing("reading"):
         # Columns are scaled again in each fold, by its training rows.
-        loaded = load(data, target=target, format=format, needs_labels=True)
+        loaded = load(source, needs_labels=True)
         check_scaling(loaded.X, scale)
     estimator = linear_model(model, loaded.y, cost, seed)
     with showing("comparing methods"):

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature.cli.source import Source
 from certifeature.compare.fold import column_scaler
-from certifeature.datasets import read_data
 from certifeature.rows.matrix import fingerprint
 
-__all__ = ["Loaded", "Scaling", "check_scaling", "distinct_names", "load", "scaled", "to_scale"]
-
-# Memory for the file, its numbers and what is computed from them, per byte of the file.
-_MEMORY_PER_BYTE = 2.0
+__all__ = [
+    "Loaded",
+    "Scaling",
+    "check_scaling",
+    "distinct_names",
+    "load",
+    "scaled",
+    "to_scale",
+]
 
 
 class Scaling(StrEnum):
@@ -33,32 +36,23 @@ class Scaling(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """Data with labels (if any), a name for every column, and a fingerprint."""
+    """Data with labels and names of rows (if any), a name for every column, and a fingerprint."""
 
     X: Any
     y: NDArray[Any] | None
     names: NDArray[np.str_]
     source: str
     fingerprint: str
+    ids: NDArray[np.str_] | None = None
+    id_name: str = "id"
 
     def __str__(self) -> str:
         return f"{self.source}: {self.X.shape[0]:,} rows, {self.X.shape[1]:,} features"
 
 
-def load(path: str, *, target: str | None, format: str | None, needs_labels: bool) -> Loaded:
-    """Read a file, or standard input for ``-``.
-
-    Columns have names as `distinct_names` gives them.
-    """
-    if path == "-":
-        if format is None:
-            raise ValueError(
-                "standard input has no file name; give its format, such as --format svmlight."
-            )
-        data = read_data(sys.stdin.buffer, target=target, format=format)
-    else:
-        _check_memory(Path(path))
-        data = read_data(path, target=target, format=format)
+def load(source: Source, *, needs_labels: bool) -> Loaded:
+    """Read data; columns have names as `distinct_names` gives them."""
+    data = source.read()
     if needs_labels:
         if data.y is None:
             raise ValueError(
@@ -72,18 +66,18 @@ def load(path: str, *, target: str | None, format: str | None, needs_labels: boo
     names = distinct_names(data.feature_names, data.X.shape[1])
     y_digest = "" if data.y is None else fingerprint(np.unique(data.y, return_inverse=True)[1])
     digest = fingerprint(data.X)[:16] + y_digest[:16]
-    return Loaded(data.X, data.y, names, data.source, digest)
+    return Loaded(data.X, data.y, names, data.source, digest, data.ids, source.id or "id")
 
 
 def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[np.str_]:
     """Return a different name for each column.
 
-    A column without a name is called by its number, from 1. Of columns with the same name, the
-    second gets " (2)" after it, and so on.
+    A column without a name is called by its number, from 0 as in Python. Of columns with the same
+    name, the second gets " (2)" after it, and so on.
     """
     if names is None:
-        return np.arange(1, n_features + 1).astype(f"U{len(str(n_features))}")
-    given = [str(name).strip() or str(number) for number, name in enumerate(names, start=1)]
+        return np.arange(n_features).astype(f"U{len(str(n_features))}")
+    given = [str(name).strip() or str(number) for number, name in enumerate(names)]
     taken, counts = set(given), Counter[str]()
     for place, name in enumerate(given):
         counts[name] += 1
@@ -129,26 +123,3 @@ def check_scaling(X: Any, scaling: Scaling) -> None:
         raise ValueError(
             "--scale tfidf is for counts, but the data have negative values; use another --scale."
         )
-
-
-def _check_memory(path: Path) -> None:
-    """Raise if a file is too large for the memory that is free."""
-    if not path.is_file():
-        return
-    size, free = path.stat().st_size, _free_memory()
-    if free is not None and size * _MEMORY_PER_BYTE > free:
-        raise ValueError(
-            f"{path}: the file has {size / 2**30:.1f} GiB and needs about "
-            f"{size * _MEMORY_PER_BYTE / 2**30:.1f} GiB of memory, but {free / 2**30:.1f} GiB are "
-            "free. Use fewer rows or columns, a sparse format, or a machine with more memory."
-        )
-
-
-def _free_memory() -> int | None:
-    """Return how many bytes are free; None on systems other than Linux."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    sizes = dict(line.split(":") for line in lines)
-    return int(sizes["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in sizes else None

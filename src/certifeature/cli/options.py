@@ -17,7 +17,9 @@ from certifeature.support import default_model
 __all__ = [
     "CostOption",
     "DataArgument",
+    "DropOption",
     "FormatOption",
+    "IdOption",
     "JSONOption",
     "MethodOption",
     "MethodsOption",
@@ -27,6 +29,7 @@ __all__ = [
     "ScaleOption",
     "SeedOption",
     "TargetOption",
+    "TransposeOption",
     "linear_model",
 ]
 
@@ -40,16 +43,47 @@ class Models(StrEnum):
 
 
 DataArgument = Annotated[
-    str,
+    list[str],
     typer.Argument(
-        metavar="DATA",
+        metavar="DATA...",
         help="SVMlight, CSV, TSV, Parquet or NPZ file, compressed or not; a folder with X.npz "
-        "and y.npy; - for standard input.",
+        "and y.npy; - for standard input; or several files with the same columns, a folder of "
+        "them, or a pattern such as 'parts/*.svm'.",
     ),
 ]
 TargetOption = Annotated[
     str | None,
-    typer.Option("--target", "-t", help="Column, or array of an NPZ file, that holds the labels."),
+    typer.Option(
+        "--target",
+        "-t",
+        help="Column, or array of an NPZ file, that holds the labels. Columns have names, or "
+        "numbers from 0, as in Python.",
+    ),
+]
+IdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="Column that names the rows: no feature, but kept in files of data that are written.",
+    ),
+]
+DropOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop",
+        metavar="COLUMN,...",
+        help="Columns that are left out; may be repeated.",
+    ),
+]
+TransposeOption = Annotated[
+    bool,
+    typer.Option(
+        "--transpose",
+        help="The CSV or TSV file has a feature in each line and a sample in each column, as "
+        "tables of gene expression have: the first column names the features, the header the "
+        "samples, and the labels are a line too, which begins with the name given as --target.",
+    ),
 ]
 FormatOption = Annotated[
     str | None,

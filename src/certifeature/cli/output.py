@@ -9,7 +9,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ _ENDINGS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
 _SVMLIGHT = (".svm", ".svmlight")
 
 
-def check_writable(*paths: Path | None, inputs: tuple[str | Path, ...] = ()) -> None:
+def check_writable(*paths: Path | None, inputs: Sequence[str | Path] = ()) -> None:
     """Raise, before any long work, if a file cannot be written or must not be."""
     taken = {os.path.realpath(path) for path in inputs if str(path) != "-"}
     for path in paths:
@@ -94,51 +94,66 @@ def reproduction(data: Loaded, seed: int) -> dict[str, str]:
     }
 
 
-def check_data_file(path: Path | None, y: NDArray[Any] | None) -> None:
-    """Raise, before any long work, if data with these labels cannot be written to a file."""
+def check_data_file(path: Path | None, data: Loaded) -> None:
+    """Raise, before any long work, if such data cannot be written to a file."""
     if path is None:
         return
     if path.suffix not in _ENDINGS:
         raise ValueError(
             f"{path}: data can be written as {', '.join(_ENDINGS)}; give such a file name."
         )
-    if path.suffix in _SVMLIGHT and (y is None or y.dtype.kind not in "if"):
-        raise ValueError(f"{path}: SVMlight labels are numbers; write .csv or .npz instead.")
+    if path.suffix in _SVMLIGHT:
+        if data.y is None or data.y.dtype.kind not in "if":
+            raise ValueError(f"{path}: SVMlight labels are numbers; write .csv or .npz instead.")
+        if data.ids is not None:
+            raise ValueError(
+                f"{path}: SVMlight has no place for the names of rows; write .csv or .npz instead."
+            )
 
 
-def write_data(path: Path, X: Any, y: NDArray[Any] | None, names: NDArray[np.str_]) -> None:
+def write_data(path: Path, data: Loaded) -> None:
     """Write data in the format that the ending of the name tells, whole or not at all."""
     with replacing(path) as unfinished:
         if path.suffix in _SVMLIGHT:
-            dump_svmlight_file(X, y, str(unfinished), zero_based=False)
+            dump_svmlight_file(data.X, data.y, str(unfinished), zero_based=False)
         elif path.suffix == ".npz":
-            dense = X.toarray() if sparse.issparse(X) else X
-            arrays: dict[str, Any] = {"X": dense, "feature_names": names}
-            np.savez_compressed(unfinished, **arrays | ({} if y is None else {"y": y}))
+            arrays: dict[str, Any] = {"X": _dense(data.X), "feature_names": data.names}
+            others = {"y": data.y, "ids": data.ids}
+            arrays |= {name: array for name, array in others.items() if array is not None}
+            np.savez_compressed(unfinished, **arrays)
         else:
-            _write_text(unfinished, X, y, names, "," if path.suffix == ".csv" else "\t")
+            _write_text(unfinished, data, "," if path.suffix == ".csv" else "\t")
 
 
-def _write_text(
-    path: Path, X: Any, y: NDArray[Any] | None, names: NDArray[np.str_], delimiter: str
-) -> None:
-    dense = X.toarray() if sparse.issparse(X) else X
+def _write_text(path: Path, data: Loaded, delimiter: str) -> None:
+    names: list[str] = data.names.tolist()
+    header, columns = list(map(guarded, names)), [_dense(data.X).tolist()]
+    taken = {name.lower() for name in names}
+    # A column of labels or row names must have a name that no feature has.
+    if data.ids is not None:
+        name = _free_name((data.id_name, "id", "row"), taken)
+        header.insert(0, guarded(name))
+        columns.insert(0, [[_text(value)] for value in data.ids.tolist()])
+        taken.add(name.lower())
+    if data.y is not None:
+        header.append(_free_name(("y", "label", "target", "class"), taken))
+        columns.append([[_text(value)] for value in data.y.tolist()])
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        labels = None if y is None else [_text(label) for label in y.tolist()]
-        header = map(guarded, names.tolist())
-        writer.writerow([*header, *([] if labels is None else [_label_name(names)])])
-        for number, row in enumerate(dense):
-            writer.writerow([*row.tolist(), *([] if labels is None else [labels[number]])])
+        writer.writerow(header)
+        for parts in zip(*columns, strict=True):
+            writer.writerow(list(itertools.chain(*parts)))
 
 
-def _text(label: Any) -> Any:
-    return guarded(label) if isinstance(label, str) else label
+def _dense(X: Any) -> NDArray[np.float64]:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
-def _label_name(names: NDArray[np.str_]) -> str:
-    """Return a name for the column of labels that no feature has."""
-    taken = {str(name).lower() for name in names}
-    numbered = (f"y{number}" for number in itertools.count(1))
-    candidates = itertools.chain(("y", "label", "target", "class"), numbered)
-    return next(name for name in candidates if name not in taken)
+def _text(value: Any) -> Any:
+    return guarded(value) if isinstance(value, str) else value
+
+
+def _free_name(wishes: Sequence[str], taken: set[str]) -> str:
+    numbered = (f"{wishes[0]}{number}" for number in itertools.count(1))
+    candidates = itertools.chain(wishes, numbered)
+    return next(name for name in candidates if name.lower() not in taken)

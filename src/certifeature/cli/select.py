@@ -31,7 +31,9 @@ from certifeature.cli.loading import Loaded, Scaling, load, scaled, to_scale
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
+    DropOption,
     FormatOption,
+    IdOption,
     JSONOption,
     MethodOption,
     ModelOption,
@@ -40,6 +42,7 @@ from certifeature.cli.options import (
     ScaleOption,
     SeedOption,
     TargetOption,
+    TransposeOption,
     linear_model,
 )
 from certifeature.cli.output import (
@@ -51,6 +54,7 @@ from certifeature.cli.output import (
     write_data,
 )
 from certifeature.cli.progress import showing
+from certifeature.cli.source import Source
 from certifeature.compare import method_named
 from certifeature.report import Feature, Report, write_report
 from certifeature.rows.matrix import scaled_columns
@@ -67,6 +71,9 @@ def select_command(
     data: DataArgument,
     size: SizeOption,
     target: TargetOption = None,
+    id: IdOption = None,
+    drop: DropOption = None,
+    transpose: TransposeOption = False,
     unsupervised: Annotated[
         bool, typer.Option("--unsupervised", help="Choose for all rows, without labels.")
     ] = False,
@@ -124,10 +131,11 @@ def select_command(
     if to_stdout and as_json:
         raise ValueError("-o - and --json both print to standard output; choose one.")
     lists = (value[1:] for value in named if value.startswith("@"))
-    check_writable(None if to_stdout else output, write, report, inputs=(data, *lists))
+    source = Source(data, target, format, id, drop, transpose)
+    check_writable(None if to_stdout else output, write, report, inputs=(*source.files(), *lists))
     with showing("reading"):
-        loaded = load(data, target=target, format=format, needs_labels=not unsupervised)
-    check_data_file(write, loaded.y)
+        loaded = load(source, needs_labels=not unsupervised)
+    check_data_file(write, loaded)
     estimator = linear_model(model, loaded.y, cost, seed)
     new_data = None if cv is None else _new_data(loaded, wishes, estimator, scale, seed, cv)
     loaded = scaled(loaded, scale)
@@ -138,7 +146,7 @@ def select_command(
     if write is not None:
         columns, scales = choice.sample.indices, choice.sample.weights
         reduced = scaled_columns(loaded.X[:, columns], scales)
-        write_data(write, reduced, loaded.y, loaded.names[columns])
+        write_data(write, replace(loaded, X=reduced, names=loaded.names[columns]))
     if report is not None:
         asked = {
             "Data": str(loaded),

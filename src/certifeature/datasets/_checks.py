@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from difflib import get_close_matches
-from numbers import Integral
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,16 +14,17 @@ from certifeature._formulas import is_number, unguarded
 from certifeature.datasets.dataset import Dataset
 from certifeature.rows.matrix import canonical_csr
 
-__all__ = ["check_target", "checked_data", "find_label", "first_few", "labels_from_text"]
+__all__ = ["checked_data", "labels_from_text"]
 
-_LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
 # "none" and "na" may well be the names of classes.
 _MISSING_LABELS = frozenset({"", "?", "nan"})
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _LARGEST_EXACT = 2.0**53
 
 
-def checked_data(X: Any, y: Any, feature_names: Any, source: str) -> Dataset:
+def checked_data(
+    X: Any, y: Any, feature_names: Any, source: str, ids: NDArray[np.str_] | None = None
+) -> Dataset:
     """Return the parts as a Dataset, or say what is wrong with them."""
     X = _checked_matrix(X, source)
     n_rows, n_columns = X.shape
@@ -49,7 +48,7 @@ def checked_data(X: Any, y: Any, feature_names: Any, source: str) -> Dataset:
                 f"shape {feature_names.shape} and type {feature_names.dtype}; one text per feature "
                 "is needed. Correct the names or leave them out."
             )
-    return Dataset(X=X, y=y, feature_names=feature_names, source=source)
+    return Dataset(X=X, y=y, feature_names=feature_names, source=source, ids=ids)
 
 
 def _checked_matrix(X: Any, source: str) -> Any:
@@ -102,68 +101,29 @@ def _checked_labels(y: Any, source: str) -> NDArray[Any]:
     return y.astype(np.int64) if whole else y
 
 
-def check_target(target: Any) -> None:
-    """Raise unless target is a name, a position or None."""
-    if target is not None and (
-        not isinstance(target, str | Integral) or isinstance(target, bool | np.bool_)
-    ):
-        raise ValueError(
-            f"target={target!r} is neither a name nor a position. Give the name of the labels, or "
-            "a whole number: 0 is the first column, -1 the last."
-        )
+def labels_from_text(fields: Sequence[str], row_name: Callable[[int], str]) -> NDArray[Any]:
+    """Return labels as numbers or as text, whichever all of them are.
 
-
-def find_label(names: Sequence[str], target: str | int | None, source: str) -> int | None:
-    """Return the position of the label among the names, or None if none looks like one."""
-    if isinstance(target, str):
-        found = [position for position, name in enumerate(names) if name == target]
-        if not found:
-            # Similar names first, since the right one may be the last of thousands.
-            likely = get_close_matches(target, names)
-            shown = first_few([*likely, *(name for name in names if name not in likely)])
-            raise ValueError(
-                f"{source}: target={target!r} is not there. There is {shown}. "
-                "Give one of these as target."
-            )
-        return found[0]
-    if target is not None:
-        if not -len(names) <= target < len(names):
-            raise ValueError(
-                f"{source}: target={target} is not a position among {len(names)} columns. "
-                f"Give one from 0 to {len(names) - 1}, or -1 for the last."
-            )
-        return int(target) % len(names)
-    found = [position for position, name in enumerate(names) if name.lower() in _LABEL_NAMES]
-    if len(found) > 1:
-        raise ValueError(
-            f"{source}: the labels could be {first_few([names[i] for i in found])}. "
-            "Give the name of one as target."
-        )
-    return found[0] if found else None
-
-
-def first_few(names: Sequence[str], n_shown: int = 8) -> str:
-    """Return the first few names as text."""
-    shown = ", ".join(repr(name[:60]) for name in names[:n_shown]) or "nothing"
-    n_left = len(names) - n_shown
-    return f"{shown} and {n_left} more" if n_left > 0 else shown
-
-
-def labels_from_text(fields: Sequence[str], lines: Sequence[int], source: str) -> NDArray[Any]:
-    """Return labels as numbers or as text, whichever all of them are."""
+    Parameters
+    ----------
+    fields : sequence of str
+        The labels.
+    row_name : callable
+        Gives what an error calls a row, by its number from 0.
+    """
     fields = [unguarded(field.strip()) for field in fields]
     numeric = [is_number(field) for field in fields]
     some_numeric = any(numeric)
-    for field, is_numeric, line in zip(fields, numeric, lines, strict=True):
+    for row, (field, is_numeric) in enumerate(zip(fields, numeric, strict=True)):
         if field.lower() in _MISSING_LABELS:
             raise ValueError(
-                f"{source}, line {line}: the label is missing (found {field!r}). Every row needs "
-                "one: fill it in or remove the line."
+                f"{row_name(row)}: the label is missing (found {field!r}). Every row needs "
+                "one: fill it in or remove the row."
             )
         # One text among numbers is more often a mistake than a class.
         if some_numeric and not is_numeric:
             raise ValueError(
-                f"{source}, line {line}: the label {field[:60]!r} is not a number, and others are. "
+                f"{row_name(row)}: the label {field[:60]!r} is not a number, and others are. "
                 "Correct it, or make the labels all numbers or all texts."
             )
     if all(_WHOLE.fullmatch(field) for field in fields):

@@ -1,139 +1,93 @@
-"""CSV and TSV: a header, then a line per row with numbers and one label."""
+"""CSV and TSV: a table of numbers with labels, and with names of the rows if it has them."""
 
 from __future__ import annotations
 
-import csv
-import io
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 import numpy as np
 
 from certifeature._formulas import unguarded
-from certifeature.datasets._bytes import check_text
-from certifeature.datasets._checks import (
-    checked_data,
-    find_label,
-    first_few,
-    labels_from_text,
-)
+from certifeature.datasets._checks import checked_data, labels_from_text
+from certifeature.datasets._columns import Columns, first_few
+from certifeature.datasets._table import Table, delimited_table, transposed_table
 from certifeature.datasets.dataset import Dataset
 
-__all__ = ["read_csv", "read_tsv"]
+__all__ = ["is_missing", "is_plain_number", "read_csv", "read_tsv"]
 
 _MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
+_N_TEXTS = 4
 
 
-def read_csv(content: bytes, source: str, target: str | int | None) -> Dataset:
+def read_csv(content: bytes, source: str, columns: Columns) -> Dataset:
     """Read comma-separated values."""
-    return _read_delimited(content, source, target, ",")
+    return _read_delimited(content, source, columns, ",")
 
 
-def read_tsv(content: bytes, source: str, target: str | int | None) -> Dataset:
+def read_tsv(content: bytes, source: str, columns: Columns) -> Dataset:
     """Read tab-separated values."""
-    return _read_delimited(content, source, target, "\t")
+    return _read_delimited(content, source, columns, "\t")
 
 
-def _read_delimited(
-    content: bytes, source: str, target: str | int | None, delimiter: str
-) -> Dataset:
-    check_text(content, source)
-    records = _records(content, source, delimiter)
-    _, header = next(records, (0, []))
-    names = [unguarded(name.strip()) for name in header]
-    position = _label_position(names, target, source, delimiter)
-    names_of_features = names[:position] + names[position + 1 :]
-    _check_names(names_of_features, source)
-
-    values, labels, lines = array("d"), [], []
-    for line, record in records:
-        if len(record) != len(names):
-            raise ValueError(
-                f"{source}, line {line}: there are {len(record)} fields, and the header has "
-                f"{len(names)}. Correct the line; check that the file is complete."
-            )
-        labels.append(record.pop(position))
-        lines.append(line)
+def _read_delimited(content: bytes, source: str, columns: Columns, delimiter: str) -> Dataset:
+    if columns.transpose:
+        table, columns = transposed_table(content, source, delimiter, columns)
+    else:
+        table = delimited_table(content, source, delimiter)
+        _check_distinct(table.names, source)
+    places = columns.places(table.names, source)
+    names = [table.names[i] for i in places.features]
+    if not columns.transpose:
+        _check_names(names, source)
+    labels, ids, rows = [], [], []
+    values = array("d")
+    for row, record in table.records:
+        rows.append(row)
+        labels.append(record[places.label])
+        ids.append("" if places.id is None else unguarded(record[places.id].strip()))
+        fields = [record[i] for i in places.features]
         try:
-            values.extend(map(float, record))
+            values.extend(map(float, fields))
         except ValueError:
-            _blame(record, names_of_features, line, source)
-        joined = "".join(record)
+            _blame(fields, names, row, table)
+        joined = "".join(fields)
         # Python reads 1_0 as ten, and digits of other scripts as numbers; no other reader does.
         if "_" in joined or not joined.isascii():
-            _blame(record, names_of_features, line, source)
-    if not lines:
-        raise ValueError(
-            f"{source}: there is a header and no line of data. Check that the file is complete."
-        )
-    X = np.frombuffer(values, dtype=np.float64).reshape(len(lines), -1)
-    _check_finite(X, names_of_features, lines, source)
-    y = labels_from_text(labels, lines, source)
-    return checked_data(X, y, np.array(names_of_features, dtype=np.str_), source)
-
-
-def _records(content: bytes, source: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line of each record that is not blank, and its fields."""
-    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
-    line = 1
-    try:
-        for record in reader:
-            if record:
-                yield line, record
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise ValueError(
-            f"{source}, line {line}: {error}. Correct the quotation marks of the record that "
-            "starts there."
-        ) from None
-
-
-def _label_position(
-    names: Sequence[str], target: str | int | None, source: str, delimiter: str
-) -> int:
-    if not names:
-        raise ValueError(
-            f"{source}: the file is empty. A header with the names of the columns and at least "
-            "one line of data are needed."
-        )
-    if len(names) == 1:
-        raise ValueError(
-            f"{source}, header: {names[0][:60]!r} is one column; a label and at least "
-            f"one feature, separated by {delimiter!r}, are needed. Check the separator."
-        )
-    if len(set(names)) < len(names):
-        twice = Counter(names).most_common(1)[0][0]
-        raise ValueError(
-            f"{source}, header: column name {twice!r} occurs twice. A header of distinct names is "
-            "needed: add or correct it."
-        )
-    position = find_label(names, target, source)
-    if position is None:
-        raise ValueError(
-            f"{source}: no column is named y, label, target or class. The columns are "
-            f"{first_few(names)}. Give the name of the label column as target."
-        )
-    return position
+            _blame(fields, names, row, table)
+    X = np.frombuffer(values, dtype=np.float64).reshape(len(rows), -1)
+    _check_finite(X, names, rows, table)
+    y = labels_from_text(labels, lambda number: table.place(rows[number]))
+    row_names = None if places.id is None else np.array(ids, dtype=np.str_)
+    return checked_data(X, y, np.array(names, dtype=np.str_), source, row_names)
 
 
 def _check_names(names: Sequence[str], source: str) -> None:
     if "" in names:
         raise ValueError(
-            f"{source}, header: a column has no name. Name it, or leave it out if it numbers the "
-            "rows (in pandas, write with index=False)."
+            f"{source}, header: a column has no name. Name it; or, if it names or numbers the "
+            "rows, give its position as id (--id 0 if it is the first)."
         )
     # Plain integers are the names that pandas gives; other numbers are data.
-    if all(map(_is_number, names)) and not all(name.isdecimal() for name in names):
+    if all(map(is_plain_number, names)) and not all(name.isdecimal() for name in names):
         raise ValueError(
             f"{source}, header: a header is needed, and there are numbers: {first_few(names)}. "
             "Add a line with the names of the columns."
         )
 
 
-def _is_number(field: str) -> bool:
+def _check_distinct(names: Sequence[str], source: str) -> None:
+    if len(set(names)) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise ValueError(
+            f"{source}, header: column name {twice!r} occurs twice. A header of distinct names is "
+            "needed: add or correct it."
+        )
+
+
+def is_plain_number(field: str) -> bool:
+    """Tell whether a field is a number to every reader."""
     try:
         float(field)
     except ValueError:
@@ -141,26 +95,42 @@ def _is_number(field: str) -> bool:
     return "_" not in field and field.isascii()
 
 
-def _check_finite(X: np.ndarray, names: Sequence[str], lines: Sequence[int], source: str) -> None:
+def is_missing(field: str) -> bool:
+    """Tell whether a field stands for a value that is not there."""
+    return field.strip().lower() in _MISSING
+
+
+def _check_finite(
+    X: np.ndarray, names: Sequence[str], rows: Sequence[int | str], table: Table
+) -> None:
     finite = np.isfinite(X)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
-        _blame_field(str(X[row, column]), names[column], lines[row], source)
+        _blame_field(str(X[row, column]), names[column], [], rows[row], table)
 
 
-def _blame(record: Sequence[str], names: Sequence[str], line: int, source: str) -> NoReturn:
-    field, name = next(pair for pair in zip(record, names, strict=True) if not _is_number(pair[0]))
-    _blame_field(field, name, line, source)
+def _blame(fields: Sequence[str], names: Sequence[str], row: int | str, table: Table) -> NoReturn:
+    wrong = [i for i, field in enumerate(fields) if not is_plain_number(field)]
+    texts = [f"{names[i]!r} ({fields[i][:30]!r})" for i in wrong[1:] if not is_missing(fields[i])]
+    _blame_field(fields[wrong[0]], names[wrong[0]], texts, row, table)
 
 
-def _blame_field(field: str, name: str, line: int, source: str) -> NoReturn:
-    place = f"{source}, line {line}, column {name!r}"
-    if field.strip().lower() in _MISSING:
+def _blame_field(
+    field: str, name: str, other_texts: Sequence[str], row: int | str, table: Table
+) -> NoReturn:
+    place = f"{table.place(row)}, {table.column} {name!r}"
+    if is_missing(field):
         raise ValueError(
-            f"{place}: the value is missing (found {field!r}). Impute it, or remove the line or "
-            "the column."
+            f"{place}: the value is missing (found {field!r}). Impute it, or remove the "
+            f"{table.row}; or leave the {table.column} out with drop (--drop)."
         )
+    others = ""
+    if other_texts:
+        n_left = len(other_texts) - _N_TEXTS
+        left = f" and {n_left} more" if n_left > 0 else ""
+        others = f" There is text in {', '.join(other_texts[:_N_TEXTS])}{left}, too."
     raise ValueError(
-        f"{place}: {field[:60]!r} is not a finite number. Encode or remove columns of text; if "
+        f"{place}: {field[:60]!r} is not a finite number.{others} Leave text out with drop "
+        "(--drop), keep one as the names of the rows with id (--id), or encode it as numbers; if "
         "this is the label, give its name as target."
     )

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.datasets._bytes import check_text, decoding, read_bytes
-from certifeature.datasets._checks import checked_data, find_label, first_few
+from certifeature.datasets._checks import checked_data
+from certifeature.datasets._columns import Columns, find_label, first_few
 from certifeature.datasets.dataset import Dataset
 
 __all__ = ["read_folder", "read_npz"]
@@ -24,8 +25,10 @@ _SPARSE_KEYS = frozenset({"format", "shape", "data"})
 _SPARSE_FORMATS = ("csr", "csc", "coo")
 
 
-def read_npz(content: bytes, source: str, target: str | int | None) -> Dataset:
+def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
     """Read an archive with X and y, or a matrix that ``scipy.sparse.save_npz`` wrote."""
+    columns.refuse_but_target(source, "an NPZ file")
+    target = columns.target
     _check_is_name(target, source)
     with decoding(source, "an NPZ file"):
         if not content.startswith(b"PK"):
@@ -88,9 +91,10 @@ def _sparse_matrix(content: bytes, source: str, target: str | int | None) -> Any
         return X.tocsr()
 
 
-def read_folder(folder: Path, target: str | int | None) -> Dataset:
+def read_folder(folder: Path, columns: Columns) -> Dataset:
     """Read ``X.npz``, ``y.npy`` and ``features.txt`` (or ``features.txt.gz``)."""
-    source = str(folder)
+    source, target = str(folder), columns.target
+    columns.refuse_but_target(source, "a folder of arrays")
     _check_is_name(target, source)
     if not (folder / "X.npz").is_file():
         found = sorted(path.name for path in folder.iterdir())
@@ -99,7 +103,7 @@ def read_folder(folder: Path, target: str | int | None) -> Dataset:
             "file, or a folder with X.npz and y.npy."
         )
     content, name = read_bytes(folder / "X.npz")
-    data = read_npz(content, name, None)
+    data = read_npz(content, name, Columns())
     names = sorted(path.stem for path in folder.glob("*.npy"))
     position = find_label(names, target, source)
     y = data.y if position is None else _array(folder / f"{names[position]}.npy")

@@ -9,36 +9,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.datasets._bytes import decoding
-from certifeature.datasets._checks import checked_data, find_label, first_few
+from certifeature.datasets._checks import checked_data
+from certifeature.datasets._columns import Columns, first_few
 from certifeature.datasets.dataset import Dataset
 
 __all__ = ["read_parquet"]
 
 
-def read_parquet(content: bytes, source: str, target: str | int | None) -> Dataset:
-    """Read a table of numbers and one label column."""
+def read_parquet(content: bytes, source: str, columns: Columns) -> Dataset:
+    """Read a table of numbers with a label column, and with a column of row names if asked."""
+    if columns.transpose:
+        raise ValueError(f"{source}: transpose is for CSV and TSV files. Leave it out.")
     pyarrow = _import_pyarrow(source)
     with decoding(source, "a Parquet file"):
         table = pyarrow.parquet.read_table(pyarrow.BufferReader(content))
         table.validate(full=True)
-        index_columns = (table.schema.pandas_metadata or {}).get("index_columns", [])
         # pandas stores the row names as a column, which is not a feature.
-        table = table.drop_columns([name for name in index_columns if isinstance(name, str)])
+        index_columns = (table.schema.pandas_metadata or {}).get("index_columns", [])
+        unasked = [name for name in index_columns if isinstance(name, str) and name != columns.id]
+        table = table.drop_columns(unasked)
     names = table.column_names
     if len(set(names)) < len(names):
         raise ValueError(f"{source}: a column name occurs twice. Make the names distinct.")
-    position = find_label(names, target, source) if names else None
-    if position is None:
-        raise ValueError(
-            f"{source}: no column is named y, label, target or class. The columns are "
-            f"{first_few(names)}. Give the name of the label column as target."
-        )
-    y = _labels(pyarrow, table.column(position), f"{source}, column {names[position]!r}")
-    features = [i for i in range(len(names)) if i != position]
-    X = np.empty((table.num_rows, len(features)))
-    for column, i in enumerate(features):
-        X[:, column] = _numbers(pyarrow, table.column(i), f"{source}, column {names[i]!r}")
-    return checked_data(X, y, np.array([names[i] for i in features], dtype=np.str_), source)
+    places = columns.places(names, source)
+    y = _labels(pyarrow, table.column(places.label), f"{source}, column {names[places.label]!r}")
+    _check_numeric(pyarrow, table, places.features, source)
+    X = np.empty((table.num_rows, len(places.features)))
+    for number, i in enumerate(places.features):
+        X[:, number] = _numbers(pyarrow, table.column(i), f"{source}, column {names[i]!r}")
+    ids = None
+    if places.id is not None:
+        texts = ("" if value is None else str(value) for value in table[places.id].to_pylist())
+        ids = np.array(list(texts), dtype=np.str_)
+    feature_names = np.array([names[i] for i in places.features], dtype=np.str_)
+    return checked_data(X, y, feature_names, source, ids)
 
 
 def _import_pyarrow(source: str) -> Any:
@@ -52,13 +56,22 @@ def _import_pyarrow(source: str) -> Any:
         ) from None
 
 
-def _numbers(pyarrow: Any, column: Any, place: str) -> NDArray[np.float64]:
-    if not _is_numeric(pyarrow.types, column.type):
+def _check_numeric(pyarrow: Any, table: Any, places: list[int], source: str) -> None:
+    """Raise if some of the features are no numbers, and say which."""
+    texts = [i for i in places if not _is_numeric(pyarrow.types, table.column(i).type)]
+    if texts:
+        column, name = table.column(texts[0]), table.column_names[texts[0]]
         found = f", such as {str(column[0].as_py())[:60]!r}" if len(column) else ""
+        others = first_few([table.column_names[i] for i in texts[1:]])
         raise ValueError(
-            f"{place}: the values are of type {column.type}{found}; numbers are needed. Encode "
-            "or remove the column; if it is the label, give its name as target."
+            f"{source}, column {name!r}: the values are of type {column.type}{found}; numbers are "
+            f"needed.{f' The same holds for {others}.' if len(texts) > 1 else ''} Leave such "
+            "columns out with drop (--drop), keep one as the names of the rows with id (--id), or "
+            "encode them as numbers; if it is the label, give its name as target."
         )
+
+
+def _numbers(pyarrow: Any, column: Any, place: str) -> NDArray[np.float64]:
     _check_no_nulls(column, place)
     values = column.cast(pyarrow.float64(), safe=False).to_numpy()
     finite = np.isfinite(values)

@@ -18,9 +18,10 @@ from scipy import sparse
 
 from certifeature import _memory
 from certifeature.datasets._checks import checked_data
+from certifeature.datasets._columns import Columns
 from certifeature.datasets.dataset import Dataset
 
-__all__ = ["SVMlightRows", "check_no_target", "parse_svmlight", "read_svmlight"]
+__all__ = ["SVMlightRows", "check_no_columns", "parse_svmlight", "read_svmlight"]
 
 _NUMBER = rb"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?"
 _LINE = re.compile(
@@ -60,22 +61,23 @@ class SVMlightRows:
         return sparse.csr_array((self.values, columns, self.indptr), shape=shape)
 
 
-def read_svmlight(content: bytes, source: str, target: str | int | None) -> Dataset:
+def read_svmlight(content: bytes, source: str, columns: Columns) -> Dataset:
     """Read SVMlight text; indices are taken to start at 1 unless one of them is 0."""
-    check_no_target(target, source)
+    check_no_columns(columns, source)
     rows = parse_svmlight(content, source)
     first = int(rows.indices.min(initial=1) > 0)
-    columns = rows.indices - first
-    X = rows.matrix(columns, int(columns.max(initial=-1)) + 1)
+    numbers = rows.indices - first
+    X = rows.matrix(numbers, int(numbers.max(initial=-1)) + 1)
     return checked_data(X, rows.labels, None, source)
 
 
-def check_no_target(target: str | int | None, source: str) -> None:
-    """Raise if target is given: the label is always the first number of a line."""
-    if target is not None:
+def check_no_columns(columns: Columns, source: str) -> None:
+    """Raise if a column is asked for: the label is always the first number of a line."""
+    columns.refuse_but_target(source, "SVMlight")
+    if columns.target is not None:
         raise ValueError(
-            f"{source}: target={target!r} was given, but the label of SVMlight data is the first "
-            "number of each line. Leave target out."
+            f"{source}: target={columns.target!r} was given, but the label of SVMlight data is the "
+            "first number of each line. Leave target out."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature._parameters import as_count
+from certifeature._progress import listed
 from certifeature.datasets._bytes import read_bytes
-from certifeature.datasets._checks import check_target
-from certifeature.datasets._svmlight import check_no_target, parse_svmlight
+from certifeature.datasets._checks import checked_data
+from certifeature.datasets._columns import Columns
+from certifeature.datasets._svmlight import check_no_columns, parse_svmlight
 from certifeature.datasets.dataset import Dataset
 from certifeature.datasets.reader import format_of, read_data
-from certifeature.rows.blocks import RowBlocks
+from certifeature.rows.blocks import RowBlocks, stacked
 
-__all__ = ["FileBlocks"]
+__all__ = ["FileBlocks", "data_files", "joined"]
 
 _Path = str | os.PathLike[str]
+_KINDS = {"i": "numbers as labels", "f": "numbers as labels", "U": "texts as labels"}
 
 
 class FileBlocks(RowBlocks):
@@ -29,10 +33,12 @@ class FileBlocks(RowBlocks):
     Parameters
     ----------
     paths : str, path or sequence of these
-        A folder, whose files are taken in the order of their names; or files. All that
-        :func:`read_data` reads, in one format.
-    target : str, int or None, default=None
-        Where the labels are, as for :func:`read_data`.
+        A folder, whose files are taken in the order of their names; a pattern such as
+        ``"parts/*.svm"``, likewise; or files. All that :func:`read_data` reads, in one format.
+    target, id, drop
+        Columns that are no features, as for :func:`read_data`.
+    format : {"svmlight", "csv", "tsv", "parquet", "npz"} or None, default=None
+        The format of the files; by default, what the endings of their names say.
     n_features : int, default=None
         Number of features. Only SVMlight files, which do not tell, need it: without it they are all
         read once more to find it. Their indices start at 1.
@@ -64,31 +70,25 @@ class FileBlocks(RowBlocks):
         paths: _Path | Sequence[_Path],
         *,
         target: str | int | None = None,
+        id: str | int | None = None,  # noqa: A002
+        drop: Sequence[str | int] = (),
+        format: str | None = None,  # noqa: A002
         n_features: int | None = None,
     ) -> None:
-        check_target(target)
+        self._columns = Columns(target, id, drop)
         if n_features is not None:
             as_count("n_features", n_features)
-        self._paths = _files(paths)
-        self._target = target
-        formats = {format_of(str(path)) for path in self._paths}
-        if len(formats) > 1:
-            raise ValueError(
-                f"the files have different formats, {', '.join(sorted(formats))}; one is needed."
-            )
-        self._svmlight = formats == {"svmlight"}
-        if self._svmlight:
-            check_no_target(target, str(self._paths[0]))
+        self._paths = data_files(paths)
+        self._format = format or _common_format(self._paths)
+        if self._format == "svmlight":
+            check_no_columns(self._columns, str(self._paths[0]))
             self._has_labels = True
-        if not self._svmlight:
-            first = read_data(self._paths[0], target=target)
+            self.n_features = self._widest() if n_features is None else n_features
+        else:
+            first = self._read(self._paths[0])
             self.feature_names = first.feature_names
             self._has_labels = first.y is not None
             self.n_features = first.X.shape[1] if n_features is None else n_features
-        elif n_features is None:
-            self.n_features = max(self._width(path) for path in self._paths)
-        else:
-            self.n_features = n_features
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -115,27 +115,53 @@ class FileBlocks(RowBlocks):
         number : int
             Number of the block, from 0.
         """
+        data = self.dataset(number)
+        return data.X, data.y
+
+    def dataset(self, number: int) -> Dataset:
+        """Return all that a file holds.
+
+        Parameters
+        ----------
+        number : int
+            Number of the block, from 0.
+        """
         try:
             data = self._read(self._paths[number])
         except (ValueError, OSError) as error:
             raise ValueError(f"{self.name(number)} cannot be read: {error}") from error
-        if self.feature_names is not None and not np.array_equal(
-            data.feature_names if data.feature_names is not None else [], self.feature_names
+        if data.X.shape[1] != self.n_features:
+            raise ValueError(
+                f"{self.name(number)} has {data.X.shape[1]} features, and {self._paths[0]} has "
+                f"{self.n_features}; all files need the same columns."
+            )
+        names = self.feature_names
+        if names is not None and (
+            data.feature_names is None or not np.array_equal(data.feature_names, names)
         ):
-            raise ValueError(f"{self.name(number)} has other feature names than the first block.")
-        return data.X, data.y
+            raise ValueError(
+                f"{self.name(number)} has other feature names than the first block"
+                f"{_first_difference(data.feature_names, names)}; all files need the same columns."
+            )
+        return data
 
     def _read(self, path: Path) -> Dataset:
-        if not self._svmlight:
-            return read_data(path, target=self._target)
+        if self._format != "svmlight":
+            asked = self._columns
+            return read_data(
+                path, target=asked.target, format=self._format, id=asked.id, drop=asked.drop
+            )
         rows = parse_svmlight(*read_bytes(path))
         within = (rows.indices >= 1) & (rows.indices <= self.n_features)
         rows.require(within, f"it must be between 1 and the number of features, {self.n_features}.")
         X = rows.matrix(rows.indices - 1, self.n_features)
         return Dataset(X, rows.labels, None, str(path))
 
-    def _width(self, path: Path) -> int:
-        return int(parse_svmlight(*read_bytes(path)).indices.max(initial=0))
+    def _widest(self) -> int:
+        """Return the largest index in all files."""
+        contents = map(read_bytes, self._paths)
+        widths = (int(parse_svmlight(*content).indices.max(initial=0)) for content in contents)
+        return max(listed(widths, "pass to find the number of features", len(self)))
 
 
 def _shortened(name: str) -> str:
@@ -143,16 +169,53 @@ def _shortened(name: str) -> str:
     return name if len(name) <= 40 else f"{name[:15]}…{name[-24:]}"
 
 
-def _files(paths: _Path | Sequence[_Path]) -> list[Path]:
-    if isinstance(paths, str | os.PathLike):
-        folder = Path(paths)
-        if not folder.exists():
-            raise FileNotFoundError(f"{folder}: no such file or folder.")
-        found = sorted(folder.iterdir()) if folder.is_dir() else [folder]
-        # Other programs leave marker files such as _SUCCESS beside their data.
-        files = [path for path in found if not path.name.startswith((".", "_"))]
-    else:
-        files = [Path(path) for path in paths]
+def joined(blocks: FileBlocks) -> Dataset:
+    """Return the rows of all files together."""
+    parts = map(blocks.dataset, range(len(blocks)))
+    read = listed(parts, "files read", len(blocks))
+    kinds = {"no labels" if part.y is None else _KINDS[part.y.dtype.kind] for part in read}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"the files have {' and '.join(sorted(kinds))}; the labels of all must be of one kind."
+        )
+    y = None if kinds == {"no labels"} else np.concatenate([part.y for part in read])
+    ids = None if read[0].ids is None else np.concatenate([part.ids for part in read])
+    source = f"{read[0].source} and {len(read) - 1} more" if len(read) > 1 else read[0].source
+    X = stacked([part.X for part in read])
+    return checked_data(X, y, blocks.feature_names, source, ids)
+
+
+def _first_difference(names: NDArray[np.str_] | None, expected: NDArray[np.str_]) -> str:
+    if names is None:
+        return ": it has none"
+    place = int(np.argmax(names != expected))
+    return f": {str(names[place])!r} in place of {str(expected[place])!r}"
+
+
+def _common_format(paths: Sequence[Path]) -> str:
+    formats = {format_of(str(path)): path for path in paths}
+    if len(formats) > 1:
+        found = ", ".join(f"{kind} ({path})" for kind, path in sorted(formats.items()))
+        raise ValueError(f"the files have different formats, {found}; one is needed.")
+    return next(iter(formats))
+
+
+def data_files(paths: _Path | Sequence[_Path]) -> list[Path]:
+    """Return files in order: those of folders and patterns by their names."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else paths
+    files = [file for path in given for file in _files_of(Path(path))]
     if not files:
         raise ValueError(f"{paths}: there are no files; give a folder of files, or files.")
     return files
+
+
+def _files_of(path: Path) -> list[Path]:
+    if path.is_dir():
+        # Other programs leave marker files such as _SUCCESS beside their data.
+        return [file for file in sorted(path.iterdir()) if not file.name.startswith((".", "_"))]
+    if path.exists():
+        return [path]
+    matching = sorted(map(Path, glob(str(path))))
+    if not matching:
+        raise FileNotFoundError(f"{path}: no such file or folder. Check the path.")
+    return matching

@@ -26,9 +26,12 @@ class Dataset:
         The names of the columns of `X`, where the source has them.
     source : str
         The file, folder or member of an archive that was read.
+    ids : ndarray of str, shape (n_samples,), or None
+        The names of the rows of `X`, where a column holds them.
     """
 
     X: Any
     y: NDArray[Any] | None
     feature_names: NDArray[np.str_] | None
     source: str
+    ids: NDArray[np.str_] | None = None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from certifeature.datasets._bytes import read_bytes
-from certifeature.datasets._checks import check_target
+from certifeature.datasets._columns import Columns
 from certifeature.datasets._delimited import read_csv, read_tsv
 from certifeature.datasets._npz import read_folder, read_npz
 from certifeature.datasets._parquet import read_parquet
@@ -17,7 +17,7 @@ from certifeature.datasets.dataset import Dataset
 
 __all__ = ["format_of", "read_data"]
 
-_READERS: dict[str, Callable[[bytes, str, str | int | None], Dataset]] = {
+_READERS: dict[str, Callable[[bytes, str, Columns], Dataset]] = {
     "csv": read_csv,
     "npz": read_npz,
     "parquet": read_parquet,
@@ -43,6 +43,9 @@ def read_data(
     *,
     target: str | int | None = None,
     format: str | None = None,  # noqa: A002
+    id: str | int | None = None,  # noqa: A002
+    drop: Sequence[str | int] = (),
+    transpose: bool = False,
 ) -> Dataset:
     r"""Read samples and their labels from a file, whatever its format.
 
@@ -62,6 +65,16 @@ def read_data(
         The format of the file; by default, what the ending of its name says: ``.svm``,
         ``.svmlight``, ``.libsvm`` or ``.dat``; ``.csv``; ``.tsv``; ``.parquet`` or ``.pq``;
         ``.npz``.
+    id : str, int or None, default=None
+        Column of a CSV, TSV or Parquet file that names the rows, by its name or position. It is
+        no feature.
+    drop : sequence of str or int, default=()
+        Columns of a CSV, TSV or Parquet file that are left out, by their names or positions.
+    transpose : bool, default=False
+        Whether a CSV or TSV file has a feature in each line and a sample in each column, as tables
+        of gene expression have. The first column holds the names of the features, and the header
+        those of the samples, which become `ids`; the labels are the line whose first field is
+        `target`. Both lines and columns may be named in `drop`.
 
     Returns
     -------
@@ -106,16 +119,23 @@ def read_data(
     >>> data.X.toarray()
     array([[0.5, 0. , 2. ],
            [0. , 1. , 0. ]])
+    >>> genes = b"gene,ann,ben\nTP53,1,2\nBRCA1,3,4\ntumour,no,yes\n"
+    >>> data = read_data(io.BytesIO(genes), format="csv", transpose=True, target="tumour")
+    >>> data.X
+    array([[1., 3.],
+           [2., 4.]])
+    >>> data.ids.tolist(), data.feature_names.tolist(), data.y.tolist()
+    (['ann', 'ben'], ['TP53', 'BRCA1'], ['no', 'yes'])
     """
     if format is not None and format not in _READERS:
         raise ValueError(
             f"format={format!r} is not one of {sorted(_READERS)!r}. Give one of these names."
         )
-    check_target(target)
+    columns = Columns(target, id, drop, transpose)
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
-        return read_folder(Path(path), target)
+        return read_folder(Path(path), columns)
     content, source = read_bytes(path)
-    return _READERS[format or format_of(source)](content, source, target)
+    return _READERS[format or format_of(source)](content, source, columns)
 
 
 def format_of(source: str) -> str:

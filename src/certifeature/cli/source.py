@@ -1,0 +1,100 @@
+"""Where the data of a command are: one file, standard input, or many files."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from certifeature.datasets import FileBlocks, read_data
+from certifeature.datasets.blocks import data_files, joined
+from certifeature.datasets.dataset import Dataset
+
+__all__ = ["Source"]
+
+# Memory for the file, its numbers and what is computed from them, per byte of the file.
+_MEMORY_PER_BYTE = 2.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where data are, and what their columns are, as on the command line."""
+
+    paths: list[str]
+    target: str | None = None
+    format: str | None = None
+    id: str | None = None
+    drop: list[str] | None = None
+    transpose: bool = False
+
+    def read(self) -> Dataset:
+        """Return all data together."""
+        if "-" in self.paths:
+            if len(self.paths) > 1:
+                raise ValueError("- is standard input, and there are files too; give one of them.")
+            if self.format is None:
+                raise ValueError(
+                    "standard input has no file name; give its format, such as --format svmlight."
+                )
+            return self._read_one(sys.stdin.buffer)
+        self._check_memory()
+        if self._is_one():
+            return self._read_one(self.paths[0])
+        return joined(self.blocks())
+
+    def blocks(self) -> FileBlocks:
+        """Return the data file by file."""
+        if self.transpose:
+            raise ValueError(
+                "--transpose is for one file, and there are several; join the files first, or "
+                "give one of them."
+            )
+        return FileBlocks(
+            self.paths, target=self.target, id=self.id, drop=self.dropped, format=self.format
+        )
+
+    def files(self) -> list[Path]:
+        """Return the files that the data are in; none for standard input."""
+        return [] if "-" in self.paths else data_files(self.paths)
+
+    @property
+    def dropped(self) -> list[str]:
+        """Columns to leave out."""
+        return [name.strip() for names in self.drop or () for name in names.split(",")]
+
+    def _is_one(self) -> bool:
+        path = Path(self.paths[0])
+        is_arrays = (path / "X.npz").exists()
+        return len(self.paths) == 1 and (path.is_file() or is_arrays)
+
+    def _read_one(self, path: str | BinaryIO) -> Dataset:
+        return read_data(
+            path,
+            target=self.target,
+            format=self.format,
+            id=self.id,
+            drop=self.dropped,
+            transpose=self.transpose,
+        )
+
+    def _check_memory(self) -> None:
+        """Raise if the files are too large for the memory that is free."""
+        size, free = sum(path.stat().st_size for path in self.files()), _free_memory()
+        if free is not None and size * _MEMORY_PER_BYTE > free:
+            raise ValueError(
+                f"{' '.join(self.paths)}: there are {size / 2**30:.1f} GiB, which need about "
+                f"{size * _MEMORY_PER_BYTE / 2**30:.1f} GiB of memory, but {free / 2**30:.1f} GiB "
+                "are free. Use fewer rows or columns, a sparse format, or a machine with more "
+                "memory."
+            )
+
+
+def _free_memory() -> int | None:
+    """Return how many bytes are free; None on systems other than Linux."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    sizes = dict(line.split(":") for line in lines)
+    return int(sizes["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in sizes else None

@@ -1,0 +1,118 @@
+"""The fields of CSV and TSV text, row by row, with samples in rows or in columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from certifeature._formulas import unguarded
+from certifeature.datasets._bytes import check_text
+from certifeature.datasets._columns import Columns
+
+__all__ = ["Table", "delimited_table", "transposed_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Names of columns, and the fields of each row with the number or name of its place."""
+
+    names: list[str]
+    records: Iterable[tuple[int | str, Sequence[str]]]
+    source: str
+    # What rows and columns are called in the file.
+    row: str = "line"
+    column: str = "column"
+
+    def place(self, row: int | str) -> str:
+        """Return what an error calls a row."""
+        return f"{self.source}, {self.row} {row}"
+
+
+def delimited_table(content: bytes, source: str, delimiter: str) -> Table:
+    """Return the table of a text with a header, and a sample in each line after it."""
+    records = _records(content, source, delimiter)
+    _, header = next(records, (0, []))
+    _check_header(header, source, delimiter)
+    return Table(_cleaned(header), _checked(records, len(header), source), source)
+
+
+def transposed_table(
+    content: bytes, source: str, delimiter: str, columns: Columns
+) -> tuple[Table, Columns]:
+    """Return the table of a text with a feature in each line, and a sample in each column.
+
+    The first column names the features, the header the samples. Columns that are to be left out
+    may be some of either.
+    """
+    (_, header), *records = [*_records(content, source, delimiter)] or [(0, [])]
+    if records and all(len(record) == len(header) + 1 for _, record in records):
+        # R writes no name above the names of the rows.
+        header = ["", *header]
+    _check_header(header, source, delimiter)
+    fields = [record for _, record in _checked(iter(records), len(header), source)]
+    samples = _cleaned(header)
+    dropped = {name for name in columns.drop if name in samples[1:]}
+    names, *rows = zip(*fields, strict=True)
+    named = [
+        (repr(sample), [sample, *row])
+        for sample, row in zip(samples[1:], rows, strict=True)
+        if sample not in dropped
+    ]
+    table = Table([samples[0], *_cleaned(names)], named, source, row="column", column="row")
+    drop = tuple(name for name in columns.drop if name not in dropped)
+    return table, replace(columns, id=0 if columns.id is None else columns.id, drop=drop)
+
+
+def _cleaned(names: Sequence[str]) -> list[str]:
+    return [unguarded(name.strip()) for name in names]
+
+
+def _checked(
+    records: Iterator[tuple[int, list[str]]], n_fields: int, source: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield records of which there is at least one, with as many fields as the header."""
+    line = 0
+    for line, record in records:
+        if len(record) != n_fields:
+            raise ValueError(
+                f"{source}, line {line}: there are {len(record)} fields, and the header has "
+                f"{n_fields}. Correct the line; check that the file is complete."
+            )
+        yield line, record
+    if not line:
+        raise ValueError(
+            f"{source}: there is a header and no line of data. Check that the file is complete."
+        )
+
+
+def _records(content: bytes, source: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line of each record that is not blank, and its fields."""
+    check_text(content, source)
+    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for record in reader:
+            if record:
+                yield line, record
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(
+            f"{source}, line {line}: {error}. Correct the quotation marks of the record that "
+            "starts there."
+        ) from None
+
+
+def _check_header(header: Sequence[str], source: str, delimiter: str) -> None:
+    if not header:
+        raise ValueError(
+            f"{source}: the file is empty. A header with the names of the columns and at least "
+            "one line of data are needed."
+        )
+    if len(header) == 1:
+        raise ValueError(
+            f"{source}, header: {header[0].strip()[:60]!r} is one column; a label and at least "
+            f"one feature, separated by {delimiter!r}, are needed. Check the separator."
+        )

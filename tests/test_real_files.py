@@ -1,0 +1,234 @@
+"""Files as people have them: row names, columns of text, genes in rows, data in parts."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from certifeature.cli.app import run
+from certifeature.datasets import FileBlocks, make_relevant_features, read_data
+
+
+@pytest.fixture(scope="module")
+def frame():
+    X, y = make_relevant_features(60, 2000, 20, random_state=0)
+    table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(2000)])
+    table.insert(0, "patient", [f"P-{i:03}" for i in range(60)])
+    return table.assign(site=["Rome" if i % 2 else "Oslo" for i in range(60)], tumour=y)
+
+
+@pytest.fixture(scope="module")
+def written(frame, tmp_path_factory):
+    """Write the table in all ways."""
+    folder = tmp_path_factory.mktemp("written")
+    frame.to_csv(folder / "genes.csv", index=False)
+    frame.to_csv(folder / "genes.tsv", index=False, sep="\t")
+    frame.to_parquet(folder / "genes.parquet")
+    frame.set_index("patient").T.to_csv(folder / "across.csv", index_label="gene")
+    frame.set_index("patient").T.to_csv(folder / "across.tsv", index_label="gene", sep="\t")
+    (folder / "parts").mkdir()
+    X, y = frame.filter(like="gene").to_numpy(), frame["tumour"].to_numpy()
+    for number, rows in enumerate(np.array_split(np.arange(60), 4)):
+        path = folder / "parts" / f"{number}.svm"
+        dump_svmlight_file(X[rows], y[rows], str(path), zero_based=False)
+    return folder
+
+
+@pytest.fixture
+def files(written, tmp_path, monkeypatch):
+    """Copy the files, and go to their folder."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+PLAIN = ("--target", "tumour", "--id", "patient", "--drop", "site")
+ACROSS = ("--target", "tumour", "--drop", "site", "--transpose")
+
+
+def chosen(capsys, *arguments):
+    assert run([*map(str, arguments), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    return [feature["index"] for feature in found["features"]], found
+
+
+def refused(capsys, *arguments):
+    assert run([*map(str, arguments)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    return err
+
+
+class TestColumns:
+    @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+    def test_row_names_are_no_feature_and_are_written(self, kind, files, frame, capsys):
+        write = ("--write", "reduced.csv")
+        indices, found = chosen(capsys, "select", f"genes.{kind}", *PLAIN, "-k", 10, *write)
+        assert found["data"]["n_features"] == 2000
+        reduced = pd.read_csv("reduced.csv")
+        assert reduced.columns[0] == "patient"
+        assert reduced["patient"].tolist() == frame["patient"].tolist()
+        assert list(reduced.columns[1:-1]) == [f"gene{index}" for index in indices]
+
+    def test_row_names_are_written_to_archives_too(self, files, frame, capsys):
+        chosen(capsys, "select", "genes.csv", *PLAIN, "-k", 10, "--write", "reduced.npz")
+        assert np.load("reduced.npz")["ids"].tolist() == frame["patient"].tolist()
+        arguments = ("select", "genes.csv", *PLAIN, "-k", 10, "--write", "reduced.svm")
+        assert "no place for the names of rows; write .csv" in refused(capsys, *arguments)
+
+    def test_positions_count_from_0_as_in_python(self, files, capsys):
+        by_name = chosen(capsys, "select", "genes.csv", *PLAIN, "-k", 10)[0]
+        by_number = ("--target", "-1", "--id", "0", "--drop", "2001")
+        assert chosen(capsys, "select", "genes.csv", *by_number, "-k", 10)[0] == by_name
+        data = read_data("genes.csv", target=-1, id=0, drop=[2001])
+        assert data.feature_names[by_name[0]] == f"gene{by_name[0]}"
+
+    def test_what_pandas_writes_with_its_index_can_be_read(self, files, frame, capsys):
+        frame.set_index("patient").rename_axis(None).to_csv("index.csv")
+        options = ("--target", "tumour", "--drop", "site", "-k", 10)
+        assert "--id 0" in refused(capsys, "select", "index.csv", *options)
+        indices, _ = chosen(capsys, "select", "index.csv", *options, "--id", 0)
+        assert indices == chosen(capsys, "select", "genes.csv", *PLAIN, "-k", 10)[0]
+
+    def test_features_without_names_count_from_0_as_in_python(self, files, capsys):
+        _, found = chosen(capsys, "select", "parts/0.svm", "-k", 5, "--keep", 17)
+        assert found["features"][0]["name"] == "17"
+        assert all(int(feature["name"]) == feature["index"] for feature in found["features"])
+
+    def test_a_feature_may_be_kept_and_another_dropped(self, files, capsys):
+        options = ("--keep", "gene1999", "--drop", "gene0,gene1", "--drop", "gene2")
+        _, found = chosen(capsys, "select", "genes.csv", *PLAIN, *options, "-k", 10)
+        assert found["data"]["n_features"] == 1997
+        assert found["features"][0] | {"name": "gene1999", "index": 1996} == found["features"][0]
+
+    @pytest.mark.parametrize("kind", ["csv", "parquet"])
+    def test_text_is_named_with_an_example_and_remedies(self, kind, files, capsys):
+        arguments = ("select", f"genes.{kind}", "--target", "tumour", "-k", 10)
+        message = refused(capsys, *arguments)
+        for part in ("'patient'", "'P-000'", "'site'", "--drop", "--id", "encode"):
+            assert part in message
+        message = refused(capsys, *arguments, "--id", "patient")
+        assert "'site'" in message
+        assert "'Oslo'" in message
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (("--id", "pateint"), "id='pateint' is not there. There is 'patient'"),
+            (("--id", "tumour"), "'tumour' is both the label and the id"),
+            (("--drop", "tumour"), "'tumour' is both in drop and the target"),
+            (("--drop", "9999"), "drop=9999 is not a position among 2003 columns"),
+        ],
+    )
+    def test_what_is_not_there(self, options, message, files, capsys):
+        assert message in refused(capsys, "select", "genes.csv", "-t", "tumour", "-k", 10, *options)
+
+    @pytest.mark.parametrize("option", [("--id", "a"), ("--drop", "a"), ("--transpose",)])
+    def test_formats_without_named_columns_have_none(self, option, files, capsys):
+        message = refused(capsys, "select", "parts/0.svm", "-k", 10, *option)
+        assert f"{option[0].strip('-')} is for CSV" in message
+
+
+class TestTransposed:
+    @pytest.mark.parametrize("kind", ["csv", "tsv"])
+    def test_genes_in_rows_give_the_same_choice(self, kind, files, frame, capsys):
+        expected, _ = chosen(capsys, "select", "genes.csv", *PLAIN, "-k", 10)
+        write = ("--write", "reduced.csv")
+        indices, _ = chosen(capsys, "select", f"across.{kind}", *ACROSS, "-k", 10, *write)
+        assert indices == expected
+        assert pd.read_csv("reduced.csv")["id"].tolist() == frame["patient"].tolist()
+
+    def test_all_commands_take_it(self, files, capsys):
+        run(["select", "across.csv", *ACROSS, "-k", "10", "-o", "chosen.txt"])
+        assert run(["certify", "across.csv", *ACROSS, "-f", "chosen.txt"]) == 0
+        assert "10 of 2000 features" in capsys.readouterr().out
+        options = ("-k", "10", "-m", "rfe", "--jobs", "1")
+        assert run(["compare", "across.csv", *ACROSS, *options]) == 0
+
+    def test_columns_that_describe_genes_can_be_dropped(self, files, frame, capsys):
+        table = pd.read_csv("across.csv", dtype=str)
+        table.insert(1, "description", "a gene")
+        table.to_csv("described.csv", index=False)
+        message = refused(capsys, "select", "described.csv", *ACROSS, "-k", 10)
+        assert "column 'description', row 'gene0': 'a gene' is not a finite number" in message
+        indices, _ = chosen(
+            capsys, "select", "described.csv", *ACROSS, "--drop", "description", "-k", 10
+        )
+        assert indices == chosen(capsys, "select", "across.csv", *ACROSS, "-k", 10)[0]
+
+    def test_r_leaves_out_the_name_above_the_names(self, tmp_path):
+        path = tmp_path / "r.tsv"
+        path.write_text("s1\ts2\nTP53\t1\t2\nBRCA1\t3\t4\nclass\tno\tyes\n")
+        data = read_data(path, transpose=True)
+        assert data.X.tolist() == [[1, 3], [2, 4]]
+        assert data.ids.tolist() == ["s1", "s2"]
+        assert data.y.tolist() == ["no", "yes"]
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("g,s1,s2\na,1,x\ny,0,1\n", "column 's2', row 'a': 'x' is not a finite number"),
+            ("g,s1,s2\na,1,2\ny,0\n", "line 3: there are 2 fields, and the header has 3"),
+            ("g,s1,s2\na,1,2\nb,0,1\n", "no column is named y.*Give the name"),
+            ("g,s1,s2\n", "a header and no line of data"),
+            ("", "the file is empty"),
+        ],
+    )
+    def test_errors_name_the_place(self, text, message, tmp_path):
+        path = tmp_path / "bad.csv"
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            read_data(path, transpose=True)
+
+
+class TestManyFiles:
+    @pytest.mark.parametrize(
+        "given", [["parts"], ["parts/"], ["parts/*.svm"], [f"parts/{i}.svm" for i in range(4)]]
+    )
+    def test_parts_are_the_whole(self, given, files, capsys):
+        expected, _ = chosen(capsys, "select", "genes.csv", *PLAIN, "-k", 10)
+        indices, found = chosen(capsys, "select", *given, "-k", 10)
+        assert indices == expected
+        assert found["data"]["n_rows"] == 60
+        assert found["data"]["source"] == "parts/0.svm and 3 more"
+
+    def test_row_names_of_all_files_are_kept(self, files, frame, capsys):
+        frame[:25].to_csv("a.csv", index=False)
+        frame[25:].to_csv("b.csv", index=False)
+        write = ("--write", "reduced.csv")
+        chosen(capsys, "select", "a.csv", "b.csv", *PLAIN, "-k", 10, *write)
+        assert pd.read_csv("reduced.csv")["patient"].tolist() == frame["patient"].tolist()
+
+    def test_files_that_do_not_belong_together(self, files, frame, capsys):
+        frame.to_csv("parts/4.csv", index=False)
+        message = refused(capsys, "select", "parts", "-k", 10)
+        assert "csv (parts/4.csv), svmlight (parts/" in message
+        options = (*PLAIN, "-k", 10)
+        frame.drop(columns="gene7").to_csv("fewer.csv", index=False)
+        message = refused(capsys, "select", "genes.csv", "fewer.csv", *options)
+        assert "block 1 (fewer.csv) has 1999 features, and genes.csv has 2000" in message
+        frame.rename(columns={"gene7": "Gene7"}).to_csv("other.csv", index=False)
+        message = refused(capsys, "select", "genes.csv", "other.csv", *options)
+        assert "'Gene7' in place of 'gene7'" in message
+        frame.assign(tumour="yes").to_csv("words.csv", index=False)
+        message = refused(capsys, "select", "genes.csv", "words.csv", *options)
+        assert "numbers as labels and texts as labels" in message
+
+    def test_what_cannot_be_joined(self, files, capsys):
+        assert "nothing*.csv" in refused(capsys, "select", "nothing*.csv", "-k", 10)
+        message = refused(capsys, "select", "across.csv", "across.csv", *ACROSS, "-k", 10)
+        assert "--transpose is for one file" in message
+        assert "give one of them" in refused(capsys, "select", "-", "genes.csv", "-k", 10)
+
+    def test_a_part_is_not_overwritten(self, files, capsys):
+        before = (files / "parts" / "1.svm").read_bytes()
+        message = refused(capsys, "select", "parts", "-k", 10, "-w", "parts/1.svm")
+        assert "read or written already" in message
+        assert (files / "parts" / "1.svm").read_bytes() == before
+
+    def test_python_takes_a_pattern_too(self, files):
+        assert len(FileBlocks("parts/*.svm", n_features=2000)) == 4
