@@ -2,12 +2,14 @@
 
 import json
 import shutil
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
+from certifeature._progress import listening
 from certifeature.cli.app import run
 from certifeature.datasets import FileBlocks, make_relevant_features, read_data
 
@@ -232,3 +234,63 @@ class TestManyFiles:
 
     def test_python_takes_a_pattern_too(self, files):
         assert len(FileBlocks("parts/*.svm", n_features=2000)) == 4
+
+
+class TestStream:
+    def test_files_one_at_a_time_give_the_same_choice(self, files, capsys):
+        expected, whole = chosen(capsys, "select", "parts", "-k", 30)
+        indices, found = chosen(capsys, "select", "parts", "-k", 30, "--stream", "-r", "r.html")
+        assert indices == expected
+        assert found["data"]["n_rows"] == 60
+        assert found["data"]["source"] == "parts (4 files)"
+        growth = whole["certificate"]["measured_growth"]
+        assert found["certificate"]["measured_growth"] == pytest.approx(growth)
+        assert "30 of 2,000 features" in (files / "r.html").read_text(encoding="utf-8")
+
+    def test_no_file_is_held_longer_than_it_takes(self, files, capsys, monkeypatch):
+        monkeypatch.setattr("certifeature.cli.source._free_memory", lambda: 0)
+        assert "select --stream" in refused(capsys, "select", "parts", "-k", 30)
+        chosen(capsys, "select", "parts", "-k", 30, "--stream")
+
+    def test_without_labels(self, files, capsys):
+        options = ("-k", 100, "--unsupervised")
+        expected, _ = chosen(capsys, "select", "parts", *options)
+        assert chosen(capsys, "select", "parts", *options, "--stream")[0] == expected
+
+    def test_tables_stream_too(self, files, frame, capsys):
+        frame[:25].to_csv("a.csv", index=False)
+        frame[25:].to_csv("b.csv", index=False)
+        options = ("a.csv", "b.csv", *PLAIN, "-k", 30)
+        assert (
+            chosen(capsys, "select", *options)[0]
+            == chosen(capsys, "select", *options, "--stream")[0]
+        )
+
+    @pytest.mark.parametrize(
+        "option",
+        [("--scale", "standard"), ("--cv", 5), ("--write", "a.csv"), ("--method", "rfe")],
+    )
+    def test_what_needs_all_rows(self, option, files, capsys):
+        message = refused(capsys, "select", "parts", "-k", 30, "--stream", *option)
+        assert f"{option[0]}" in message
+        assert "needs all rows in memory" in message
+
+    def test_one_class_and_standard_input(self, files, capsys):
+        (files / "one.svm").write_text("1 1:1\n1 2:1\n")
+        assert "two classes" in refused(capsys, "select", "one.svm", "-k", 1, "--stream")
+        assert "give files" in refused(capsys, "select", "-", "-k", 1, "--stream")
+
+    def test_passes_are_counted(self, files, capsys):
+        heard = []
+
+        @contextmanager
+        def begin(name, total):
+            heard.append((name, total))
+            yield lambda done: None
+
+        with listening(begin):
+            assert run(["select", "parts", "-k", "30", "--stream"]) == 0
+            assert run(["select", "parts", "-k", "30"]) == 0
+        assert ("pass to find the number of features", 4) in heard
+        assert ("pass over the blocks", 4) in heard
+        assert ("files read", 4) in heard

@@ -157,7 +157,7 @@ def selector_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Any:
     assert method.make is not None  # Only full data have none.
     size = _checked_size(wishes.size, data)
     by_score = size == CROSS_VALIDATED
-    selector = method.make(data.X.shape[1] if by_score else size, model, seed)
+    selector = method.make(data.n_features if by_score else size, model, seed)
     if method.ours:
         # Random choices need no model and no basis, but their certificates do.
         if selector.estimator is None:
@@ -179,7 +179,7 @@ def _checked_size(size: str, data: Loaded) -> int | str:
     """Return the number of features, which must not be more than there are, or how to find it."""
     if size in _SEARCHES:
         return size
-    n_features = data.X.shape[1]
+    n_features = data.n_features
     if int(size) > n_features:
         raise ValueError(f"-k {size} is more than the {n_features} columns of {data.source}.")
     return int(size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from certifeature.cli.source import Source
 from certifeature.compare.fold import column_scaler
+from certifeature.rows import Block, RowBlocks
 from certifeature.rows.matrix import fingerprint
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "check_scaling",
     "distinct_names",
     "load",
+    "load_blocks",
     "scaled",
     "to_scale",
 ]
@@ -36,7 +39,10 @@ class Scaling(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """Data with labels and names of rows (if any), a name for every column, and a fingerprint."""
+    """Data with labels and names of rows (if any), a name for every column, and a fingerprint.
+
+    Rows in blocks keep their labels themselves.
+    """
 
     X: Any
     y: NDArray[Any] | None
@@ -47,7 +53,17 @@ class Loaded:
     id_name: str = "id"
 
     def __str__(self) -> str:
-        return f"{self.source}: {self.X.shape[0]:,} rows, {self.X.shape[1]:,} features"
+        return f"{self.source}: {self.n_rows:,} rows, {self.n_features:,} features"
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.n_rows if isinstance(self.X, RowBlocks) else self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.X.n_features if isinstance(self.X, RowBlocks) else self.X.shape[1])
 
 
 def load(source: Source, *, needs_labels: bool) -> Loaded:
@@ -59,14 +75,36 @@ def load(source: Source, *, needs_labels: bool) -> Loaded:
                 f"{data.source}: there are no labels; name them with --target, or choose for all "
                 "rows with --unsupervised."
             )
-        if len(np.unique(data.y)) < 2:
-            raise ValueError(
-                f"{data.source}: all labels are {data.y[0]!r}; two classes are needed."
-            )
+        _check_classes(np.unique(data.y), data.source)
     names = distinct_names(data.feature_names, data.X.shape[1])
     y_digest = "" if data.y is None else fingerprint(np.unique(data.y, return_inverse=True)[1])
     digest = fingerprint(data.X)[:16] + y_digest[:16]
     return Loaded(data.X, data.y, names, data.source, digest, data.ids, source.id or "id")
+
+
+def load_blocks(source: Source, *, needs_labels: bool) -> Loaded:
+    """Read files one by one, and leave the rows where they are."""
+    blocks = source.blocks()
+    parts = blocks.collect(_digest)
+    name = f"{' '.join(source.paths)} ({len(blocks)} files)"
+    if needs_labels:
+        _check_classes(np.unique(np.concatenate([labels for _, labels in parts])), name)
+    names = distinct_names(blocks.feature_names, blocks.n_features)
+    digest = blake2b("".join(digest for digest, _ in parts).encode(), digest_size=16).hexdigest()
+    return Loaded(blocks, None, names, name, digest)
+
+
+def _digest(block: Block) -> tuple[str, NDArray[Any]]:
+    """Return what tells the rows and labels of a block from others, and its classes."""
+    labels = np.empty(0) if block.y is None else block.y
+    return fingerprint(block.X) + fingerprint(labels), np.unique(labels)
+
+
+def _check_classes(classes: NDArray[Any], source: str) -> None:
+    if len(classes) == 1:
+        raise ValueError(
+            f"{source}: all labels are {classes.tolist()[0]!r}; two classes are needed."
+        )
 
 
 def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[np.str_]:
@@ -118,8 +156,10 @@ def _within_range(X: Any) -> Any:
 
 def check_scaling(X: Any, scaling: Scaling) -> None:
     """Raise if the columns cannot be scaled like this."""
+    if scaling is not Scaling.tfidf:
+        return
     lowest = X.data.min(initial=0.0) if sparse.issparse(X) else X.min(initial=0.0)
-    if scaling is Scaling.tfidf and lowest < 0:
+    if lowest < 0:
         raise ValueError(
             "--scale tfidf is for counts, but the data have negative values; use another --scale."
         )

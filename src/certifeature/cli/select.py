@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -13,9 +12,10 @@ import numpy as np
 import typer
 
 from certifeature._files import write_text
-from certifeature.certificate import Certificate, NewData, new_data_errors
+from certifeature.certificate import NewData, new_data_errors
 from certifeature.certificate.selection import as_sample
-from certifeature.cli.certificates import certificate_values, certified
+from certifeature.cli.certificates import certified
+from certifeature.cli.choice import Choice, Search, choice_json, choice_report, print_choice
 from certifeature.cli.choosing import (
     CROSS_VALIDATED,
     KeepOption,
@@ -27,7 +27,7 @@ from certifeature.cli.choosing import (
     selector_for,
 )
 from certifeature.cli.features import describe, feature_list
-from certifeature.cli.loading import Loaded, Scaling, load, scaled, to_scale
+from certifeature.cli.loading import Loaded, Scaling, load, load_blocks, scaled, to_scale
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
@@ -48,21 +48,17 @@ from certifeature.cli.options import (
 from certifeature.cli.output import (
     check_data_file,
     check_writable,
-    json_text,
-    print_table,
-    reproduction,
     write_data,
 )
 from certifeature.cli.progress import showing
 from certifeature.cli.source import Source
 from certifeature.compare import method_named
-from certifeature.report import Feature, Report, write_report
+from certifeature.report import write_report
 from certifeature.rows.matrix import scaled_columns
 from certifeature.sparsify import Sample
 
 __all__ = ["select_command"]
 
-_N_SHOWN = 20
 # With more rows, the realised layer of the certificate takes longer than the selection.
 _MAX_ROWS_REALISED = 5000
 
@@ -74,6 +70,15 @@ def select_command(
     id: IdOption = None,
     drop: DropOption = None,
     transpose: TransposeOption = False,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Read the files one at a time, again for each pass over the rows, for data that "
+            "do not fit into memory; without --scale, --cv and --write, by methods of this "
+            "library.",
+        ),
+    ] = False,
     unsupervised: Annotated[
         bool, typer.Option("--unsupervised", help="Choose for all rows, without labels.")
     ] = False,
@@ -120,6 +125,9 @@ def select_command(
       certifeature select pages.svm.gz -k 300 -o chosen.txt --report report.html
       certifeature select genes.csv -t tumour -k cv --keep TP53,BRCA1 --order stable
       certifeature select genes.csv -t tumour -k 100 --cv 5
+      certifeature select genes.csv -t tumour -k 100 --id patient --drop site,age
+      certifeature select expression.tsv --transpose -t tumour -k 100 --scale standard
+      certifeature select 'parts/*.svm' -k 300 --stream
       certifeature select counts.npz -k 500 --unsupervised --write reduced.npz
       certifeature select prices.csv -t price -k 50 --model ridge
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
@@ -127,6 +135,8 @@ def select_command(
     named = list(keep or ())
     wishes = Wishes(method_named(method), size, unsupervised, named, order, trust, rescale)
     wishes.check()
+    if stream:
+        _check_streams(wishes, scale, cv, write)
     to_stdout = str(output) == "-"
     if to_stdout and as_json:
         raise ValueError("-o - and --json both print to standard output; choose one.")
@@ -134,7 +144,8 @@ def select_command(
     source = Source(data, target, format, id, drop, transpose)
     check_writable(None if to_stdout else output, write, report, inputs=(*source.files(), *lists))
     with showing("reading"):
-        loaded = load(source, needs_labels=not unsupervised)
+        read = load_blocks if stream else load
+        loaded = read(source, needs_labels=not unsupervised)
     check_data_file(write, loaded)
     estimator = linear_model(model, loaded.y, cost, seed)
     new_data = None if cv is None else _new_data(loaded, wishes, estimator, scale, seed, cv)
@@ -157,35 +168,28 @@ def select_command(
             "Scaling": scale.value,
             "Model": str(estimator),
         }
-        write_report(_report(loaded, choice, asked, seed), report)
+        write_report(choice_report(loaded, choice, asked, seed), report)
     if as_json:
-        typer.echo(_as_json(loaded, choice, method, seed), nl=False)
+        typer.echo(choice_json(loaded, choice, method, seed), nl=False)
     elif not to_stdout:
-        _print(choice)
+        print_choice(choice)
 
 
-@dataclass(frozen=True, eq=False)
-class _Choice:
-    """The chosen features, what they can cost, and how long it took to choose them."""
-
-    sample: Sample
-    features: list[Feature]
-    certificate: Certificate
-    seconds: float
-    search: _Search | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """The number of features that cross-validation found, and the scores of all numbers."""
-
-    n_features: int
-    results: dict[str, list[float]]
-
-    def __str__(self) -> str:
-        place = self.results["n_features"].index(self.n_features)
-        mean, deviation = (self.results[f"{name}_test_score"][place] for name in ("mean", "std"))
-        return f"{self.n_features} features by cross-validation: score {mean:.3f} ± {deviation:.3f}"
+def _check_streams(wishes: Wishes, scale: Scaling, cv: int | None, write: Path | None) -> None:
+    """Raise, before any long work, if something is asked that needs all rows in memory."""
+    options = {
+        f"--method {wishes.method.name}": not wishes.method.ours,
+        "-k cv": wishes.size == CROSS_VALIDATED,
+        f"--scale {scale}": scale is not Scaling.none,
+        "--cv": cv is not None,
+        "--write": write is not None,
+    }
+    for option, given in options.items():
+        if given:
+            raise ValueError(
+                f"{option} needs all rows in memory, and --stream reads them file by file; leave "
+                "one of them out."
+            )
 
 
 def _new_data(
@@ -214,21 +218,20 @@ def _new_data(
 
 def _chosen(
     loaded: Loaded, wishes: Wishes, model: Any, seed: int, new_data: NewData | None
-) -> _Choice:
+) -> Choice:
     """Fit the selector that is asked for, and certify what it chose."""
-    n_rows, n_features = loaded.X.shape
     selector = selector_for(wishes, loaded, model, seed)
     start = perf_counter()
-    with showing(f"choosing from {n_features:,} features"):
+    with showing(f"choosing from {loaded.n_features:,} features"):
         selector.fit(loaded.X, None if wishes.unsupervised else loaded.y)
     seconds = perf_counter() - start
     search = None
     if wishes.size == CROSS_VALIDATED:
         results = {name: np.asarray(part).tolist() for name, part in selector.cv_results_.items()}
-        search, selector = _Search(int(selector.n_features_), results), selector.selector_
+        search, selector = Search(int(selector.n_features_), results), selector.selector_
     if not selector.get_support().any():
         raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
-    sample = as_sample(selector, n_features)
+    sample = as_sample(selector, loaded.n_features)
     if wishes.method.own_size:
         # The largest weights come first.
         n_asked = int(wishes.size)
@@ -240,58 +243,7 @@ def _chosen(
             model,
             selector=selector,
             unsupervised=wishes.unsupervised,
-            realised=n_rows <= _MAX_ROWS_REALISED,
+            realised=loaded.n_rows <= _MAX_ROWS_REALISED,
         )
     features = describe(sample, loaded.names, fitted)
-    return _Choice(sample, features, replace(certificate, new_data=new_data), seconds, search)
-
-
-def _report(loaded: Loaded, choice: _Choice, asked: dict[str, str], seed: int) -> Report:
-    n_chosen, source = len(choice.features), Path(loaded.source).name
-    title = f"{n_chosen} of {loaded.X.shape[1]:,} features of {source}"
-    how = reproduction(loaded, seed)
-    return Report(title, asked, choice.certificate, choice.features, reproduction=how)
-
-
-def _print(choice: _Choice) -> None:
-    features = choice.features
-    columns: dict[str, Callable[[Feature], str]] = {
-        "feature": lambda f: f.name,
-        "rank": lambda f: str(f.rank),
-        "scale": lambda f: f"{f.scale:.3g}",
-        "|w|": lambda f: "" if f.weight is None else f"{f.weight:.3g}",
-        "class": lambda f: f.label or "",
-    }
-    if any(f.why for f in features):
-        columns["why"] = lambda f: f.why or ""
-    rows = ([cell(f) for cell in columns.values()] for f in features[:_N_SHOWN])
-    title = f"{len(features)} features chosen in {choice.seconds:.1f} s"
-    if len(features) > _N_SHOWN:
-        title += f"; the first {_N_SHOWN}"
-    if choice.search is not None:
-        typer.echo(str(choice.search))
-    print_table(columns, rows, title=title)
-    typer.echo(f"\n{choice.certificate}")
-
-
-def _as_json(loaded: Loaded, choice: _Choice, method: str, seed: int) -> str:
-    n_rows, n_features = loaded.X.shape
-    return json_text(
-        {
-            "data": {
-                "source": loaded.source,
-                "n_rows": int(n_rows),
-                "n_features": int(n_features),
-                "fingerprint": loaded.fingerprint,
-            },
-            "method": method,
-            "seed": seed,
-            "seconds": choice.seconds,
-            "cross_validation": None if choice.search is None else choice.search.results,
-            "features": [
-                asdict(feature) | {"index": int(index)}
-                for feature, index in zip(choice.features, choice.sample.indices, strict=True)
-            ],
-            "certificate": certificate_values(choice.certificate),
-        }
-    )
+    return Choice(sample, features, replace(certificate, new_data=new_data), seconds, search)

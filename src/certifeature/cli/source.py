@@ -45,6 +45,8 @@ class Source:
 
     def blocks(self) -> FileBlocks:
         """Return the data file by file."""
+        if "-" in self.paths:
+            raise ValueError("--stream reads the data again and again; give files, and not -.")
         if self.transpose:
             raise ValueError(
                 "--transpose is for one file, and there are several; join the files first, or "
@@ -85,8 +87,8 @@ class Source:
             raise ValueError(
                 f"{' '.join(self.paths)}: there are {size / 2**30:.1f} GiB, which need about "
                 f"{size * _MEMORY_PER_BYTE / 2**30:.1f} GiB of memory, but {free / 2**30:.1f} GiB "
-                "are free. Use fewer rows or columns, a sparse format, or a machine with more "
-                "memory."
+                "are free. Choose features with select --stream from files that fit one by one, or "
+                "use fewer rows or columns, a sparse format, or a machine with more memory."
             )
 
 
