@@ -782,7 +782,7 @@ class TestHelp:
         assert all(f'"{name}"' in compare.__doc__ for name in METHODS)
 
     def test_every_command_shows_examples(self, capsys):
-        for command in ("select", "certify", "compare", "demo"):
+        for command in ("doctor", "select", "certify", "compare", "demo"):
             assert run([command, "--help"]) == 0
             assert f"certifeature {command}" in capsys.readouterr().out
 

@@ -1,6 +1,7 @@
 """Files as people have them: row names, columns of text, genes in rows, data in parts."""
 
 import json
+import shlex
 import shutil
 from contextlib import contextmanager
 
@@ -294,3 +295,94 @@ class TestStream:
         assert ("pass to find the number of features", 4) in heard
         assert ("pass over the blocks", 4) in heard
         assert ("files read", 4) in heard
+
+
+class TestDoctor:
+    def test_the_command_that_it_names_works(self, files, capsys):
+        for given in (["genes.csv", "-t", "tumour"], ["across.csv", "--transpose", "-t", "tumour"]):
+            assert run(["doctor", *given]) == 0
+            text = capsys.readouterr().out
+            assert "60 rows, 2,003 columns" in text
+            assert "labels: tumour, '1' in 36 rows, '-1' in 24 rows" in text
+            assert "features: 2,000 of numbers" in text
+            assert "'site' is text, such as 'Oslo', 2 different: --drop 'site'" in text
+            assert "select would refuse the data as they are" in text
+            command = shlex.split(text.splitlines()[-1].removeprefix("Try: "))
+            assert command[-2:] == ["-k", "100"]
+            assert run(command[1:]) == 0
+            assert "100 of 2000 features" in capsys.readouterr().out
+
+    def test_names_and_columns_for_every_kind(self, files, capsys):
+        for kind in ("csv", "tsv", "parquet"):
+            assert run(["doctor", f"genes.{kind}", "-t", "tumour"]) == 0
+            text = capsys.readouterr().out
+            assert "'patient' is text, such as 'P-000', all different: --id 'patient'" in text
+        for data in ("parts", "parts/0.svm"):
+            assert run(["doctor", data]) == 0
+            text = capsys.readouterr().out
+            assert "svmlight" in text
+            assert "select would choose from 2,000 features, not scaled, for a linear SVM" in text
+
+    def test_a_table_that_lies_on_its_side(self, files, capsys):
+        assert run(["doctor", "across.csv"]) == 0
+        text = capsys.readouterr().out
+        assert "add --transpose" in text
+        assert (
+            text.splitlines()[-1] == "Try: certifeature doctor across.csv --transpose --target ROW"
+        )
+
+    def test_what_stands_in_the_way(self, tmp_path, capsys):
+        path = tmp_path / "people.csv"
+        columns = {
+            "number": range(1, 13),
+            "age": [30, None, *range(40, 50)],
+            "income": np.arange(12) * 1e4,
+            "planet": 1,
+            "y": 8 * ["a"] + 4 * ["b"],
+        }
+        pd.DataFrame(columns).to_csv(path, index=False)
+        assert run(["doctor", str(path), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["missing"] == {"age": 1}
+        assert found["constant"] == ["planet"]
+        assert found["classes"] == {"a": 8, "b": 4}
+        assert found["n_repeated_rows"] == 0
+        assert found["deviations"] == pytest.approx([np.std(range(12)), 1e4 * np.std(range(12))])
+        said = " ".join(found["advice"])
+        for part in ("only 4 rows", "'number' numbers the rows", "missing", "Constant", "standard"):
+            assert part in said
+
+    def test_counts_repeats_and_decimals(self, tmp_path, capsys):
+        rng = np.random.default_rng(0)
+        X = rng.poisson(0.2, (30, 40)).astype(float)
+        X[20:] = X[:10]
+        np.savez(tmp_path / "words.npz", X=X, y=np.arange(30) % 2)
+        assert run(["doctor", str(tmp_path / "words.npz"), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["n_repeated_rows"] == 30 - len(np.unique(X, axis=0))
+        assert "--scale tfidf" in found["command"]
+        np.savez(tmp_path / "prices.npz", X=rng.standard_normal((30, 40)), y=rng.random(30))
+        assert run(["doctor", str(tmp_path / "prices.npz")]) == 0
+        text = capsys.readouterr().out
+        assert "numbers with decimals" in text
+        assert "--model ridge" in text
+        assert "--scale" not in text
+
+    def test_standard_input_is_refused(self, capsys):
+        assert "doctor looks at files" in refused(capsys, "doctor", "-")
+
+
+class TestBareCommand:
+    def test_help_keeps_its_lines(self, capsys):
+        assert run([]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("Usage: ")
+        assert len(err.splitlines()) > 20
+        for command in ("doctor", "select", "certify", "compare", "demo"):
+            assert f"\n  {command} " in err
+
+    def test_examples_keep_their_lines(self, capsys):
+        assert run(["select", "--help"]) == 0
+        lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+        assert "certifeature select genes.csv -t tumour -k 100 --cv 5" in lines

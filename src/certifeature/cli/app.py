@@ -14,20 +14,30 @@ from certifeature import __version__
 from certifeature.cli.certify import certify_command
 from certifeature.cli.compare import compare_command
 from certifeature.cli.demo import demo_command
+from certifeature.cli.doctor import doctor_command
 from certifeature.cli.select import select_command
 
 __all__ = ["app", "run"]
 
 _BAD_INPUT, _STOPPED = 2, 130
+_HELP = """Choose a few hundred original features of wide data for a linear SVM, with a proof of
+what the choice can cost.
+
+\b
+First steps:
+  certifeature doctor genes.csv -t tumour          what is in a file, and what to do about it
+  certifeature select genes.csv -t tumour -k 100   choose features
+  certifeature select --help                       all options, with examples
+"""
 
 app = typer.Typer(
     name="certifeature",
-    help="Choose a few hundred original features of wide data for a linear SVM, with a proof of "
-    "what the choice can cost.",
-    no_args_is_help=True,
+    help=_HELP,
+    invoke_without_command=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command("doctor")(doctor_command)
 app.command("select")(select_command)
 app.command("certify")(certify_command)
 app.command("compare")(compare_command)
@@ -42,11 +52,14 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", help="Show the version.", callback=_print_version, is_eager=True
     ),
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(_BAD_INPUT)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

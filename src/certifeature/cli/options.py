@@ -45,7 +45,7 @@ class Models(StrEnum):
 DataArgument = Annotated[
     list[str],
     typer.Argument(
-        metavar="DATA...",
+        metavar="DATA",
         help="SVMlight, CSV, TSV, Parquet or NPZ file, compressed or not; a folder with X.npz "
         "and y.npy; - for standard input; or several files with the same columns, a folder of "
         "them, or a pattern such as 'parts/*.svm'.",
@@ -56,8 +56,8 @@ TargetOption = Annotated[
     typer.Option(
         "--target",
         "-t",
-        help="Column, or array of an NPZ file, that holds the labels. Columns have names, or "
-        "numbers from 0, as in Python.",
+        help="Column, or array of an NPZ file, that holds the labels. A column goes by its name "
+        "or by its number in the file: 0 is the first, as in Python, and -1 the last.",
     ),
 ]
 IdOption = Annotated[

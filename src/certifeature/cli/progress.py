@@ -65,13 +65,15 @@ class _Bar(BarColumn):
 
 class _Count(ProgressColumn):
     def render(self, task: Task) -> Text:
-        """Return the number of steps done, how many there are in a second, and the time left.
+        """Return the steps done, their share, how many there are in a second, and the time left.
 
         The rate is that since the beginning, for rich knows none before the third step.
         """
         if task.total is None:
             return Text("")
         text = f"{task.completed:,.0f}/{task.total:,.0f}"
+        if task.total:
+            text += f"  {100 * task.completed / task.total:.0f} %"
         if task.completed and task.elapsed:
             rate = task.completed / task.elapsed
             left = timedelta(seconds=round((task.total - task.completed) / rate))

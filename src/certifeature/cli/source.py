@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from certifeature.datasets import FileBlocks, read_data
+from certifeature.datasets._columns import Columns
 from certifeature.datasets.blocks import data_files, joined
 from certifeature.datasets.dataset import Dataset
+from certifeature.datasets.reader import format_of
+from certifeature.datasets.survey import Survey, survey_table
 
 __all__ = ["Source"]
 
@@ -39,7 +42,7 @@ class Source:
                 )
             return self._read_one(sys.stdin.buffer)
         self._check_memory()
-        if self._is_one():
+        if self.is_one():
             return self._read_one(self.paths[0])
         return joined(self.blocks())
 
@@ -65,10 +68,27 @@ class Source:
         """Columns to leave out."""
         return [name.strip() for names in self.drop or () for name in names.split(",")]
 
-    def _is_one(self) -> bool:
+    def is_one(self) -> bool:
+        """Tell whether there is one file, or one folder of arrays."""
         path = Path(self.paths[0])
         is_arrays = (path / "X.npz").exists()
         return len(self.paths) == 1 and (path.is_file() or is_arrays)
+
+    def survey(self) -> tuple[str, Survey]:
+        """Return the kind of the data, and what is in them, even if they cannot be used so."""
+        if "-" in self.paths:
+            raise ValueError("doctor looks at files; write standard input to one, and give that.")
+        files = self.files()
+        kind = self.format or ("npz" if Path(self.paths[0]).is_dir() and self.is_one() else None)
+        kind = kind or format_of(str(files[0]))
+        if kind in ("csv", "tsv", "parquet") and self.is_one():
+            asked = Columns(self.target, self.id, self.dropped, self.transpose)
+            return kind, survey_table(self.paths[0], asked, kind)
+        data = self.read()
+        labels = None if data.y is None else data.y.tolist()
+        names = None if data.feature_names is None else data.feature_names.tolist()
+        n_columns = data.X.shape[1] + (labels is not None)
+        return kind, Survey(n_columns, data.X, names, [], labels, self.target, self.id)
 
     def _read_one(self, path: str | BinaryIO) -> Dataset:
         return read_data(

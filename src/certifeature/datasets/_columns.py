@@ -18,9 +18,9 @@ _Column = str | int
 
 @dataclass(frozen=True)
 class Places:
-    """Positions of the labels, of the names of the rows, if there are any, and of the features."""
+    """Positions of the labels and of the names of the rows, if any, and of the features."""
 
-    label: int
+    label: int | None
     id: int | None
     features: list[int]
 
@@ -45,27 +45,32 @@ class Columns:
 
     def places(self, names: Sequence[str], source: str) -> Places:
         """Return where everything is, or say what is not there."""
-        label = find_label(names, self.target, source) if names else None
-        if label is None:
-            raise ValueError(
-                f"{source}: no column is named y, label, target or class. The columns are "
-                f"{first_few(names)}. Give the name of the label column as target."
-            )
+        label = find_label(names, self.target, source)
         row_names = None if self.id is None else _place(names, self.id, source, "id")
-        if row_names == label:
+        if label is not None and row_names == label:
             raise ValueError(
                 f"{source}: column {names[label]!r} is both the label and the id. Give another "
                 "column as one of them."
             )
         dropped = {_place(names, column, source, "drop") for column in self.drop}
         for place, role in ((label, "target"), (row_names, "id")):
-            if place in dropped:
+            if place is not None and place in dropped:
                 raise ValueError(
                     f"{source}: column {names[place]!r} is both in drop and the {role}. Take it "
                     "out of one of them."
                 )
         others = {label, row_names, *dropped}
         return Places(label, row_names, [i for i in range(len(names)) if i not in others])
+
+    def labelled(self, names: Sequence[str], source: str) -> tuple[int, Places]:
+        """Return where the labels are, and everything; or say that there are no labels."""
+        places = self.places(names, source)
+        if places.label is None:
+            raise ValueError(
+                f"{source}: no column is named y, label, target or class. The columns are "
+                f"{first_few(names)}. Give the name of the label column as target."
+            )
+        return places.label, places
 
     def refuse_but_target(self, source: str, kind: str) -> None:
         """Raise if something is asked that only tables with named columns can do."""

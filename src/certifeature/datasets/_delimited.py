@@ -15,7 +15,7 @@ from certifeature.datasets._columns import Columns, first_few
 from certifeature.datasets._table import Table, delimited_table, transposed_table
 from certifeature.datasets.dataset import Dataset
 
-__all__ = ["is_missing", "is_plain_number", "read_csv", "read_tsv"]
+__all__ = ["is_missing", "is_plain_number", "read_csv", "read_table", "read_tsv"]
 
 _MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 _N_TEXTS = 4
@@ -32,12 +32,8 @@ def read_tsv(content: bytes, source: str, columns: Columns) -> Dataset:
 
 
 def _read_delimited(content: bytes, source: str, columns: Columns, delimiter: str) -> Dataset:
-    if columns.transpose:
-        table, columns = transposed_table(content, source, delimiter, columns)
-    else:
-        table = delimited_table(content, source, delimiter)
-        _check_distinct(table.names, source)
-    places = columns.places(table.names, source)
+    table, columns = read_table(content, source, delimiter, columns)
+    label, places = columns.labelled(table.names, source)
     names = [table.names[i] for i in places.features]
     if not columns.transpose:
         _check_names(names, source)
@@ -45,7 +41,7 @@ def _read_delimited(content: bytes, source: str, columns: Columns, delimiter: st
     values = array("d")
     for row, record in table.records:
         rows.append(row)
-        labels.append(record[places.label])
+        labels.append(record[label])
         ids.append("" if places.id is None else unguarded(record[places.id].strip()))
         fields = [record[i] for i in places.features]
         try:
@@ -61,6 +57,17 @@ def _read_delimited(content: bytes, source: str, columns: Columns, delimiter: st
     y = labels_from_text(labels, lambda number: table.place(rows[number]))
     row_names = None if places.id is None else np.array(ids, dtype=np.str_)
     return checked_data(X, y, np.array(names, dtype=np.str_), source, row_names)
+
+
+def read_table(
+    content: bytes, source: str, delimiter: str, columns: Columns
+) -> tuple[Table, Columns]:
+    """Return the fields of a file with a sample in each row, and what its columns are."""
+    if columns.transpose:
+        return transposed_table(content, source, delimiter, columns)
+    table = delimited_table(content, source, delimiter)
+    _check_distinct(table.names, source)
+    return table, columns
 
 
 def _check_names(names: Sequence[str], source: str) -> None:

@@ -13,26 +13,15 @@ from certifeature.datasets._checks import checked_data
 from certifeature.datasets._columns import Columns, first_few
 from certifeature.datasets.dataset import Dataset
 
-__all__ = ["read_parquet"]
+__all__ = ["is_numeric", "parquet_table", "read_parquet"]
 
 
 def read_parquet(content: bytes, source: str, columns: Columns) -> Dataset:
     """Read a table of numbers with a label column, and with a column of row names if asked."""
-    if columns.transpose:
-        raise ValueError(f"{source}: transpose is for CSV and TSV files. Leave it out.")
-    pyarrow = _import_pyarrow(source)
-    with decoding(source, "a Parquet file"):
-        table = pyarrow.parquet.read_table(pyarrow.BufferReader(content))
-        table.validate(full=True)
-        # pandas stores the row names as a column, which is not a feature.
-        index_columns = (table.schema.pandas_metadata or {}).get("index_columns", [])
-        unasked = [name for name in index_columns if isinstance(name, str) and name != columns.id]
-        table = table.drop_columns(unasked)
+    pyarrow, table = parquet_table(content, source, columns)
     names = table.column_names
-    if len(set(names)) < len(names):
-        raise ValueError(f"{source}: a column name occurs twice. Make the names distinct.")
-    places = columns.places(names, source)
-    y = _labels(pyarrow, table.column(places.label), f"{source}, column {names[places.label]!r}")
+    label, places = columns.labelled(names, source)
+    y = _labels(pyarrow, table.column(label), f"{source}, column {names[label]!r}")
     _check_numeric(pyarrow, table, places.features, source)
     X = np.empty((table.num_rows, len(places.features)))
     for number, i in enumerate(places.features):
@@ -43,6 +32,23 @@ def read_parquet(content: bytes, source: str, columns: Columns) -> Dataset:
         ids = np.array(list(texts), dtype=np.str_)
     feature_names = np.array([names[i] for i in places.features], dtype=np.str_)
     return checked_data(X, y, feature_names, source, ids)
+
+
+def parquet_table(content: bytes, source: str, columns: Columns) -> tuple[Any, Any]:
+    """Return pyarrow, and the table in a file without the row names that pandas put there."""
+    if columns.transpose:
+        raise ValueError(f"{source}: transpose is for CSV and TSV files. Leave it out.")
+    pyarrow = _import_pyarrow(source)
+    with decoding(source, "a Parquet file"):
+        table = pyarrow.parquet.read_table(pyarrow.BufferReader(content))
+        table.validate(full=True)
+        # pandas stores the row names as a column, which is not a feature.
+        index_columns = (table.schema.pandas_metadata or {}).get("index_columns", [])
+        unasked = [name for name in index_columns if isinstance(name, str) and name != columns.id]
+        table = table.drop_columns(unasked)
+    if len(set(table.column_names)) < table.num_columns:
+        raise ValueError(f"{source}: a column name occurs twice. Make the names distinct.")
+    return pyarrow, table
 
 
 def _import_pyarrow(source: str) -> Any:
@@ -58,7 +64,7 @@ def _import_pyarrow(source: str) -> Any:
 
 def _check_numeric(pyarrow: Any, table: Any, places: list[int], source: str) -> None:
     """Raise if some of the features are no numbers, and say which."""
-    texts = [i for i in places if not _is_numeric(pyarrow.types, table.column(i).type)]
+    texts = [i for i in places if not is_numeric(pyarrow.types, table.column(i).type)]
     if texts:
         column, name = table.column(texts[0]), table.column_names[texts[0]]
         found = f", such as {str(column[0].as_py())[:60]!r}" if len(column) else ""
@@ -91,7 +97,7 @@ def _labels(pyarrow: Any, column: Any, place: str) -> NDArray[Any]:
     _check_no_nulls(column, place)
     if types.is_string(column.type) or types.is_large_string(column.type):
         return np.array(column.to_pylist(), dtype=np.str_)
-    if not _is_numeric(types, column.type):
+    if not is_numeric(types, column.type):
         raise ValueError(
             f"{place}: labels of type {column.type} cannot be used; numbers or texts are needed. "
             "Convert the column."
@@ -99,7 +105,8 @@ def _labels(pyarrow: Any, column: Any, place: str) -> NDArray[Any]:
     return np.asarray(column.to_numpy())
 
 
-def _is_numeric(types: Any, kind: Any) -> bool:
+def is_numeric(types: Any, kind: Any) -> bool:
+    """Tell whether values of a type are numbers."""
     return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
 
 

@@ -1,0 +1,163 @@
+"""``certifeature doctor``: what is in a file, and what to do about it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import typer
+
+from certifeature.cli.findings import (
+    Findings,
+    advice,
+    findings,
+    has_decimals,
+    looks_transposed,
+    suggested_scaling,
+)
+from certifeature.cli.options import (
+    DataArgument,
+    DropOption,
+    FormatOption,
+    IdOption,
+    JSONOption,
+    TargetOption,
+    TransposeOption,
+)
+from certifeature.cli.output import json_text
+from certifeature.cli.progress import showing
+from certifeature.cli.source import Source
+from certifeature.datasets._columns import first_few
+from certifeature.datasets.survey import Survey
+
+__all__ = ["doctor_command"]
+
+_N_CLASSES = 10
+_SIZE = 100
+
+
+def doctor_command(
+    data: DataArgument,
+    target: TargetOption = None,
+    id: IdOption = None,
+    drop: DropOption = None,
+    transpose: TransposeOption = False,
+    format: FormatOption = None,
+    as_json: JSONOption = False,
+) -> None:
+    """Say what is in a file, what stands in the way, and which command to try.
+
+    \b
+    Examples:
+      certifeature doctor genes.csv -t tumour
+      certifeature doctor expression.tsv --transpose -t tumour
+    """
+    source = Source(data, target, format, id, drop, transpose)
+    with showing("reading"):
+        kind, survey = source.survey()
+    with showing("looking"):
+        found = findings(survey)
+    said, command = advice(survey, found, kind), _command(source, survey, found, kind)
+    if as_json:
+        typer.echo(json_text(_values(source, kind, survey, found, said, command)), nl=False)
+        return
+    for line in (*_facts(source, kind, survey, found), *(f"! {line}" for line in said)):
+        typer.echo(line)
+    fill = ", when the missing values are filled in" if found.n_missing else ""
+    typer.echo(f"Try{fill}: {command}")
+
+
+def _facts(source: Source, kind: str, survey: Survey, found: Findings) -> list[str]:
+    n_rows, n_numeric = survey.X.shape
+    lines = [f"{' '.join(source.paths)}: {kind}, {n_rows:,} rows, {survey.n_columns:,} columns"]
+    if survey.id is not None:
+        lines.append(f"row names: {survey.id or 'the header'}")
+    if found.classes is not None:
+        lines.append(f"labels: {_classes(survey.target, found)}")
+    texts = f", and {len(survey.texts):,} of text" if survey.texts else ""
+    lines.append(f"features: {n_numeric:,} of numbers{texts}")
+    if found.n_missing:
+        columns = first_few(list(found.n_missing), 4)
+        n_missing = sum(found.n_missing.values())
+        lines.append(f"missing or infinite values: {n_missing:,}, in {columns}")
+    if found.constant:
+        lines.append(f"constant: {first_few(found.constant, 4)}")
+    if found.deviations.size:
+        low, high = found.deviations.min(), found.deviations.max()
+        lines.append(f"standard deviations: {low:.3g} to {high:.3g}")
+    lines.append(f"equal rows: {found.n_repeated or 'none'}")
+    return [*lines, f"select would {_default(survey, found)}"]
+
+
+def _default(survey: Survey, found: Findings) -> str:
+    """Return what happens to these data without any option but --target."""
+    if survey.labels is None or survey.texts or found.n_missing:
+        return "refuse the data as they are"
+    model = "ridge regression" if has_decimals(found) else "a linear SVM"
+    return f"choose from {survey.X.shape[1]:,} features, not scaled, for {model} with C = 1"
+
+
+def _classes(target: str | None, found: Findings) -> str:
+    name = f"{target}, " if target is not None else ""
+    counts = found.classes or {}
+    if has_decimals(found):
+        return f"{name}numbers with decimals"
+    shown = [f"{label!r} in {n} rows" for label, n in list(counts.items())[:_N_CLASSES]]
+    left = len(counts) - len(shown)
+    return name + ", ".join(shown) + (f" and {left} more classes" if left else "")
+
+
+def _command(source: Source, survey: Survey, found: Findings, kind: str) -> str:
+    """Return the command that would choose features of these data, or tell more of them."""
+    if looks_transposed(survey, kind):
+        words = ["certifeature", "doctor", *source.paths, "--transpose", "--target", "ROW"]
+        return shlex.join(words)
+    n_rows = survey.X.shape[0]
+    ids = [text.name for text in survey.texts if text.n_different == n_rows] + found.row_numbers
+    row_names = source.id if source.id is not None else next(iter(ids), None)
+    left_out = [text.name for text in survey.texts if text.name != row_names]
+    left_out += [name for name in found.row_numbers if name != row_names]
+    dropped = [*source.dropped, *left_out]
+    scaling = suggested_scaling(found)
+    n_features = survey.X.shape[1]
+    options: dict[str, str | None] = {
+        "--format": source.format,
+        "--target": source.target or ("COLUMN" if survey.labels is None else None),
+        "--id": row_names,
+        "--drop": ",".join(dropped) or None,
+        "--scale": scaling,
+        "--model": "ridge" if has_decimals(found) else None,
+        "-k": str(min(_SIZE, max(1, n_features // 2))),
+    }
+    given = [part for name, value in options.items() if value for part in (name, value)]
+    across = ["--transpose"] if source.transpose else []
+    return shlex.join(["certifeature", "select", *source.paths, *across, *given])
+
+
+def _values(
+    source: Source,
+    kind: str,
+    survey: Survey,
+    found: Findings,
+    said: list[str],
+    command: str,
+) -> dict[str, Any]:
+    deviations = found.deviations
+    return {
+        "source": source.paths,
+        "kind": kind,
+        "n_rows": int(survey.X.shape[0]),
+        "n_columns": survey.n_columns,
+        "n_numeric_features": int(survey.X.shape[1]),
+        "target": survey.target,
+        "classes": found.classes,
+        "text_columns": {text.name: text.example for text in survey.texts},
+        "missing": found.n_missing,
+        "constant": found.constant,
+        "deviations": [float(deviations.min()), float(deviations.max())]
+        if deviations.size
+        else None,
+        "n_repeated_rows": found.n_repeated,
+        "advice": said,
+        "command": command,
+    }

@@ -1,0 +1,185 @@
+"""What stands out in data, and what to do about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from certifeature._formulas import is_number
+from certifeature.datasets.survey import Survey
+
+__all__ = [
+    "Findings",
+    "advice",
+    "findings",
+    "has_decimals",
+    "looks_transposed",
+    "suggested_scaling",
+]
+
+# Beyond this ratio of standard deviations, the widest columns decide alone.
+_MAX_RATIO = 10.0
+_MIN_CLASS = 5
+_N_TEXTS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What was counted in the features that are numbers."""
+
+    n_missing: dict[str, int]
+    constant: list[str]
+    deviations: NDArray[np.float64]
+    n_repeated: int
+    counts_of_something: bool
+    row_numbers: list[str]
+    classes: dict[str, int] | None
+
+
+def findings(survey: Survey) -> Findings:
+    """Count what may matter; standard deviations are of columns that vary and lack nothing."""
+    X = survey.X
+    names = survey.names or [str(number) for number in range(X.shape[1])]
+    values = X.data if sparse.issparse(X) else X
+    missing = np.zeros(X.shape[1], dtype=int)
+    if not sparse.issparse(X):
+        missing = (~np.isfinite(X)).sum(axis=0)
+    complete = missing == 0
+    deviations = _deviations(X if complete.all() else X[:, complete])
+    varying = deviations > 0
+    places = np.flatnonzero(complete)
+    is_count = bool((values >= 0).all() and (values % 1 == 0).all()) if complete.all() else False
+    mostly_zero = np.count_nonzero(values) <= X.shape[0] * X.shape[1] / 2
+    numbered = [] if sparse.issparse(X) else [names[i] for i in places if _numbers_rows(X[:, i])]
+    labels = survey.labels
+    return Findings(
+        n_missing={names[i]: int(missing[i]) for i in np.flatnonzero(missing)},
+        constant=[names[i] for i in places[~varying]],
+        deviations=deviations[varying],
+        n_repeated=_n_repeated(X),
+        counts_of_something=is_count and mostly_zero and bool(values.size),
+        row_numbers=numbered,
+        classes=None if labels is None else dict(Counter(map(_shown, labels)).most_common()),
+    )
+
+
+def _deviations(X: Any) -> NDArray[np.float64]:
+    if not X.shape[1]:
+        return np.empty(0)
+    if sparse.issparse(X):
+        return np.sqrt(mean_variance_axis(X, axis=0)[1])
+    spread = np.ptp(X, axis=0)
+    # Rounding gives a column of equal values a deviation that is not quite zero.
+    return np.where(spread > 0, X.std(axis=0), 0.0)
+
+
+def _numbers_rows(column: NDArray[np.float64]) -> bool:
+    return len(column) > 2 and column[0] in (0, 1) and bool((np.diff(column) == 1).all())
+
+
+def _n_repeated(X: Any) -> int:
+    n_rows, n_features = X.shape
+    return n_rows - len({_digest(X, row) for row in range(n_rows)}) if n_features else 0
+
+
+def _digest(X: Any, row: int) -> bytes:
+    if not sparse.issparse(X):
+        return bytes(X[row].tobytes())
+    part = slice(X.indptr[row], X.indptr[row + 1])
+    return bytes(X.indices[part].tobytes() + X.data[part].tobytes())
+
+
+def _shown(label: Any) -> str:
+    """Return a label as text, nothing where it is missing."""
+    text = f"{label:.15g}" if isinstance(label, float) else str(label).strip()
+    return "" if text.lower() in ("nan", "?") else text
+
+
+def suggested_scaling(found: Findings) -> str | None:
+    """Return the scaling that such columns need, if they need one."""
+    if found.counts_of_something:
+        return "tfidf"
+    deviations = found.deviations
+    if deviations.size and deviations.max() > _MAX_RATIO * deviations.min():
+        return "standard"
+    return None
+
+
+def has_decimals(found: Findings) -> bool:
+    """Tell whether the labels are numbers with decimals, which ridge regression predicts."""
+    labels = list(found.classes or ())
+    return all(map(is_number, labels)) and any(float(label) % 1 for label in labels)
+
+
+def looks_transposed(survey: Survey, kind: str) -> bool:
+    """Tell whether samples seem to be in columns: a long table that begins with names."""
+    if kind not in ("csv", "tsv") or survey.labels is not None or not survey.texts:
+        return False
+    first, n_rows = survey.texts[0], survey.X.shape[0]
+    return first.place == 0 and first.n_different == n_rows > survey.n_columns
+
+
+def advice(survey: Survey, found: Findings, kind: str) -> list[str]:
+    """Return sentences about what stands in the way, or should be known."""
+    if looks_transposed(survey, kind):
+        return [
+            "This looks like features in rows and samples in columns: add --transpose, and name "
+            "the row of labels with --target."
+        ]
+    said = []
+    if found.classes is None:
+        said.append("There are no labels: name their column with --target.")
+    elif not has_decimals(found):
+        said += _about_classes(found.classes)
+    said += _about_texts(survey)
+    said += [
+        f"Feature {name!r} numbers the rows: --id {name!r}, or --drop it."
+        for name in found.row_numbers
+    ]
+    if found.n_missing:
+        said.append("Values are missing or infinite: fill them in, or --drop their columns.")
+    if found.constant:
+        said.append("Constant features tell nothing: --drop them, or let them be.")
+    if found.n_repeated:
+        said.append(
+            "Some rows are equal: with one of them in training and one in the test, errors look "
+            "too good."
+        )
+    scaling = suggested_scaling(found)
+    if scaling == "tfidf":
+        said.append("The values look like counts, most of them zero: --scale tfidf.")
+    elif scaling is not None:
+        said.append(
+            "The features have different scales, and the widest would count most: --scale standard."
+        )
+    return said
+
+
+def _about_texts(survey: Survey) -> list[str]:
+    said = []
+    for text in survey.texts[:_N_TEXTS]:
+        names_rows = text.n_different == survey.X.shape[0]
+        remedy = f"--{'id' if names_rows else 'drop'} {text.name!r}, or encode it as numbers"
+        different = "all different" if names_rows else f"{text.n_different} different"
+        said.append(f"{text.name!r} is text, such as {text.example[:30]!r}, {different}: {remedy}.")
+    if len(survey.texts) > _N_TEXTS:
+        said.append(f"So are {len(survey.texts) - _N_TEXTS} others.")
+    return said
+
+
+def _about_classes(classes: dict[str, int]) -> list[str]:
+    if "" in classes:
+        return [f"{classes['']} rows have no label: fill them in, or remove the rows."]
+    if len(classes) < 2:
+        return ["All labels are equal: two classes are needed."]
+    rarest = min(classes, key=lambda name: classes[name])
+    if classes[rarest] < _MIN_CLASS:
+        rows = "row" if classes[rarest] == 1 else "rows"
+        return [f"Class {rarest!r} has only {classes[rarest]} {rows}: errors will be uncertain."]
+    return []
