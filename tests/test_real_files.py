@@ -242,6 +242,7 @@ class TestStream:
         expected, whole = chosen(capsys, "select", "parts", "-k", 30)
         indices, found = chosen(capsys, "select", "parts", "-k", 30, "--stream", "-r", "r.html")
         assert indices == expected
+        assert {feature["label"] for feature in found["features"]} == {"-1", "1"}
         assert found["data"]["n_rows"] == 60
         assert found["data"]["source"] == "parts (4 files)"
         growth = whole["certificate"]["measured_growth"]

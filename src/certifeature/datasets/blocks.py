@@ -155,7 +155,7 @@ class FileBlocks(RowBlocks):
         within = (rows.indices >= 1) & (rows.indices <= self.n_features)
         rows.require(within, f"it must be between 1 and the number of features, {self.n_features}.")
         X = rows.matrix(rows.indices - 1, self.n_features)
-        return Dataset(X, rows.labels, None, str(path))
+        return checked_data(X, rows.labels, None, str(path))
 
     def _widest(self) -> int:
         """Return the largest index in all files."""
