@@ -130,6 +130,11 @@ class TestColumns:
     def test_what_is_not_there(self, options, message, files, capsys):
         assert message in refused(capsys, "select", "genes.csv", "-t", "tumour", "-k", 10, *options)
 
+    def test_arrays_have_names_and_no_positions(self, tmp_path, capsys):
+        np.savez(tmp_path / "arrays.npz", X=np.eye(3), groups=np.arange(3))
+        message = refused(capsys, "select", tmp_path / "arrays.npz", "-t", 1, "-k", 1)
+        assert "target='1' is not there. There is 'X', 'groups'" in message
+
     @pytest.mark.parametrize("option", [("--id", "a"), ("--drop", "a"), ("--transpose",)])
     def test_formats_without_named_columns_have_none(self, option, files, capsys):
         message = refused(capsys, "select", "parts/0.svm", "-k", 10, *option)
@@ -171,12 +176,21 @@ class TestTransposed:
         assert data.ids.tolist() == ["s1", "s2"]
         assert data.y.tolist() == ["no", "yes"]
 
+    def test_genes_may_share_a_name_but_not_what_is_asked_for(self, tmp_path):
+        path = tmp_path / "twice.csv"
+        path.write_text("g,s1,s2\na,1,2\na,3,4\ny,0,1\n")
+        assert read_data(path, transpose=True).feature_names.tolist() == ["a", "a"]
+        assert read_data(path, transpose=True, drop=[2]).X.tolist() == [[1], [2]]
+        with pytest.raises(ValueError, match="drop='a' is the name of 2 columns"):
+            read_data(path, transpose=True, drop=["a"])
+
     @pytest.mark.parametrize(
         ("text", "message"),
         [
             ("g,s1,s2\na,1,x\ny,0,1\n", "column 's2', row 'a': 'x' is not a finite number"),
             ("g,s1,s2\na,1,2\ny,0\n", "line 3: there are 2 fields, and the header has 3"),
             ("g,s1,s2\na,1,2\nb,0,1\n", "no column is named y.*Give the name"),
+            ("g,s1,s2\ny,1,2\ny,0,1\n", "the labels could be 'y', 'y'"),
             ("g,s1,s2\n", "a header and no line of data"),
             ("", "the file is empty"),
         ],
@@ -231,6 +245,9 @@ class TestManyFiles:
         before = (files / "parts" / "1.svm").read_bytes()
         message = refused(capsys, "select", "parts", "-k", 10, "-w", "parts/1.svm")
         assert "read or written already" in message
+        for name in ("new.txt", "new.svm"):
+            message = refused(capsys, "select", "parts", "-k", 10, "-o", f"parts/{name}")
+            assert f"parts/{name}: all files of this folder are data" in message
         assert (files / "parts" / "1.svm").read_bytes() == before
 
     def test_python_takes_a_pattern_too(self, files):

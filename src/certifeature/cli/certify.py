@@ -71,7 +71,7 @@ def certify_command(
       certifeature certify pages.svm -f chosen.txt --json
     """
     source = Source(data, target, format, id, drop, transpose)
-    check_writable(report, inputs=(*source.files(), features))
+    check_writable(report, inputs=(*source.inputs(), features))
     with showing("reading"):
         loaded = load(source, needs_labels=not unsupervised)
         loaded = scaled(loaded, scale)

@@ -74,7 +74,7 @@ def compare_command(
     """
     names = [method_named(name).name for name in methods] if methods else None
     source = Source(data, target, format, id, drop, transpose)
-    check_writable(output, report, inputs=source.files())
+    check_writable(output, report, inputs=source.inputs())
     if output is not None and output.suffix not in (".csv", ".json"):
         raise ValueError(
             f"{output}: the table can be written as .csv or .json; give such a file name."

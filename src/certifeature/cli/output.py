@@ -48,6 +48,8 @@ def check_writable(*paths: Path | None, inputs: Sequence[str | Path] = ()) -> No
             continue
         if os.path.realpath(path) in taken:
             raise ValueError(f"{path}: this file is read or written already; give another name.")
+        if os.path.realpath(path.parent) in taken:
+            raise ValueError(f"{path}: all files of this folder are data; give another folder.")
         taken.add(os.path.realpath(path))
         if path.is_dir():
             raise ValueError(f"{path}: this is a folder; give the name of a file.")

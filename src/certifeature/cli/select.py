@@ -142,7 +142,7 @@ def select_command(
         raise ValueError("-o - and --json both print to standard output; choose one.")
     lists = (value[1:] for value in named if value.startswith("@"))
     source = Source(data, target, format, id, drop, transpose)
-    check_writable(None if to_stdout else output, write, report, inputs=(*source.files(), *lists))
+    check_writable(None if to_stdout else output, write, report, inputs=(*source.inputs(), *lists))
     with showing("reading"):
         read = load_blocks if stream else load
         loaded = read(source, needs_labels=not unsupervised)

@@ -63,6 +63,11 @@ class Source:
         """Return the files that the data are in; none for standard input."""
         return [] if "-" in self.paths else data_files(self.paths)
 
+    def inputs(self) -> list[Path]:
+        """Return the files and folders that must stay as they are."""
+        folders = [Path(path) for path in self.paths if Path(path).is_dir()]
+        return [*self.files(), *([] if self.is_one() else folders)]
+
     @property
     def dropped(self) -> list[str]:
         """Columns to leave out."""

@@ -45,14 +45,14 @@ class Columns:
 
     def places(self, names: Sequence[str], source: str) -> Places:
         """Return where everything is, or say what is not there."""
-        label = find_label(names, self.target, source)
-        row_names = None if self.id is None else _place(names, self.id, source, "id")
+        label = find_label(names, _typed(self.target, names), source)
+        row_names = None if self.id is None else _place(names, _typed(self.id, names), source, "id")
         if label is not None and row_names == label:
             raise ValueError(
                 f"{source}: column {names[label]!r} is both the label and the id. Give another "
                 "column as one of them."
             )
-        dropped = {_place(names, column, source, "drop") for column in self.drop}
+        dropped = {_place(names, _typed(column, names), source, "drop") for column in self.drop}
         for place, role in ((label, "target"), (row_names, "id")):
             if place is not None and place in dropped:
                 raise ValueError(
@@ -93,6 +93,13 @@ def _check_column(name: str, column: Any) -> None:
         )
 
 
+def _typed(column: Any, names: Sequence[str]) -> Any:
+    """Return a position where one was typed, for all that is typed on a command line is text."""
+    if isinstance(column, str) and column not in names and column.removeprefix("-").isdecimal():
+        return int(column)
+    return column
+
+
 def find_label(names: Sequence[str], target: _Column | None, source: str) -> int | None:
     """Return the position of the label among the names, or None if none looks like one."""
     if target is not None:
@@ -109,11 +116,14 @@ def find_label(names: Sequence[str], target: _Column | None, source: str) -> int
 def _place(names: Sequence[str], column: _Column, source: str, asked: str) -> int:
     """Return the position of a column, given by its name or position."""
     if isinstance(column, str):
-        if column in names:
+        n_found = list(names).count(column)
+        if n_found > 1:
+            raise ValueError(
+                f"{source}: {asked}={column!r} is the name of {n_found} columns. Give the position "
+                "of one, counted from 0."
+            )
+        if n_found:
             return list(names).index(column)
-        if column.removeprefix("-").isdecimal():
-            # All that is typed on a command line is text.
-            return _place(names, int(column), source, asked)
         # Similar names first, since the right one may be the last of thousands.
         likely = get_close_matches(column, names)
         shown = first_few([*likely, *(name for name in names if name not in likely)])

@@ -58,9 +58,9 @@ def read_data(
         gzip, bzip2 or xz (and Zstandard from Python 3.14 on) are unpacked.
     target : str, int or None, default=None
         Where the labels are: the name of a column of a CSV, TSV or Parquet file, or its
-        position counted from 0 (-1 is the last); the name of an array of an NPZ file; the
-        name, without ``.npy``, of a file of a folder. By default, the only one named y,
-        label, labels, target or class in lower or upper case.
+        position counted from 0 (-1 is the last), which may be text if no column has that name;
+        the name of an array of an NPZ file; the name, without ``.npy``, of a file of a folder. By
+        default, the only one named y, label, labels, target or class in lower or upper case.
     format : {"svmlight", "csv", "tsv", "parquet", "npz"} or None, default=None
         The format of the file; by default, what the ending of its name says: ``.svm``,
         ``.svmlight``, ``.libsvm`` or ``.dat``; ``.csv``; ``.tsv``; ``.parquet`` or ``.pq``;
