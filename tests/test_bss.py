@@ -156,6 +156,22 @@ def test_many_vectors_have_the_values_that_each_has_alone(seed, n_updates, soft)
     np.testing.assert_allclose(surplus.at(vectors, vectors**2)[:50], alone, rtol=1e-6, atol=1e-9)
 
 
+def test_comes_back_where_all_further_features_are_ruled_out(rng, monkeypatch):
+    """Long after the first features, thousands follow along a direction that has enough."""
+    monkeypatch.setattr(scan, "_LEAST_HEAD", 16)
+    monkeypatch.setattr(scan, "_HEAD_VALUES", 16)
+    directions = np.concatenate([np.arange(40), np.zeros(3000, dtype=int), np.arange(40)])
+    rows = np.zeros((len(directions), 40))
+    rows[np.arange(len(rows)), directions] = np.where(np.arange(len(rows)) < 40, 1.0, 0.03)
+    vectors = np.linalg.qr(rows)[0]
+    priority = -np.arange(len(rows), dtype=float)
+    priority[-40:] = -np.inf
+    sample = bss(vectors, 100, priority=priority)
+    indices, weights = direct_bss(vectors, 100, priority)
+    assert sample.indices.tolist() == indices.tolist()
+    np.testing.assert_allclose(sample.weights, weights, rtol=1e-6)
+
+
 def _matrix_of(form, size):
     """Return the symmetric matrix of a quadratic form, from its values."""
     unit = np.eye(size)

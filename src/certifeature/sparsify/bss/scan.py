@@ -131,7 +131,7 @@ class Scan:
                     return self._pick(place, vector)
                 else:
                     last_resort.append((place, vector))
-            if picked and block.places[-1:] >= self._n_ranked:
+            if picked and (block.places >= self._n_ranked).any():
                 break
         if not picked and not last_resort:
             raise ValueError(NOTHING_ADMISSIBLE)
