@@ -54,6 +54,24 @@ class TestBound:
             plain = lanczos.bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 3.0)
             assert bound.lambda_min == pytest.approx(plain.lambda_min)
 
+    @pytest.mark.parametrize("factor", [1e30, 1e60, 1e100])
+    @pytest.mark.parametrize("bound", ["in memory", "in blocks"])
+    def test_a_ridge_that_drowns_in_rounding_proves_nothing(self, factor, bound):
+        X, sample = problem()
+        X = X.toarray() * factor
+        if bound == "in memory":
+            assert lanczos.bound_in_memory(X, sample, 1.0).lambda_min == 0
+        else:
+            assert lanczos.bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 1.0).lambda_min == 0
+
+    @pytest.mark.parametrize("weight", [1e6, 1e8, 1e10])
+    def test_large_scales_of_equal_columns(self, weight):
+        X = np.ones((30, 40)) + np.eye(30, 40)
+        X[:, 1] = X[:, 0]
+        sample = Sample(np.arange(5), np.full(5, weight))
+        # The difference of two rows has norm √2, and none of it in the chosen columns.
+        assert lanczos.bound_in_memory(X, sample, 1e-3).lambda_min <= 1e-3 / (1 + 1e-3)
+
     def test_all_features_cost_nothing(self):
         X, _ = problem()
         everything = Sample(np.arange(400), np.ones(400))

@@ -87,7 +87,8 @@ def bound_in_memory(X: Any, sample: Sample, mu: float) -> Regularised:
     n_chosen = len(gram)
     top = float(np.abs(gram).sum(axis=1).max())
     rounding = _rounding(n_chosen + _longest_row(rows), _square_norm(rows), top, ridge)
-    if not np.isfinite(rounding):
+    # Equal columns of large scales would have no inverse, either.
+    if not np.isfinite(rounding) or n_chosen * _EPS * top >= ridge:
         return Regularised(float(mu), 0.0, largest)
     gram[np.diag_indices_from(gram)] += ridge
     inverse, root = np.linalg.inv(gram), np.sqrt(ridge)
@@ -226,10 +227,14 @@ def _bound_in_passes(rows: _Scaled, sample: Sample, mu: float) -> Regularised:
 
 
 def _rounding(n_terms: int, square_norm: float, top: float, ridge: float) -> float:
-    """Return what rounding may do to the operators: the chosen columns' own, blown up by 1/μ."""
+    """Return what rounding may do to the operators: the chosen columns' own, blown up by 1/μ.
+
+    It is infinite where a bound that counts it is not worth having, and squares may overflow.
+    """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         found = 8 * n_terms * _EPS * (1 + np.divide(square_norm, ridge))
-        return float(found * (1 + np.divide(top, ridge)))
+        found = float(found * (1 + np.divide(top, ridge)))
+    return found if found < 1 / _EPS else np.inf
 
 
 def _scaled_down(X: Any, sample: Sample, mu: float) -> tuple[Any, Any, float]:
