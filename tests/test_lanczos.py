@@ -72,6 +72,18 @@ class TestBound:
         # The difference of two rows has norm √2, and none of it in the chosen columns.
         assert lanczos.bound_in_memory(X, sample, 1e-3).lambda_min <= 1e-3 / (1 + 1e-3)
 
+    def test_data_of_a_common_seed_do_not_know_the_start(self):
+        """A strong row that has nothing of the numbers that seed 0 gives is not overlooked."""
+        numbers = np.random.default_rng(0).standard_normal((200, 4))
+        numbers[0] = 0
+        seen = np.linalg.qr(numbers)[0]
+        row = np.where(np.arange(200) > 0, 1.0, 0.0)
+        row -= seen @ (seen.T @ row)
+        X = np.vstack([0.1 * np.eye(200), 10 * row / np.linalg.norm(row)])
+        sample = Sample(np.array([0]), np.ones(1))
+        bound = lanczos.bound_in_blocks(ArrayBlocks(X, n_rows=100), sample, 1.0)
+        assert bound.lambda_min <= 1 / 100
+
     def test_all_features_cost_nothing(self):
         X, _ = problem()
         everything = Sample(np.arange(400), np.ones(400))
