@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector, _memory
 from certifeature.basis.leading import leading_basis
+from certifeature.rows import ArrayBlocks
 from certifeature.selectors import covering
 
 MODELS = [LinearSVC(random_state=0), LogisticRegression(C=3.0), RidgeClassifier(alpha=0.5)]
@@ -154,3 +155,20 @@ def test_sizes_share_directions_that_are_enough_for_the_largest():
     selector = BSSSelector(50, order="coef").fit(X, y)
     assert selector.basis_.n_components == 12
     assert BSSSelector(5, order="coef").fit(X, y).basis_.n_components == 8
+
+
+@pytest.mark.parametrize("shape", [(90, 260), (400, 60)])
+def test_rows_in_blocks_are_measured_too(shape):
+    """Of rows that are gone, all directions are found, and nothing depends on the blocks."""
+    X, y = problem(3, *shape)
+    selector = BSSSelector(30, supervised=False, estimator=RidgeClassifier(alpha=5.0))
+    certificate = selector.fit(ArrayBlocks(X, y, n_rows=40)).certificate_
+    assert selector.basis_.exact
+    chosen, ridge = dense_rows(selector.transform(X)), 5.0 * np.eye(len(y))
+    kernels = (rows @ rows.T + ridge for rows in (dense_rows(X), chosen))
+    growth = linalg.eigh(*kernels, eigvals_only=True)[-1]
+    assert growth * (1 - 1e-9) <= certificate.measured_growth <= 1.02 * growth
+    assert certificate.measured_growth <= certificate.promised_growth < np.inf
+    others = BSSSelector(30, supervised=False, estimator=RidgeClassifier(alpha=5.0))
+    others.fit(ArrayBlocks(X, y, n_rows=17))
+    assert others.indices_.tolist() == selector.indices_.tolist()

@@ -29,9 +29,9 @@ _NEGLIGIBLE = 1e-10
 
 
 class LargestEigenvalue(NamedTuple):
-    """Two numbers between which the largest eigenvalue lies, but for a chance of 1 in 100."""
+    """What was found of the largest eigenvalue, from below, and a bound from above."""
 
-    lower: float
+    found: float
     upper: float
 
 
@@ -43,7 +43,7 @@ def largest_eigenvalue(
     zeros: NDArray[np.intp] | None = None,
     rounding: float = 0.0,
 ) -> LargestEigenvalue:
-    """Return bounds of the largest eigenvalue, the upper one with a chance of failure.
+    """Return the largest eigenvalue, about, and a bound that fails with a chance of 1 in 100.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def largest_eigenvalue(
         dimension -= len(zeros)
     found = _largest_ritz_value(operator, start, n_steps)
     upper = (found + rounding) / (1 - _largest_shortfall(dimension, n_steps))
-    return LargestEigenvalue(found - rounding, float(upper))
+    return LargestEigenvalue(found, float(upper))
 
 
 def _largest_ritz_value(

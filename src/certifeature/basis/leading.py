@@ -236,6 +236,10 @@ def _largest_square(rows: Any, columns: Any, left: FloatArray) -> float:
     def without(V: FloatArray) -> FloatArray:
         return V - left @ (left.T @ V)
 
+    values, n_terms = rows, rows.shape[1]
+    if sparse.issparse(rows):
+        values, n_terms = rows.data, int(np.diff(rows.indptr).max())
+    rounding = 8 * (len(left) + n_terms) * _EPS * float(np.sum(values**2))
     return largest_eigenvalue(
-        lambda V: without(columns.T @ (rows.T @ without(V))), len(left), _STEPS
+        lambda V: without(columns.T @ (rows.T @ without(V))), len(left), _STEPS, rounding=rounding
     ).upper

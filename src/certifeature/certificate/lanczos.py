@@ -131,10 +131,11 @@ def _certain_growth(
     """
     products = [part @ part.T for part in (rows, chosen)]
     gram, reduced = (p.toarray() if sparse.issparse(p) else p for p in products)
-    for growth in (_NEARLY * max(bounds.lower, 1.0), bounds.upper):
+    for growth in (_NEARLY * max(bounds.found, 1.0), bounds.upper):
         matrix = growth * reduced - gram
         largest = growth * float(np.trace(reduced)) + float(np.trace(gram))
-        slack = 8 * (len(gram) + _longest_row(rows)) * _EPS * (largest + growth * ridge)
+        largest += len(gram) * growth * ridge
+        slack = 8 * (len(gram) + _longest_row(rows)) * _EPS * largest
         matrix[np.diag_indices_from(matrix)] += (growth - 1) * ridge - slack
         try:
             np.linalg.cholesky(matrix)
@@ -233,7 +234,7 @@ def _rounding(n_terms: int, square_norm: float, top: float, ridge: float) -> flo
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         found = 8 * n_terms * _EPS * (1 + np.divide(square_norm, ridge))
-        found = float(found * (1 + np.divide(top, ridge)))
+        found = float(found * (1 + np.divide(top, ridge)) ** 1.5)
     return found if found < 1 / _EPS else np.inf
 
 

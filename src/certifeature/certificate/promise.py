@@ -17,7 +17,7 @@ __all__ = ["bss_promise", "promise_of_scales", "ridge_promise", "sampling_promis
 # Chance that the bounds of a random selection fail, half for each side.
 _FAILURE = 0.01
 # Rounding may not make an eigenvalue too small.
-_SAFE = 1 + 1e-9
+_SAFE, _ROUNDING = 1 + 1e-9, 1e-15
 
 
 def bss_promise(n_components: int, n_picks: int) -> APriori:
@@ -54,7 +54,8 @@ def ridge_promise(
     kept = float((1 - np.sqrt(dimension / n_picks)) ** 2)
     if tail is not None:
         share, energy, mixing = tail
-        room, energy = 1 - share, energy * _SAFE
+        # A share next to 1 leaves little but rounding.
+        room, energy = max(0.0, 1 - share - _ROUNDING), energy * _SAFE
         # (1 − g)(s + g·room) = kept·g, solved for g without cancellation.
         half = (energy + kept - room) / 2
         root = np.sqrt(half**2 + room * energy)

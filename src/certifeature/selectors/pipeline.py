@@ -165,7 +165,8 @@ def prepare(
     with phase("compute basis"):
         target = _target(known, support, request.estimator)
         n_leading = None
-        if target.soft_mu is not None and request.size is not None:
+        # What is kept of rows in blocks depends on the blocks, and so would leading directions.
+        if known is not None and target.soft_mu is not None and request.size is not None:
             n_leading = method.n_leading(request.size)
         whole, facts = span(rows, request.basis, request.n_components, request.seed, n_leading)
     if whole.exact and support is not None and support.kind == "support":
