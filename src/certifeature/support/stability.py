@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ __all__ = ["stable_scores"]
 
 FloatArray = NDArray[np.float64]
 Indices = NDArray[np.intp]
+# Of a feature each, for every subsample.
+Weights = Sequence[FloatArray] | FloatArray
 
 # Fits of many rows are expensive, and vary less.
 _SUBSAMPLES, _SUBSAMPLES_OF_MANY, _MANY_ROWS = 36, 12, 1000
@@ -142,8 +145,9 @@ def stable_scores(
     subsamples = _subsamples(np.zeros(len(y)) if numbers else y, n_subsamples, share, seed)
     few, wide = not many, len(y) <= X.shape[1]
     if has_smooth_loss(model) and few and wide:
-        problems = _weights_at_once(model, rows, exponent, y, sample_weight, subsamples)
-        return _norm_of_scores(problems)
+        return _norm_of_scores(
+            _weights_at_once(model, rows, exponent, y, sample_weight, subsamples)
+        )
     back = None
     if _gram_pays(model, rows):
         X, back = _coordinates(rows)
@@ -152,10 +156,10 @@ def stable_scores(
     # Processes, for what `fit_model` does about warnings is not safe in threads.
     calls = [delayed(fit)(model, X, y, sample_weight, chosen) for chosen in subsamples]
     fits = in_parallel(calls, "fits to subsamples", n_jobs=n_jobs, backend="loky")
-    problems = [np.column_stack(weights) for weights in zip(*fits, strict=True)]
-    if back is not None:
-        problems = [rows.T @ (back @ weights) for weights in problems]
-    return _norm_of_scores(problems)
+    problems = zip(*fits, strict=True)
+    if back is None:
+        return _norm_of_scores(problems)
+    return _norm_of_scores((rows.T @ (back @ np.column_stack(weights))).T for weights in problems)
 
 
 def _without_repeats(
@@ -257,7 +261,7 @@ def _weights_at_once(
     sample_weight: FloatArray | None,
     subsamples: list[Indices],
 ) -> list[FloatArray]:
-    """Return weights for each binary problem, with a column for each subsample.
+    """Return weights for each binary problem, with a line for each subsample.
 
     All fits share the Gram matrix of the rows, which are those of the data over 2**exponent.
     """
@@ -272,23 +276,24 @@ def _weights_at_once(
         assert of_rows is not None
         costs[chosen, :, number] = of_rows
     duals = squared_hinge_duals(gram, signs, costs.reshape(signs.shape))
-    return np.hsplit(rows.T @ duals, len(positive))
+    return [weights.T for weights in np.hsplit(rows.T @ duals, len(positive))]
 
 
-def _norm_of_scores(problems: list[FloatArray]) -> FloatArray:
-    """Return the norm over binary problems, of weights with a column for each subsample."""
+def _norm_of_scores(problems: Iterable[Weights]) -> FloatArray:
+    """Return the norm over binary problems, each with the weights of every subsample."""
     return np.asarray(np.linalg.norm([_scores(weights) for weights in problems], axis=0))
 
 
-def _scores(weights: FloatArray) -> FloatArray:
-    """Return |mean|/(sd + rms sd) of weights, with a row for each feature."""
-    largest = np.abs(weights).max(initial=0.0)
+def _scores(fits: Weights) -> FloatArray:
+    """Return |mean|/(sd + rms sd) of weights; a second copy of them all may be too much."""
+    largest = max(np.abs(weights).max(initial=0.0) for weights in fits)
     if largest == 0:
-        return np.zeros(len(weights))
-    weights = weights / largest
-    means = np.round(np.abs(weights.mean(axis=1)), _WEIGHT_DIGITS)
-    deviations = np.round(weights.std(axis=1), _WEIGHT_DIGITS)
+        return np.zeros(len(fits[0]))
+    means = sum(weights / largest for weights in fits) / len(fits)
+    squares = sum((weights / largest - means) ** 2 for weights in fits) / len(fits)
+    means = np.round(np.abs(means), _WEIGHT_DIGITS)
+    deviations = np.round(np.sqrt(squares), _WEIGHT_DIGITS)
     if deviations.max() <= _SOLVER:
         # All subsamples have the same solution: weights are as sure as they are large.
-        return means
-    return means / (deviations + np.sqrt(np.mean(deviations[deviations > 0] ** 2)))
+        return np.asarray(means)
+    return np.asarray(means / (deviations + np.sqrt(np.mean(deviations[deviations > 0] ** 2))))
