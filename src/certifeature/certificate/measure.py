@@ -69,7 +69,7 @@ def basis_pays(n_directions: int, n_chosen: int) -> bool:
     """Tell whether a basis is quick to find, or there is something that only a basis can prove.
 
     Without one there is a bound with a ridge, by products with the rows. λ is zero where fewer
-    features are chosen than there are directions.
+    features are chosen than there are directions, unless these are fewer than rows and columns.
     """
     return n_directions <= _memory.MAX_QUICK_GRAM or n_chosen >= n_directions
 
