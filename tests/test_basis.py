@@ -317,3 +317,16 @@ class TestImplicitVectors:
         np.testing.assert_array_equal(found.indices_, expected.indices_)
         np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-7)
         assert found.certificate_.lambda_min == pytest.approx(expected.certificate_.lambda_min)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("size", "kept"), [(1e-130, True), (1e-200, True), (1e-300, False), (1e-315, False)]
+)
+def test_columns_that_are_tiny_beside_others_are_not_lost(rng, size, kept, make):
+    """Their squares are zero beside a huge column, and below some size so are their last digits."""
+    X = rng.standard_normal((5, 7))
+    X[:, 1:] *= size
+    basis = exact_basis(make(X))
+    assert basis.exact == kept
+    assert not kept or basis.rank == 5

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certifeature import _memory
-from certifeature.rows.matrix import scaled_back
+from certifeature.rows.matrix import SMALLEST_NORM, scaled_back
 
 if TYPE_CHECKING:
     from certifeature.basis.leading import Outside
@@ -199,10 +199,19 @@ class RowSpace:
 
     @classmethod
     def of(
-        cls, vectors: Vectors, singular_values: FloatArray, outside: FloatArray, norms: FloatArray
+        cls,
+        vectors: Vectors,
+        singular_values: FloatArray,
+        outside: FloatArray,
+        norms: FloatArray,
+        smallest_norm: float = SMALLEST_NORM,
     ) -> RowSpace:
-        """Return the space, given the norm of each column, and of what it has outside."""
-        whole = bool((outside <= _LAST_DIGITS * norms).all())
+        """Return the space, given the norm of each column, and of what it has outside.
+
+        Columns below the smallest norm were not told from zeros, by their squares or at all.
+        """
+        lost = (norms > 0) & (norms < smallest_norm)
+        whole = bool((outside <= _LAST_DIGITS * norms).all() and not lost.any())
         return cls(vectors, singular_values, float(np.linalg.norm(outside)), whole)
 
 

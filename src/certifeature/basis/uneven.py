@@ -19,6 +19,8 @@ FloatArray = NDArray[np.float64]
 # Singular values up to this share of the norm of all values, once columns have the same size, come
 # from rounding.
 _ROUNDING = 16 * float(np.finfo(np.float64).eps)
+# Columns of smaller norm have lost digits beside values near 1.
+_ALL_DIGITS = 1e-290
 
 
 def uneven_row_space(rows: Any) -> RowSpace:
@@ -46,7 +48,7 @@ def uneven_row_space(rows: Any) -> RowSpace:
     _, singular_values, turn = np.linalg.svd(part @ vectors, full_matrices=False)
     whole = np.zeros((len(norms), rank))
     whole[used] = vectors @ turn.T
-    return RowSpace.of(whole, singular_values, outside, norms)
+    return RowSpace.of(whole, singular_values, outside, norms, _ALL_DIGITS)
 
 
 def _scaled_back(directions: FloatArray, exponents: NDArray[Any]) -> FloatArray:

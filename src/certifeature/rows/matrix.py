@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.sparse.linalg import norm as sparse_norm
 
 __all__ = [
+    "SMALLEST_NORM",
     "TOO_LARGE",
     "canonical_csr",
     "column_norms",
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 # Below it the squares of a column's values may be too small to be told from zero.
-_SMALLEST_NORM = 1e-140
+SMALLEST_NORM = 1e-140
 _TINY = float(np.finfo(np.float64).tiny)
 TOO_LARGE = (
     "X has values so large that sums or multiples of them overflow. Scale X first, for instance "
@@ -141,14 +142,16 @@ def column_norms(X: Any) -> NDArray[np.float64]:
     norm_of = sparse_norm if sparse.issparse(X) else np.linalg.norm
     with np.errstate(over="ignore", under="ignore"):
         norms = np.asarray(norm_of(X, axis=0))
-    if (np.isfinite(norms) & (norms > _SMALLEST_NORM)).all():
+    if (np.isfinite(norms) & (norms > SMALLEST_NORM)).all():
         return norms
     largest: Any = abs(X).max(axis=0) if X.shape[0] else np.zeros(X.shape[1])
     largest = largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest)
-    if (np.isfinite(norms) & (norms > _SMALLEST_NORM) | (largest == 0)).all():
+    if (np.isfinite(norms) & (norms > SMALLEST_NORM) | (largest == 0)).all():
         return norms
     scales = np.divide(1.0, largest, out=np.zeros(len(largest)), where=largest > _TINY)
-    return np.asarray(largest * norm_of(scaled_columns(X, scales), axis=0))
+    norms = np.asarray(largest * norm_of(scaled_columns(X, scales), axis=0))
+    # Of values that have lost digits, the largest tells about how long a column is.
+    return np.where(largest > _TINY, norms, largest)
 
 
 def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:
