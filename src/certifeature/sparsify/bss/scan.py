@@ -224,8 +224,10 @@ class RoughVectors:
             if number == len(self._kept) and n_values <= _memory.MAX_ARRAY:
                 self._kept.append((rough, squared_norms))
         axes = spectrum.axes
-        turned = rough if axes is None else rough @ axes.astype(np.float32)
-        values = turned**2 @ ceiling.astype(np.float32)
+        # All values are finite; BLAS may take what it finds beside small matrices for invalid.
+        with np.errstate(invalid="ignore"):
+            turned = rough if axes is None else rough @ axes.astype(np.float32)
+            values = turned**2 @ ceiling.astype(np.float32)
         # A coordinate is wrong by (ℓ + 2)·eps·‖v‖/2 at most, a form by twice the norm of that; and
         # there may be two eigenbases.
         n_components = rough.shape[1]
