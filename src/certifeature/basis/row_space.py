@@ -129,10 +129,9 @@ def implicit_row_space(rows: Any, combinations: FloatArray | None = None) -> Row
         singular_values, rotation = _spectrum(_gram(ImplicitVectors(columns, rest)))
         rest = rest @ rotation
     vectors = _made_orthonormal(columns, np.hstack(coefficients))
-    outside, norms = _outside(vectors, rest), np.ones(len(vectors))
-    if outside.any():
-        everything = np.eye(rows.shape[0]) if combinations is None else combinations
-        norms = np.sqrt(ImplicitVectors(columns, everything).squared_norms)
+    outside, norms = _outside(vectors, rest), column_norms(rows)
+    if outside.any() and combinations is not None:
+        norms = np.sqrt(ImplicitVectors(columns, combinations).squared_norms)
     return RowSpace.of(vectors, np.concatenate(found), outside, norms)
 
 

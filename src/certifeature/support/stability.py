@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -152,9 +152,9 @@ def stable_scores(
     if _gram_pays(model, rows):
         X, back = _coordinates(rows)
         X = scaled_back(X, exponent)
-    fit = _fit_roughly if has_smooth_loss(model) and many and wide else _fit
+    fit = _rough_fit if has_smooth_loss(model) and many and wide else fit_model
     # Processes, for what `fit_model` does about warnings is not safe in threads.
-    calls = [delayed(fit)(model, X, y, sample_weight, chosen) for chosen in subsamples]
+    calls = [delayed(_weights)(fit, model, X, y, sample_weight, chosen) for chosen in subsamples]
     fits = in_parallel(calls, "fits to subsamples", n_jobs=n_jobs, backend="loky")
     problems = zip(*fits, strict=True)
     if back is None:
@@ -232,25 +232,24 @@ def _own_copy(model: Any, seed: int) -> Any:
     return model
 
 
-def _fit(
-    model: Any, X: Any, y: NDArray[Any], sample_weight: FloatArray | None, rows: Indices
+def _weights(
+    fit: Callable[..., Any],
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    sample_weight: FloatArray | None,
+    rows: Indices,
 ) -> FloatArray:
     """Return the weights of a model on some rows, one line for each binary problem."""
     part = None if sample_weight is None else sample_weight[rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return dense_coef(fit_model(clone(model), X[rows], y[rows], part))
+        return dense_coef(fit(clone(model), X[rows], y[rows], part))
 
 
-def _fit_roughly(
-    svm: LinearSVC, X: Any, y: NDArray[Any], sample_weight: FloatArray | None, rows: Indices
-) -> FloatArray:
-    """Return about the same, not taken to the optimum."""
-    part = None if sample_weight is None else sample_weight[rows]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        svm = clone(svm).set_params(dual=True, tol=_ROUGH)
-        return np.asarray(svm.fit(X[rows], y[rows], sample_weight=part).coef_)
+def _rough_fit(svm: LinearSVC, X: Any, y: NDArray[Any], part: FloatArray | None) -> LinearSVC:
+    """Fit as `fit_model` does, but not to the optimum."""
+    return svm.set_params(dual=True, tol=_ROUGH).fit(X, y, sample_weight=part)
 
 
 def _weights_at_once(
