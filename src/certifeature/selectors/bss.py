@@ -50,7 +50,10 @@ class BSSSelector(BaseSelector):
         0 for orders that look at coverage alone.
     order : str, array-like, callable, or a pair of these, default="auto"
         How features are ranked: those that are trusted, and those among which BSS picks. Of a pair
-        the first is for the trusted ones. The bounds are the same for every ranking.
+        the first is for the trusted ones. The bounds are the same for every ranking. Unless
+        ``rescale="each"`` or "certified" is asked for, BSS looks at the best 16 features for each
+        of its picks (1,024 at least) before it comes back to one that it has, and only then at
+        others.
 
         - "stable": by how large the weights of the SVM are against how much they vary over
           subsamples of the rows;
