@@ -16,7 +16,7 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR, NuSVC
 from certifeature import BSSSelector, Comparison, certify, compare
 from certifeature.basis import sketched_basis
 from certifeature.certificate.selection import as_sample
-from certifeature.compare import METHODS, Contender
+from certifeature.compare import METHODS, Contender, Method
 from certifeature.compare import fold as fold_module
 from certifeature.compare.fold import TrainedFold, draw_seed, plain_split, stratified_split
 from certifeature.datasets import make_relevant_features
@@ -229,6 +229,67 @@ class TestCompare:
             compare(*data, sizes, **options)
 
 
+class TestTuning:
+    @pytest.mark.parametrize(
+        ("model", "at"),
+        [
+            (LinearSVC(C=0.5, dual=True, random_state=0), lambda C: {"C": C}),
+            (Ridge(alpha=2.0), lambda C: {"alpha": 1 / (2 * C)}),
+        ],
+        ids=["classes", "numbers"],
+    )
+    def test_errors_are_those_of_a_plain_loop(self, model, at, data):
+        X, y = data
+        split_of = stratified_split
+        if isinstance(model, Ridge):
+            y, split_of = X[:, 0] + np.random.default_rng(0).standard_normal(60), plain_split
+        options = {"methods": ["univariate"], "estimator": model, "n_folds": 3, "n_jobs": 1}
+        contender = compare(X, y, [10], **options).contenders[1]
+        make = METHODS["univariate"].make
+        costs = [C * (model.C if hasattr(model, "C") else 1 / 4) for C in (0.01, 0.1, 1, 10, 100)]
+
+        def error(train, test, C):
+            selector = make(10, model, 0).fit(X[train], y[train])
+            fitted = fit_model(
+                clone(model).set_params(**at(C)), selector.transform(X[train]), y[train]
+            )
+            return 1 - fitted.score(selector.transform(X[test]), y[test])
+
+        for fold, found in enumerate(contender.tuned_errors):
+            train, test = split_of(y, 0, fold, 3, 0)
+            inner = [split_of(y[train], 0, place, 3, 0) for place in range(3)]
+            means = [np.mean([error(train[a], train[b], C) for a, b in inner]) for C in costs]
+            assert found == pytest.approx(error(train, test, costs[int(np.argmin(means))]))
+
+    def test_it_can_be_left_out(self, data):
+        found = compare(*data, [10], methods=["univariate"], n_folds=2, n_jobs=1, tune=False)
+        assert not found.tuned
+        assert "C tuned" not in str(found)
+        assert found.contenders[0].tuned_errors == ()
+        assert np.isnan(found.to_frame()["tuned_error"]).all()
+
+    def test_what_cannot_be_tuned_is_named(self, data):
+        X, y = data
+        with pytest.raises(ValueError, match="NuSVC has no C to tune; compare at one C, with tune"):
+            compare(X, y, [10], methods=["bss"], estimator=NuSVC(kernel="linear"))
+        rare = np.where(np.arange(60) < 5, 2, y)
+        with pytest.raises(ValueError, match="2 of a class only, too few for the 3 inner folds"):
+            compare(X, rare, [10], n_folds=2)
+
+
+def test_a_method_of_ones_own(data):
+    X, y = data
+    first = Method(
+        "first", "all", lambda size, _, __: SelectKBest(lambda X, y: -np.arange(80.0), k=size)
+    )
+    found = compare(X, y, [3], methods=["univariate", first], n_folds=2, n_jobs=1)
+    full, univariate, own = found.contenders
+    assert own.method == "first"
+    assert [sorted(chosen) for chosen in own.chosen] == [[0, 1, 2]] * 2
+    assert len(univariate.chosen[0]) == 3
+    assert full.chosen == ()
+
+
 def test_a_choice_of_nothing_is_empty(data):
     X, y = data
     with pytest.warns(UserWarning, match="no feature has weight"):
@@ -255,8 +316,8 @@ class TestResult:
             "full data             2000  0.250 ± 0.354     0.00       1",
             "bss           20        20  0.250 ± 0.000     1.23    12.4",
             "random        20        20  0.250 ± 0.000     0.00       ∞",
-            "growth: at most so many times the training objective with all features; "
-            "median of the folds",
+            "growth: at most so many times the training objective with all features, with "
+            "probability 0.99 or more; median of the folds",
         ]
 
     def test_frame(self):

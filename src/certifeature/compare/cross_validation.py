@@ -18,17 +18,19 @@ from threadpoolctl import threadpool_limits
 
 from certifeature._parallel import in_parallel
 from certifeature.compare.fold import (
+    N_INNER,
     SCALINGS,
     TrainedFold,
     draw_seed,
     plain_split,
     stratified_split,
 )
-from certifeature.compare.methods import KEEP_ALL, Method, methods_for
+from certifeature.compare.methods import FULL_DATA, KEEP_ALL, Method, methods_for
 from certifeature.compare.result import Comparison, Contender
 from certifeature.rows.matrix import canonical_csr
 from certifeature.support import default_model
 from certifeature.support.accepted import check_model, predicts_numbers
+from certifeature.support.costs import cost_of
 
 __all__ = ["compare"]
 
@@ -37,10 +39,11 @@ Cell = tuple[Method, int | None]
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What one choice on one fold gave."""
+    """What one choice on one fold gave; nothing is tuned unless asked for."""
 
-    n_features: int
+    chosen: tuple[int, ...]
     error: float
+    tuned_error: float | None
     seconds: float
     growth: float
 
@@ -50,9 +53,10 @@ def compare(
     y: Any,
     sizes: Sequence[int],
     *,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str | Method] | None = None,
     estimator: Any = None,
     scaling: Literal["none", "standard", "tfidf"] = "none",
+    tune: bool = True,
     n_repeats: int = 1,
     n_folds: int = 5,
     n_jobs: int = -1,
@@ -72,15 +76,21 @@ def compare(
         Labels, or numbers for a model that predicts numbers.
     sizes : sequence of int
         Numbers of features to choose, fewer than there are.
-    methods : sequence of str, default=None
+    methods : sequence of str or Method, default=None
         Some of "bss", "bss-paper" (its algorithm as published), "leverage", "rrqr", "rfe",
-        "lpsvm", "l1", "univariate" and "random"; None takes all. For a model that predicts numbers
-        that is without "bss-paper", "lpsvm" and "l1", which are classifiers.
+        "lpsvm", "l1", "univariate" and "random", or methods of your own; None takes all these. For
+        a model that predicts numbers that is without "bss-paper", "lpsvm" and "l1", which are
+        classifiers.
     estimator : estimator, default=None
         Linear model, as the selectors take it; None takes their default.
     scaling : {"none", "standard", "tfidf"}, default="none"
         How the columns are scaled first, learnt from the training rows of each fold: not at all;
         to mean 0 and variance 1 (sparse data to variance 1 only); or by tf-idf, for word counts.
+    tune : bool, default=True
+        Whether to find the errors at a tuned C too: with few features another C is best than with
+        many, so that errors at one C for all are not the whole truth. In every fold C is the best
+        of a hundredth to a hundred times that of the model, by three inner folds in which features
+        are chosen anew. It takes about three times as long.
     n_repeats, n_folds : int
         Number of cross-validations, and of their folds.
     n_jobs : int, default=-1
@@ -97,6 +107,7 @@ def compare(
     See Also
     --------
     certifeature.plotting.ErrorCurveDisplay : Plots the errors.
+    certifeature.compare.Method : A method of your own.
 
     Examples
     --------
@@ -111,9 +122,11 @@ def compare(
     check_model(model)
     cells = _cells(methods_for(model, methods), sizes)
     X, y = _checked(X, y, model, sizes, scaling, n_folds)
+    if tune:
+        _check_tunable(model, y, n_folds)
     folds = [(repeat, fold) for repeat in range(n_repeats) for fold in range(n_folds)]
     calls = [
-        delayed(_measured)(X, y, model, cells, scaling, (repeat, fold), n_folds, seed)
+        delayed(_measured)(X, y, model, cells, scaling, tune, (repeat, fold), n_folds, seed)
         for repeat, fold in folds
     ]
     outcomes = in_parallel(calls, "folds", n_jobs=n_jobs)
@@ -168,12 +181,28 @@ def _checked(
     return X, y
 
 
+def _check_tunable(model: Any, y: NDArray[Any], n_folds: int) -> None:
+    """Raise if there is no C to tune, or too few rows for inner folds."""
+    remedy = "compare at one C, with tune=False (--no-tune)"
+    if cost_of(model) is None:
+        raise ValueError(f"{type(model).__name__} has no C to tune; {remedy}.")
+    counts = [len(y) // 2] if predicts_numbers(model) else np.unique(y, return_counts=True)[1]
+    fewest = int(np.min(counts))
+    left = fewest - -(-fewest // n_folds)
+    if left < N_INNER:
+        raise ValueError(
+            f"some training rows have {left} of a class only, too few for the {N_INNER} inner "
+            f"folds that C is tuned by; {remedy}."
+        )
+
+
 def _measured(
     X: Any,
     y: NDArray[Any],
     model: Any,
     cells: Sequence[Cell],
     scaling: str,
+    tune: bool,
     place: tuple[int, int],
     n_folds: int,
     seed: int,
@@ -186,22 +215,31 @@ def _measured(
         split_of = plain_split if predicts_numbers(model) else stratified_split
         split = split_of(y, *place, n_folds, seed)
         fold = TrainedFold(model, X, y, split, scaling, seed)
-        return [_outcome(fold, cell, draw_seed(seed, *place)) for cell in cells]
+        return [_outcome(fold, cell, draw_seed(seed, *place), tune) for cell in cells]
 
 
-def _outcome(fold: TrainedFold, cell: Cell, seed: int) -> _Outcome:
+def _outcome(fold: TrainedFold, cell: Cell, seed: int, tune: bool) -> _Outcome:
     start = perf_counter()
     sample = fold.choose(*cell, seed)
     seconds = perf_counter() - start
-    return _Outcome(len(sample.indices), fold.error(sample), seconds, fold.growth(sample))
+    return _Outcome(
+        tuple(sample.indices.tolist()),
+        fold.error(sample),
+        fold.tuned_error(*cell, seed, sample) if tune else None,
+        seconds,
+        fold.growth(sample),
+    )
 
 
 def _contender(method: str, size: int | None, outcomes: Sequence[_Outcome]) -> Contender:
+    tuned = (outcome.tuned_error for outcome in outcomes)
     return Contender(
         method,
         size,
-        float(np.mean([outcome.n_features for outcome in outcomes])),
+        float(np.mean([len(outcome.chosen) for outcome in outcomes])),
         tuple(outcome.error for outcome in outcomes),
         float(np.median([outcome.seconds for outcome in outcomes])),
         float(np.median([outcome.growth for outcome in outcomes])),
+        tuple(error for error in tuned if error is not None),
+        tuple(outcome.chosen for outcome in outcomes) if method != FULL_DATA else (),
     )
