@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal
@@ -17,13 +17,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
 from certifeature._parallel import in_parallel
+from certifeature.certificate.splits import Split, seed_of_repeat, splits_of
 from certifeature.compare.fold import (
     N_INNER,
     SCALINGS,
     TrainedFold,
     draw_seed,
-    plain_split,
-    stratified_split,
 )
 from certifeature.compare.methods import FULL_DATA, KEEP_ALL, Method, methods_for
 from certifeature.compare.result import Comparison, Contender
@@ -121,13 +120,17 @@ def compare(
     model = default_model(seed) if estimator is None else estimator
     check_model(model)
     cells = _cells(methods_for(model, methods), sizes)
-    X, y = _checked(X, y, model, sizes, scaling, n_folds)
+    X, y = _checked(X, y, model, sizes, scaling)
+    folds = {
+        (repeat, fold): split
+        for repeat in range(n_repeats)
+        for fold, split in enumerate(_splits(X, y, model, n_folds, seed_of_repeat(seed, repeat)))
+    }
     if tune:
-        _check_tunable(model, y, n_folds)
-    folds = [(repeat, fold) for repeat in range(n_repeats) for fold in range(n_folds)]
+        _check_tunable(model, y, folds.values())
     calls = [
-        delayed(_measured)(X, y, model, cells, scaling, tune, (repeat, fold), n_folds, seed)
-        for repeat, fold in folds
+        delayed(_measured)(X, y, model, cells, scaling, tune, split, seed, draw_seed(seed, *place))
+        for place, split in folds.items()
     ]
     outcomes = in_parallel(calls, "folds", n_jobs=n_jobs)
     by_cell = zip(cells, zip(*outcomes, strict=True), strict=True)
@@ -146,7 +149,7 @@ def _cells(methods: Sequence[Method], sizes: Sequence[int]) -> list[Cell]:
 
 
 def _checked(
-    X: Any, y: Any, model: Any, sizes: Sequence[int], scaling: str, n_folds: int
+    X: Any, y: Any, model: Any, sizes: Sequence[int], scaling: str
 ) -> tuple[Any, NDArray[Any]]:
     """Return data and labels, or numbers, that every fold can be made of."""
     numbers = predicts_numbers(model)
@@ -164,36 +167,27 @@ def _checked(
         )
     if scaling not in SCALINGS:
         raise ValueError(f"scaling={scaling!r} is unknown; choose from {', '.join(SCALINGS)}.")
-    if numbers:
-        # The R² of a single row does not exist.
-        if len(y) < 2 * n_folds:
-            raise ValueError(
-                f"{len(y)} rows are too few for {n_folds} folds of two rows or more; ask for at "
-                f"most {len(y) // 2} folds."
-            )
-        return X, y
-    fewest = np.unique(y, return_counts=True)[1].min()
-    if fewest < n_folds:
-        raise ValueError(
-            f"a class has {fewest} rows only, too few for {n_folds} folds; ask for at most "
-            f"{fewest} folds, or leave the class out."
-        )
     return X, y
 
 
-def _check_tunable(model: Any, y: NDArray[Any], n_folds: int) -> None:
+def _splits(X: Any, y: NDArray[Any], model: Any, n_folds: int, seed: int) -> list[Split]:
+    return splits_of(X, y, n_folds, seed, predicts_numbers(model))[0]
+
+
+def _check_tunable(model: Any, y: NDArray[Any], splits: Iterable[Split]) -> None:
     """Raise if there is no C to tune, or too few rows for inner folds."""
     remedy = "compare at one C, with tune=False (--no-tune)"
     if cost_of(model) is None:
         raise ValueError(f"{type(model).__name__} has no C to tune; {remedy}.")
-    counts = [len(y) // 2] if predicts_numbers(model) else np.unique(y, return_counts=True)[1]
-    fewest = int(np.min(counts))
-    left = fewest - -(-fewest // n_folds)
-    if left < N_INNER:
-        raise ValueError(
-            f"some training rows have {left} of a class only, too few for the {N_INNER} inner "
-            f"folds that C is tuned by; {remedy}."
-        )
+    for train, _ in splits:
+        try:
+            splits_of(train, y[train], N_INNER, 0, predicts_numbers(model))
+        except ValueError as error:
+            reason = str(error).partition(";")[0]
+            raise ValueError(
+                f"C is tuned by {N_INNER} inner folds of the training rows, but there {reason}; "
+                f"{remedy}."
+            ) from error
 
 
 def _measured(
@@ -203,19 +197,17 @@ def _measured(
     cells: Sequence[Cell],
     scaling: str,
     tune: bool,
-    place: tuple[int, int],
-    n_folds: int,
+    split: Split,
     seed: int,
+    drawn: int,
 ) -> list[_Outcome]:
     """Return what each cell gives on one fold."""
     # One thread, so that sums are rounded alike however many workers there are.
     with threadpool_limits(1), warnings.catch_warnings():
         # A method that does not converge is compared as it is.
         warnings.simplefilter("ignore")
-        split_of = plain_split if predicts_numbers(model) else stratified_split
-        split = split_of(y, *place, n_folds, seed)
         fold = TrainedFold(model, X, y, split, scaling, seed)
-        return [_outcome(fold, cell, draw_seed(seed, *place), tune) for cell in cells]
+        return [_outcome(fold, cell, drawn, tune) for cell in cells]
 
 
 def _outcome(fold: TrainedFold, cell: Cell, seed: int, tune: bool) -> _Outcome:

@@ -14,7 +14,6 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import r2_score
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from certifeature.basis import Basis
@@ -27,6 +26,7 @@ from certifeature.certificate.measure import (
     without_basis,
 )
 from certifeature.certificate.selection import as_sample
+from certifeature.certificate.splits import Split, splits_of
 from certifeature.compare.methods import Method, WhichRows
 from certifeature.rows.matrix import scaled_columns
 from certifeature.rows.rows import Rows
@@ -42,36 +42,12 @@ __all__ = [
     "TrainedFold",
     "column_scaler",
     "draw_seed",
-    "plain_split",
-    "stratified_split",
 ]
 
 SCALINGS = ("none", "standard", "tfidf")
 # C is tuned over so many inner folds, among these multiples of that of the model.
 N_INNER = 3
 _FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
-
-
-def stratified_split(
-    y: NDArray[Any], repeat: int, fold: int, n_folds: int, seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return training and test rows of one fold of one repeat, classes in equal shares."""
-    return _split(StratifiedKFold, y, repeat, fold, n_folds, seed)
-
-
-def plain_split(
-    y: NDArray[Any], repeat: int, fold: int, n_folds: int, seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return training and test rows of one fold of one repeat, for targets that are numbers."""
-    return _split(KFold, y, repeat, fold, n_folds, seed)
-
-
-def _split(
-    kind: Any, y: NDArray[Any], repeat: int, fold: int, n_folds: int, seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
-    train, test = list(kind(n_folds, shuffle=True, random_state=state).split(y, y))[fold]
-    return train, test
 
 
 def draw_seed(seed: int, repeat: int, fold: int, draw: int = 0) -> int:
@@ -104,7 +80,7 @@ class TrainedFold:
         model: Any,
         X: Any,
         y: NDArray[Any],
-        split: tuple[NDArray[np.intp], NDArray[np.intp]],
+        split: Split,
         scaling: str,
         seed: int,
     ) -> None:
@@ -211,8 +187,8 @@ class TrainedFold:
 
     @cached_property
     def _inner_folds(self) -> list[TrainedFold]:
-        split_of = plain_split if predicts_numbers(self._model) else stratified_split
-        splits = (split_of(self._y, 0, fold, N_INNER, self._seed) for fold in range(N_INNER))
+        numbers = predicts_numbers(self._model)
+        splits, _ = splits_of(self._X, self._y, N_INNER, self._seed, numbers)
         return [
             TrainedFold(self._model, self._X, self._y, split, "none", self._seed)
             for split in splits
