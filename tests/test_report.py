@@ -33,6 +33,8 @@ NEW_DATA = NewData(
     difference=0.015,
     interval=(-0.063, 0.093),
     confidence=0.95,
+    test_share=1.0,
+    errors_shuffled=(0.51, 0.51),
     shuffled_error=0.51,
     chance_error=0.48,
 )

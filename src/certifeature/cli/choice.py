@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import typer
 
 from certifeature.certificate import Certificate
 from certifeature.cli.certificates import certificate_values
+from certifeature.cli.drawings import drawings
 from certifeature.cli.loading import Loaded
 from certifeature.cli.output import json_text, print_table, reproduction
-from certifeature.report import Feature, Report
+from certifeature.compare import Comparison, Contender
+from certifeature.report import Feature, Report, methods_paragraph
 from certifeature.sparsify import Sample
 
 __all__ = ["Choice", "Search", "choice_json", "choice_report", "print_choice"]
@@ -44,12 +48,46 @@ class Search:
         return f"{self.n_features} features by cross-validation: score {mean:.3f} ± {deviation:.3f}"
 
 
-def choice_report(loaded: Loaded, choice: Choice, asked: dict[str, str], seed: int) -> Report:
-    """Return the report of a choice, given what was asked."""
+def choice_report(
+    loaded: Loaded,
+    choice: Choice,
+    asked: dict[str, str],
+    seed: int,
+    *,
+    method: str,
+    scaling: str,
+    assessed: tuple[Comparison, Contender] | None,
+) -> Report:
+    """Return the report of a choice, given what was asked, and how it does beside others."""
     n_chosen, source = len(choice.features), Path(loaded.source).name
-    title = f"{n_chosen} of {loaded.n_features:,} features of {source}"
-    how = reproduction(loaded, seed)
-    return Report(title, asked, choice.certificate, choice.features, reproduction=how)
+    comparison, own = (None, None) if assessed is None else assessed
+    return Report(
+        f"{n_chosen} of {loaded.n_features:,} features of {source}",
+        asked,
+        choice.certificate,
+        choice.features if own is None else _counted(choice, own),
+        comparison,
+        own,
+        methods_paragraph(
+            choice.certificate,
+            n_rows=loaded.n_rows,
+            method=method,
+            scaling=scaling,
+            own=own,
+            comparison=comparison,
+        ),
+        reproduction(loaded, seed),
+        {} if comparison is None else drawings(comparison),
+    )
+
+
+def _counted(choice: Choice, own: Contender) -> list[Feature]:
+    """Return the features with the number of folds in which each was chosen anew."""
+    counts = Counter(chain.from_iterable(own.chosen))
+    return [
+        replace(feature, times_chosen=counts[int(index)])
+        for feature, index in zip(choice.features, choice.sample.indices, strict=True)
+    ]
 
 
 def print_choice(choice: Choice) -> None:
@@ -60,7 +98,7 @@ def print_choice(choice: Choice) -> None:
         "rank": lambda f: str(f.rank),
         "scale": lambda f: f"{f.scale:.3g}",
         "|w|": lambda f: "" if f.weight is None else f"{f.weight:.3g}",
-        "class": lambda f: f.label or "",
+        "points to": lambda f: f.label or "",
     }
     if any(f.why for f in features):
         columns["why"] = lambda f: f.why or ""

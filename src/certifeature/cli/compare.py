@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from certifeature._files import write_text
+from certifeature.cli.drawings import drawings
 from certifeature.cli.loading import Loaded, Scaling, check_scaling, load
 from certifeature.cli.options import (
     CostOption,
@@ -143,22 +144,5 @@ def _report(loaded: Loaded, comparison: Comparison, scale: Scaling, model: str) 
         "Model": model,
     }
     title = f"Selectors compared on {Path(loaded.source).name}"
-    drawing = {"Errors on test rows against the number of features": _drawing(comparison)}
-    how = reproduction(loaded, comparison.seed)
-    return Report(title, asked, comparison=comparison, reproduction=how, figures=drawing)
-
-
-def _drawing(comparison: Comparison) -> str:
-    """Return the error curves as SVG."""
-    from matplotlib.figure import Figure
-
-    from certifeature.plotting import ErrorCurveDisplay
-
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
-    ErrorCurveDisplay.from_comparison(comparison, ax=axes)
-    if comparison.measure != "error":
-        axes.set_ylabel("1 − R² on test rows (%)")
-    text = io.StringIO()
-    figure.savefig(text, format="svg")
-    return text.getvalue()
+    how, figures = reproduction(loaded, comparison.seed), drawings(comparison)
+    return Report(title, asked, comparison=comparison, reproduction=how, figures=figures)

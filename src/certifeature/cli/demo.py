@@ -65,6 +65,7 @@ def demo_command(
         "Model": str(svm),
     }
     title = f"{len(features)} of {n_words:,} words"
-    page = Report(title, asked, certificate, features, comparison, reproduction(data, 0))
+    how = reproduction(data, 0)
+    page = Report(title, asked, certificate, features, comparison, reproduction=how)
     write_report(page, report)
     typer.echo(f"\nreport: {report}")

@@ -14,6 +14,7 @@ import typer
 from certifeature._files import write_text
 from certifeature.certificate import NewData, new_data_errors
 from certifeature.certificate.selection import as_sample
+from certifeature.cli.assessment import assess, n_folds_for
 from certifeature.cli.certificates import certified
 from certifeature.cli.choice import Choice, Search, choice_json, choice_report, print_choice
 from certifeature.cli.choosing import (
@@ -93,8 +94,9 @@ def select_command(
             "--cv",
             metavar="FOLDS",
             help="Estimate the error on new data by cross-validation, with features chosen anew "
-            "in each of so many folds, for the true and for shuffled labels.",
-            min=2,
+            "in each of so many folds, for the true and for shuffled labels. A report has five "
+            "folds if none are given; 0 leaves them out.",
+            min=0,
         ),
     ] = None,
     output: Annotated[
@@ -135,6 +137,10 @@ def select_command(
     named = list(keep or ())
     wishes = Wishes(method_named(method), size, unsupervised, named, order, trust, rescale)
     wishes.check()
+    if cv == 1:
+        raise ValueError(
+            "--cv 1 leaves nothing to test on; ask for 2 folds or more, or 0 for none."
+        )
     if stream:
         _check_streams(wishes, scale, cv, write)
     to_stdout = str(output) == "-"
@@ -144,12 +150,13 @@ def select_command(
     source = Source(data, target, format, id, drop, transpose)
     check_writable(None if to_stdout else output, write, report, inputs=(*source.inputs(), *lists))
     with showing("reading"):
-        read = load_blocks if stream else load
-        loaded = read(source, needs_labels=not unsupervised)
+        loaded = (load_blocks if stream else load)(source, needs_labels=not unsupervised)
     check_data_file(write, loaded)
     estimator = linear_model(model, loaded.y, cost, seed)
-    new_data = None if cv is None else _new_data(loaded, wishes, estimator, scale, seed, cv)
-    loaded = scaled(loaded, scale)
+    if cv is None and report is not None and not unsupervised:
+        cv = n_folds_for(loaded.y, estimator)
+    new_data = _new_data(loaded, wishes, estimator, scale, seed, cv) if cv else None
+    read, loaded = loaded, scaled(loaded, scale)
     choice = _chosen(loaded, wishes, estimator, seed, new_data)
     if output is not None:
         text = feature_list(choice.features)
@@ -164,11 +171,19 @@ def select_command(
             "Method": f"{method}, {'all rows' if unsupervised else 'rows that matter'}",
             "Number of features": str(choice.search or size),
             **wishes.given(),
-            **({} if cv is None else {"Cross-validation": f"{cv} folds"}),
+            **({"Cross-validation": f"{cv} folds"} if cv else {}),
             "Scaling": scale.value,
             "Model": str(estimator),
         }
-        write_report(choice_report(loaded, choice, asked, seed), report)
+        assessed = None
+        n_chosen = len(choice.features)
+        if cv and n_chosen < loaded.n_features and not wishes.method.own_size:
+            with showing("comparing with other methods"):
+                assessed = assess(read, wishes, n_chosen, estimator, scale, n_folds=cv, seed=seed)
+        page = choice_report(
+            loaded, choice, asked, seed, method=method, scaling=scale.value, assessed=assessed
+        )
+        write_report(page, report)
     if as_json:
         typer.echo(choice_json(loaded, choice, method, seed), nl=False)
     elif not to_stdout:
@@ -181,7 +196,7 @@ def _check_streams(wishes: Wishes, scale: Scaling, cv: int | None, write: Path |
         f"--method {wishes.method.name}": not wishes.method.ours,
         "-k cv": wishes.size == CROSS_VALIDATED,
         f"--scale {scale}": scale is not Scaling.none,
-        "--cv": cv is not None,
+        "--cv": bool(cv),
         "--write": write is not None,
     }
     for option, given in options.items():

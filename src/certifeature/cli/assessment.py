@@ -1,0 +1,96 @@
+"""The choice beside others on the same folds, for the report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certifeature.cli.choosing import Wishes, method_for
+from certifeature.cli.features import kept_features
+from certifeature.cli.loading import Loaded, Scaling, to_scale
+from certifeature.compare import Comparison, Contender, compare
+from certifeature.compare.fold import N_INNER
+from certifeature.support.accepted import predicts_numbers
+
+__all__ = ["assess", "n_folds_for"]
+
+_RIVALS = ("bss", "rfe", "univariate")
+# Errors are compared at so many times the number of features, too.
+_MULTIPLES = (0.25, 0.5, 2, 4)
+_N_FOLDS = 5
+
+
+def n_folds_for(y: NDArray[Any] | None, model: Any) -> int | None:
+    """Return the number of folds of a report: five, or as many as the rows allow, or None."""
+    if y is None:
+        return None
+    n_folds = min(_N_FOLDS, _fewest(y, model))
+    return n_folds if n_folds > 1 else None
+
+
+def _can_tune(y: NDArray[Any] | None, model: Any, n_folds: int) -> bool:
+    """Return whether the training rows of each fold can be split into inner folds."""
+    assert y is not None
+    fewest = _fewest(y, model)
+    return fewest - -(-fewest // n_folds) >= N_INNER
+
+
+def _fewest(y: NDArray[Any], model: Any) -> int:
+    """Return how many folds there can be: one for each row of the rarest class, or two rows."""
+    if predicts_numbers(model):
+        return len(y) // 2
+    return int(np.unique(y, return_counts=True)[1].min())
+
+
+def assess(
+    data: Loaded,
+    wishes: Wishes,
+    size: int,
+    model: Any,
+    scale: Scaling,
+    *,
+    n_folds: int,
+    seed: int,
+) -> tuple[Comparison, Contender]:
+    """Return the choice and others at several sizes, and the choice at its own.
+
+    At its own size errors are also found at a tuned C, where the classes have rows enough.
+
+    Parameters
+    ----------
+    data : Loaded
+        Rows as they were read.
+    wishes : Wishes
+        How features are chosen.
+    size : int
+        How many, less than there are.
+    model : estimator
+        Unfitted linear model.
+    scale : Scaling
+        How columns are scaled in each fold.
+    n_folds, seed : int
+        Of the cross-validation.
+    """
+    own = method_for(wishes, data, model, seed)
+    methods = [own, *(name for name in _RIVALS if name != own.name)]
+    X, _ = to_scale(data.X, scale)
+    options: dict[str, Any] = {
+        "methods": methods,
+        "estimator": model,
+        "scaling": scale.value,
+        "n_folds": n_folds,
+        "seed": seed,
+    }
+    at_size = compare(X, data.y, [size], tune=_can_tune(data.y, model, n_folds), **options)
+    fewest = max(1, len(kept_features(wishes.keep, data.names)))
+    others = {round(size * multiple) for multiple in _MULTIPLES}
+    sizes = sorted(other for other in others - {size} if fewest <= other < data.n_features)
+    around = compare(X, data.y, sizes, tune=False, **options).contenders[1:] if sizes else ()
+    names = [contender.method for contender in at_size.contenders]
+    contenders = sorted(
+        (*at_size.contenders, *around), key=lambda c: (names.index(c.method), c.size or 0)
+    )
+    return replace(at_size, contenders=tuple(contenders)), at_size.contenders[1]
