@@ -37,7 +37,7 @@ class Difference:
     >>> from certifeature.certificate import Difference
     >>> difference = Difference.of((0.10, 0.13, 0.12), (0.11, 0.10, 0.11), test_share=1 / 2)
     >>> print(difference, difference.shown_interval(), difference.verdict, sep="; ")
-    +1.0 points; 95 % interval -3.5 to +5.5; tie
+    +1.0 points; 95 % interval -6.9 to +8.9; tie
     """
 
     mean: float

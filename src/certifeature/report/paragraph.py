@@ -72,8 +72,8 @@ def methods_paragraph(
     >>> from certifeature.report import methods_paragraph
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
     >>> text = methods_paragraph(certify(BSSSelector(30).fit(X, y)), n_rows=60)
-    >>> text[:63]
-    'Of 200 features measured on 60 rows, 30 were chosen for LinearSVC'
+    >>> text.partition(";")[0]
+    'Of 200 features measured on 60 rows, 30 were chosen for LinearSVC(C=1)'
     """
     parts = [
         _SCALINGS.get(scaling, "") + _choice(certificate, n_rows, method),
@@ -124,7 +124,9 @@ def _proof(c: Certificate) -> str:
 
 def _new_data(n: NewData, scaling: str) -> str:
     repeats = f", repeated {n.n_repeats} times" if n.n_repeats > 1 else ""
-    anew = "features were chosen" if scaling == "none" else "columns scaled and features chosen"
+    anew = (
+        "features were chosen" if scaling == "none" else "columns were scaled and features chosen"
+    )
     name = "error" if n.measure == "error" else "1 − R²"
     interval = "" if n.interval is None else f", {n.against_full.shown_interval()} [3]"
     return (
