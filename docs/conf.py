@@ -24,6 +24,7 @@ myst_heading_anchors = 3
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL06", "GL07", "PR01", "PR02", "PR03", "RT03", "YD01"}
 # Results of functions: their docstrings list attributes, not parameters.
