@@ -45,5 +45,21 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "certifeature"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
 html_show_sourcelink = False
+# Pages without pages below them have nothing to list at the left, and need the room.
+html_sidebars = {
+    page: []
+    for page in (
+        "user_guide",
+        "numbers",
+        "command_line",
+        "large_data",
+        "results",
+        "paper",
+        "performance",
+        "changelog",
+    )
+}
