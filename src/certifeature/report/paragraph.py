@@ -124,13 +124,11 @@ def _proof(c: Certificate) -> str:
 
 def _new_data(n: NewData, scaling: str) -> str:
     repeats = f", repeated {n.n_repeats} times" if n.n_repeats > 1 else ""
-    anew = (
-        "features were chosen" if scaling == "none" else "columns were scaled and features chosen"
-    )
+    anew = "features were" if scaling == "none" else "columns were scaled and features"
     name = "error" if n.measure == "error" else "1 − R²"
     interval = "" if n.interval is None else f", {n.against_full.shown_interval()} [3]"
     return (
-        f"In {n.n_folds}-fold cross-validation{repeats}, in which {anew} anew from the training "
+        f"In {n.n_folds}-fold cross-validation{repeats}, in which {anew} chosen anew from the training "
         f"rows of every fold, the {name} was {n.shown(n.error_selected)} with the chosen features "
         f"and {n.shown(n.error_full)} with all (difference {n.against_full}{interval})."
     )
