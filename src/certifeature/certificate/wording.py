@@ -164,7 +164,7 @@ def _training_only(c: Certificate) -> str:
     sentence = "All this is about the training rows"
     if c.new_data is not None:
         return f"{sentence}, not about new data."
-    return f"{sentence}; certify(X, y, selector, cv=5) estimates the error on new data."
+    return f"{sentence}; cross-validation (cv=5) estimates the error on new data."
 
 
 def _chance(probability: float) -> str:

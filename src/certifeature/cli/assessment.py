@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature.cli.choosing import Wishes, method_for
+from certifeature.cli.choosing import method_for
 from certifeature.cli.features import kept_features
-from certifeature.cli.loading import Loaded, Scaling, to_scale
+from certifeature.cli.loading import to_scale
+from certifeature.cli.progress import showing
+from certifeature.cli.task import Choice, Task
 from certifeature.compare import Comparison, Contender, compare
 from certifeature.compare.fold import N_INNER
 from certifeature.support.accepted import predicts_numbers
@@ -19,7 +21,7 @@ __all__ = ["assess", "n_folds_for"]
 
 _RIVALS = ("bss", "rfe", "univariate")
 # Errors are compared at so many times the number of features, too.
-_MULTIPLES = (0.25, 0.5, 2, 4)
+_MULTIPLES = (0.25, 0.5, 2)
 _N_FOLDS = 5
 
 
@@ -45,52 +47,34 @@ def _fewest(y: NDArray[Any], model: Any) -> int:
     return int(np.unique(y, return_counts=True)[1].min())
 
 
-def assess(
-    data: Loaded,
-    wishes: Wishes,
-    size: int,
-    model: Any,
-    scale: Scaling,
-    *,
-    n_folds: int,
-    seed: int,
-) -> tuple[Comparison, Contender]:
+def assess(task: Task, choice: Choice, n_folds: int) -> tuple[Comparison, Contender] | None:
     """Return the choice and others at several sizes, and the choice at its own.
 
-    At its own size errors are also found at a tuned C, where the classes have rows enough.
-
-    Parameters
-    ----------
-    data : Loaded
-        Rows as they were read.
-    wishes : Wishes
-        How features are chosen.
-    size : int
-        How many, less than there are.
-    model : estimator
-        Unfitted linear model.
-    scale : Scaling
-        How columns are scaled in each fold.
-    n_folds, seed : int
-        Of the cross-validation.
+    At its own size errors are also found at a tuned C, where the classes have rows enough. A choice
+    of all features has nothing beside it, nor has one by a method that finds its own number.
     """
-    own = method_for(wishes, data, model, seed)
-    methods = [own, *(name for name in _RIVALS if name != own.name)]
-    X, _ = to_scale(data.X, scale)
+    data, size = task.data, len(choice.features)
+    own = method_for(task.wishes, data, task.model, task.seed)
+    if size == data.n_features or own.own_size:
+        return None
+    X, _ = to_scale(data.X, task.scale)
     options: dict[str, Any] = {
-        "methods": methods,
-        "estimator": model,
-        "scaling": scale.value,
+        "methods": [own, *(name for name in _RIVALS if name != own.name)],
+        "estimator": task.model,
+        "scaling": task.scale.value,
         "n_folds": n_folds,
-        "seed": seed,
+        "seed": task.seed,
     }
-    at_size = compare(X, data.y, [size], tune=_can_tune(data.y, model, n_folds), **options)
-    fewest = max(1, len(kept_features(wishes.keep, data.names)))
-    others = {round(size * multiple) for multiple in _MULTIPLES}
-    sizes = sorted(other for other in others - {size} if fewest <= other < data.n_features)
-    around = compare(X, data.y, sizes, tune=False, **options).contenders[1:] if sizes else ()
+    tune = _can_tune(data.y, task.model, n_folds)
+    with showing("comparing with other methods"):
+        at_size = compare(X, data.y, [size], tune=tune, **options)
+    contenders = list(at_size.contenders)
+    fewest = max(1, len(kept_features(task.wishes.keep, data.names)))
+    others = {round(size * multiple) for multiple in _MULTIPLES} - {size}
+    sizes = sorted(other for other in others if fewest <= other < data.n_features)
+    if sizes:
+        with showing("comparing other numbers of features"):
+            contenders += compare(X, data.y, sizes, tune=False, **options).contenders[1:]
     names = [contender.method for contender in at_size.contenders]
-    contenders = sorted(
-        (*at_size.contenders, *around), key=lambda c: (names.index(c.method), c.size or 0)
-    )
+    contenders.sort(key=lambda c: (names.index(c.method), c.size or 0))
     return replace(at_size, contenders=tuple(contenders)), at_size.contenders[1]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from certifeature.certificate.wording import rounded_up
+from certifeature.compare.methods import FULL_DATA
 
 __all__ = ["Comparison", "Contender"]
 
@@ -136,6 +137,17 @@ class Comparison:
     def tuned(self) -> bool:
         """Whether there are errors with C tuned for all contenders."""
         return all(c.tuned_errors for c in self.contenders)
+
+    def of_size(self, size: int) -> Self:
+        """Return the comparison of this number of features alone, with full data.
+
+        Parameters
+        ----------
+        size : int
+            Number of features asked for.
+        """
+        kept = tuple(c for c in self.contenders if c.size == size or c.method == FULL_DATA)
+        return replace(self, contenders=kept)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a dict for each contender, errors as their mean and deviation."""

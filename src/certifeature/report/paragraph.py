@@ -128,9 +128,9 @@ def _new_data(n: NewData, scaling: str) -> str:
     name = "error" if n.measure == "error" else "1 − R²"
     interval = "" if n.interval is None else f", {n.against_full.shown_interval()} [3]"
     return (
-        f"In {n.n_folds}-fold cross-validation{repeats}, in which {anew} chosen anew from the training "
-        f"rows of every fold, the {name} was {n.shown(n.error_selected)} with the chosen features "
-        f"and {n.shown(n.error_full)} with all (difference {n.against_full}{interval})."
+        f"In {n.n_folds}-fold cross-validation{repeats}, in which {anew} chosen anew from the "
+        f"training rows of every fold, the {name} was {n.shown(n.error_selected)} with the chosen "
+        f"features and {n.shown(n.error_full)} with all (difference {n.against_full}{interval})."
     )
 
 
