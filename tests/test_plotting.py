@@ -191,7 +191,7 @@ def test_what_the_selector_knows_is_what_certify_finds(data, options, ax):
 
 def test_a_selector_that_knows_enough_trains_nothing_again(data, ax, monkeypatch):
     # The module, which has the name of the function in it.
-    module = import_module("certifeature.certificate.certify")
+    module = import_module("certifeature.certificate.certifier")
     monkeypatch.setattr(module, "find_support", None)
     with pytest.raises(TypeError):
         certify(*data, [0, 1])

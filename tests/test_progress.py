@@ -13,8 +13,10 @@ import dask.array as da
 import numpy as np
 import pytest
 from joblib import delayed, parallel_config
+from matplotlib.figure import Figure
 from rich.progress import Progress
 from sklearn.callback import ProgressBar
+from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, BSSSelectorCV, RRQRSelector, _progress
@@ -23,6 +25,7 @@ from certifeature._progress import listed, listening, phase
 from certifeature.certificate.lanczos import bound_in_blocks
 from certifeature.cli.app import run
 from certifeature.datasets import make_relevant_features
+from certifeature.plotting import CertificateDisplay, StabilityDisplay
 from certifeature.rows import ArrayBlocks
 from certifeature.selectors.pipeline import _MAX_ROUNDS
 from certifeature.sparsify import Sample, bss
@@ -354,6 +357,70 @@ class TestCallbacks:
         shown = capsys.readouterr().out
         for name in ("fit", "find support rows", "compute basis", "choose features", "BSS picks"):
             assert re.search(rf"BSSSelector - {name}( #\d)? .*100%", shown)
+
+
+class TestPlots:
+    """Fits of copies have no tasks of their own: there is one, which all that they do moves."""
+
+    @pytest.fixture(params=["certificates", "selections"])
+    def plot(self, request, data):
+        """Return a function that plots a selector, and the names of the task and of its steps."""
+        axes = Figure().subplots()
+        if request.param == "certificates":
+
+            def draw(selector):
+                return CertificateDisplay.from_estimator(selector, *data, [20, 40, 60], ax=axes)
+
+            return draw, request.param, "sizes"
+
+        def draw_folds(selector):
+            return StabilityDisplay.from_estimator(selector, *data, cv=3, ax=axes)
+
+        return draw_folds, request.param, "folds"
+
+    @pytest.mark.parametrize(
+        "selector", [BSSSelector(40), RFE(SVC(kernel="linear"), n_features_to_select=9, step=0.5)]
+    )
+    @pytest.mark.usefixtures("every_step")
+    def test_steps_are_counted(self, plot, selector):
+        draw, _, steps = plot
+        ears = Ears()
+        with listening(ears):
+            draw(selector)
+        assert ears.begun[0] == (steps, 3)
+        assert ears.told[0] == [1, 2, 3]
+
+    def test_callbacks_of_the_selector_are_told(self, plot):
+        draw, task, steps = plot
+        recorder = Recorder()
+        selector = BSSSelector(40).set_callbacks(recorder)
+        draw(selector)
+        assert recorder.balanced()
+        assert recorder.events[0] == ("begin", ((task, 0),))
+        assert recorder.phases() == [steps]
+        assert recorder.n_steps(steps) == 100
+        assert selector._skl_callbacks == [recorder]
+
+    def test_bars_are_shown(self, plot, capsys):
+        draw, task, steps = plot
+        draw(BSSSelector(40).set_callbacks(ProgressBar()))
+        shown = capsys.readouterr().out
+        assert re.search(rf"BSSSelector - {task} .*100%", shown)
+        assert re.search(rf"BSSSelector - {steps} #0 .*100%", shown)
+
+    def test_a_plot_that_fails_takes_its_callbacks_down(self, data):
+        class Watched(Recorder):
+            down = 0
+
+            def teardown(self, estimator, context):
+                self.down += 1
+
+        recorder = Watched()
+        with pytest.raises(ValueError, match="labels"):
+            CertificateDisplay.from_estimator(
+                BSSSelector().set_callbacks(recorder), data[0], None, [20]
+            )
+        assert recorder.down == 1
 
 
 @pytest.mark.usefixtures("every_step")

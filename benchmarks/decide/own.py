@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector
-from certifeature.basis.span import span
+from certifeature.basis.span import leading_span, span
 from certifeature.certificate.certify import measured
 from certifeature.rows.rows import as_rows
 from certifeature.selectors.prepared import rescaled
@@ -82,7 +82,7 @@ class Fits:
     def _basis(self, n_leading):
         if n_leading not in self._bases:
             rows = self._support[0].rows
-            self._bases[n_leading] = _timed(lambda: span(rows, "auto", None, _SEED, n_leading)[0])
+            self._bases[n_leading] = _timed(lambda: _basis(rows, n_leading))
         return self._bases[n_leading]
 
     def _ranking(self, setting, method, basis):
@@ -92,6 +92,11 @@ class Fits:
             support = self._support[0]
             self._rankings[key] = _timed(lambda: method.rank(support.rows, support, basis, _SEED))
         return self._rankings[key]
+
+
+def _basis(rows, n_leading):
+    leading = None if n_leading is None else leading_span(rows, "auto", None, n_leading)
+    return (leading or span(rows, "auto", None, _SEED))[0]
 
 
 def _timed(function):

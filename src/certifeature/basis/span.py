@@ -22,6 +22,7 @@ __all__ = [
     "BasisFacts",
     "empty_digest",
     "exact_basis",
+    "leading_span",
     "sketched_basis",
     "span",
     "truncated_basis",
@@ -68,12 +69,37 @@ class BasisFacts:
         return replace(self, kind=kind, n_components=basis.n_components, exact=basis.exact)
 
 
+def leading_span(
+    rows: Rows, kind: str, n_components: int | None, n_leading: int
+) -> tuple[Basis, BasisFacts] | None:
+    """Return so many leading directions of rows in memory, where "auto" may leave it at these.
+
+    None where all directions are found as quickly, or the leading ones cannot be told from the
+    others.
+
+    Parameters
+    ----------
+    rows : Rows
+        In memory.
+    kind, n_components
+        As for `span`.
+    n_leading : int
+        Number of leading directions.
+    """
+    if kind != "auto" or n_components is not None:
+        return None
+    matrix = rows.weighted()
+    # Less than half of the directions are quicker found by themselves.
+    if min(matrix.shape) <= max(_memory.MAX_QUICK_GRAM, 2 * n_leading):
+        return None
+    leading = leading_basis(matrix, n_leading)
+    if leading is None:
+        return None
+    return leading, BasisFacts("truncated", rows.n_rows, n_leading, None, False)
+
+
 def span(
-    rows: Rows | Digest,
-    kind: str,
-    n_components: int | None,
-    seed: int,
-    n_leading: int | None = None,
+    rows: Rows | Digest, kind: str, n_components: int | None, seed: int
 ) -> tuple[Basis, BasisFacts]:
     """Return the widest basis that a kind calls for, and what "auto" stands for.
 
@@ -90,8 +116,6 @@ def span(
         Number of directions of a truncated or sketched one.
     seed : int
         Of a sketch.
-    n_leading : int, default=None
-        Number of leading directions that "auto" may leave it at; None if that takes all.
     """
     if isinstance(rows, Rows) and rows.in_blocks:
         rows = empty_digest(rows.n_features, kind, n_components, seed).taken(rows.X)
@@ -102,12 +126,6 @@ def span(
         matrix = rows.matrix() if isinstance(rows, Digest) else rows.weighted()
         fewest = min(matrix.shape)
         n_values = fewest * matrix.shape[1]
-        if kind == "auto" and n_components is None and n_leading is not None:
-            # Less than half of the directions are quicker found by themselves.
-            quick = fewest <= max(_memory.MAX_QUICK_GRAM, 2 * n_leading)
-            leading = None if quick else leading_basis(matrix, n_leading)
-            if leading is not None:
-                return leading, BasisFacts("truncated", n_rows, n_leading, None, False)
         if kind == "auto":
             fits = fewest <= _memory.MAX_GRAM_UNASKED and n_values <= _memory.MAX_ARRAY
             kind = "sketch" if not fits else "exact" if n_components is None else "truncated"

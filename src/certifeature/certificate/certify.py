@@ -7,23 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from certifeature import _memory
 from certifeature._parameters import check_choice
-from certifeature.basis import exact_basis
-from certifeature.basis.digest import Digest
-from certifeature.certificate.certificate import APriori, Certificate, Realised
+from certifeature.certificate.certificate import Certificate
+from certifeature.certificate.certifier import Certifier, model_of, with_realised_by
 from certifeature.certificate.cross_validated import new_data_errors
-from certifeature.certificate.lanczos import certificate_by_products
-from certifeature.certificate.measure import basis_pays, measured_certificate
-from certifeature.certificate.realise import realise
-from certifeature.certificate.selection import as_sample
-from certifeature.rows.matrix import same_values
-from certifeature.rows.rows import Rows, as_rows
+from certifeature.certificate.measurable import Measurable
+from certifeature.certificate.realise import Yardstick
+from certifeature.rows.rows import Rows
 from certifeature.sparsify import Sample
-from certifeature.support import default_model
-from certifeature.support.accepted import check_model, predicts_numbers
-from certifeature.support.find import Support, every_row, find_support, missing_rows
-from certifeature.support.loss import Target
+from certifeature.support.find import Support
 
 __all__ = ["certify", "measured", "with_realised"]
 
@@ -111,37 +103,22 @@ def certify(
             "without weights, or leave cv out."
         )
     if selection is None:
-        return _of_selector(getattr(X, "selector_", X), realised)
+        return _known(getattr(X, "selector_", X), realised)
     # A search for the size has a selector that it found; in folds, the search is repeated.
     repeatable, selection = selection, getattr(selection, "selector_", selection)
-    if estimator is None and hasattr(selection, "weights_"):
-        estimator = selection.estimator
-    if estimator is not None:
-        check_model(estimator)
-    all_rows = as_rows(X, y, real_valued=predicts_numbers(estimator))
-    sample = as_sample(
-        selection,
-        all_rows.n_features,
-        weights=weights,
-        feature_names=all_rows.feature_names,
-    )
-    if rows == "support" and y is None and not all_rows.in_blocks:
-        raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
+    if estimator is None:
+        estimator = model_of(selection)
+    certifier = Certifier(X, y, estimator, rows)
+    sample = certifier.sample_of(selection, weights)
     new_data = None
     if cv is not None:
         new_data = new_data_errors(X, y, repeatable, model=estimator, cv=cv, n_jobs=n_jobs)
-    if rows == "all":
-        found = every_row(all_rows, default_model(0) if estimator is None else estimator)
-    else:
-        found = find_support(all_rows, estimator)
-    kind = "all" if rows == "all" else found.kind
-    certificate = replace(measured(found, sample, kind), new_data=new_data)
-    if weights is None:
-        certificate = replace(certificate, a_priori=_promise_of(selection, found))
-    return with_realised(certificate, found, sample, all_rows) if realised else certificate
+    promised_by = selection if weights is None else None
+    certificate = certifier.certificate(sample, promised_by, realised=realised)
+    return replace(certificate, new_data=new_data)
 
 
-def _of_selector(selector: Any, realised: bool) -> Certificate:
+def _known(selector: Any, realised: bool) -> Certificate:
     """Return the certificate of a fitted selector, with what is realised added."""
     selection = getattr(selector, "selection_", None)
     if selection is None:
@@ -159,7 +136,7 @@ def _of_selector(selector: Any, realised: bool) -> Certificate:
             "certify(X, y, selector), or realised=False."
         )
     found = selection.support or Support(rows, None, np.empty(0), None, rows)
-    return replace(certificate, realised=_realised(found, selection.sample, certificate))
+    return replace(certificate, realised=Yardstick(found).realised(selection.sample, certificate))
 
 
 def with_realised(
@@ -178,19 +155,7 @@ def with_realised(
     all_rows : Rows
         The rows among which the support was found.
     """
-    if certificate.rows == "support":
-        missing = missing_rows(found, all_rows.columns(sample.indices, sample.weights))
-        certificate = replace(certificate, covers_all_rows=not missing.size)
-    return replace(certificate, realised=_realised(found, sample, certificate))
-
-
-def _realised(found: Support, sample: Sample, certificate: Certificate) -> Realised | None:
-    """Return the third layer, of rows that are in memory and not too many."""
-    rows = found.rows
-    if rows.in_blocks or rows.n_rows > _memory.MAX_GRAM:
-        return None
-    reduced = rows.columns(sample.indices, sample.weights)
-    return realise(rows.X, reduced.X, rows.y, found.model, found.costs, found.classes, certificate)
+    return with_realised_by(Yardstick(found), certificate, sample, all_rows)
 
 
 def measured(found: Support, sample: Sample, kind: str) -> Certificate:
@@ -205,53 +170,4 @@ def measured(found: Support, sample: Sample, kind: str) -> Certificate:
     kind : {"support", "all"}
         What the rows are.
     """
-    rows, target = found.rows, found.target
-    n_rows, n_features = rows.n_rows, rows.n_features
-    if not rows.in_blocks:
-        return measured_in_memory(rows.X, sample, kind, n_rows, target)
-    if min(n_rows, n_features) > _memory.MAX_GRAM:
-        return certificate_by_products(rows.X, sample, kind, n_rows, target)
-    few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
-    X = Digest(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
-    return measured_in_memory(X, sample, kind, n_rows, target)
-
-
-def measured_in_memory(
-    X: Any, sample: Sample, kind: str, n_rows: int, target: Target
-) -> Certificate:
-    """Return the second layer, by whichever way is quick and proves most.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR array} of shape (n_samples, n_features)
-        Rows, or others with the same inner products of columns.
-    sample : Sample
-        The selection.
-    kind : {"support", "all"}
-        What the rows are.
-    n_rows : int
-        Their number.
-    target : Target
-        The model, which may be any.
-    """
-    n_directions = min(X.shape)
-    if n_directions <= _memory.MAX_GRAM and basis_pays(n_directions, len(sample.indices)):
-        return measured_certificate(exact_basis(X), sample, kind, n_rows, target)
-    return certificate_by_products(X, sample, kind, n_rows, target)
-
-
-def _promise_of(selection: Any, found: Support) -> APriori | None:
-    """Return what the selector promised, if it was for these rows and for this model."""
-    known, rows = getattr(getattr(selection, "selection_", None), "rows", None), found.rows
-    if known is None or rows.in_blocks or not same_values(known.X, rows.X):
-        return None
-    if known.sample_weight is not None:
-        return None
-    promise: APriori | None = selection.certificate_.a_priori
-    regularised = selection.certificate_.regularised
-    is_same = regularised is not None and regularised.mu == found.mu
-    if is_same and (regularised.hinge_kept is not None) != found.target.hinge:
-        is_same = False
-    if promise is not None and not is_same:
-        promise = replace(promise, regularised_min=None) if promise.lambda_min > 0 else None
-    return promise
+    return Measurable.of_support(found, kind).certificate(sample)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
+from certifeature import _memory
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.certificate.certificate import Certificate, Realised
 from certifeature.certificate.logistic_objectives import logistic_objective, multinomial_objective
@@ -19,10 +21,12 @@ from certifeature.certificate.objectives import hinge_objective, squared_hinge_o
 from certifeature.certificate.safe_rows import SafeRows
 from certifeature.certificate.separation import hard_margin
 from certifeature.certificate.tube_objectives import tube_objective
+from certifeature.sparsify import Sample
 from certifeature.support.accepted import predicts_numbers
+from certifeature.support.find import Support
 from certifeature.support.loss import intercept_of, loss_of
 
-__all__ = ["realise"]
+__all__ = ["Yardstick"]
 
 FloatArray = NDArray[np.float64]
 
@@ -46,51 +50,99 @@ class _Problem:
         return bool(abs(self.signs.sum()) < len(self.signs))
 
 
-def realise(
-    X: Any,
-    X_selected: Any,
-    y: NDArray[Any] | None,
-    model: Any,
-    costs: FloatArray | None,
-    classes: NDArray[Any],
-    proven: Certificate,
-) -> Realised:
-    """Return what full and selected features attain on the same rows.
+class Yardstick:
+    """What all features attain on the rows of a model, beside which selections are held.
 
-    The costs are those of `certifeature.support.row_costs`. Not all classes need be among the
-    labels. What is proven already, solvers need not find.
+    It is computed once, however many selections there are.
+
+    Parameters
+    ----------
+    found : Support
+        The rows and the model. Not all classes need be among the labels.
     """
-    radii = minimum_enclosing_ball(X).lower_bound, minimum_enclosing_ball(X_selected).radius
-    if y is None or costs is None or not isinstance(model, _KNOWN):
-        return Realised(None, None, None, None, None, None, *radii, proven.proven)
-    numbers = predicts_numbers(model)
-    problems = [] if numbers else list(_binary_problems(model, y, costs, classes))
-    centred = SafeRows.of(X, None), SafeRows.of(X_selected, None)
-    margins = _worst_margins(centred, problems, proven.lambda_min)
-    objectives: tuple[float | None, float | None] = (None, None)
-    loss = loss_of(model, len(classes))
-    if getattr(model, "multi_class", "ovr") == "ovr" and getattr(model, "penalty", "l2") != "l1":
-        constant = intercept_of(model)
-        if constant is not None:
-            centred = SafeRows.of(X, constant), SafeRows.of(X_selected, constant)
-        if numbers:
+
+    def __init__(self, found: Support) -> None:
+        self.found = found
+
+    def realised(self, sample: Sample, proven: Certificate) -> Realised | None:
+        """Return what full and selected features attain; None of rows that are too many.
+
+        What is proven already, solvers need not find.
+        """
+        rows, model = self.found.rows, self.found.model
+        if rows.in_blocks or rows.n_rows > _memory.MAX_GRAM:
+            return None
+        X = rows.columns(sample.indices, sample.weights).X
+        radii = self._radius, minimum_enclosing_ball(X).radius
+        if rows.y is None or self.found.costs is None or not isinstance(model, _KNOWN):
+            return Realised(None, None, None, None, None, None, *radii, proven.proven)
+        full_margins, full_objective = self._full
+        selected = SafeRows.of(X, None)
+        margins = _worst_margins(full_margins, selected, proven.lambda_min)
+        objectives = full_objective, self._bound(selected, X, "upper")
+        parameter = getattr(model, "alpha", None)
+        strength = float(model.C if parameter is None else np.max(parameter))
+        return Realised(self._loss, strength, *margins, *objectives, *radii, proven.proven)
+
+    @cached_property
+    def _radius(self) -> float:
+        return minimum_enclosing_ball(self.found.rows.X).lower_bound
+
+    @cached_property
+    def _loss(self) -> str:
+        return loss_of(self.found.model, len(self.found.classes))
+
+    @cached_property
+    def _intercept(self) -> float | None:
+        return intercept_of(self.found.model)
+
+    @cached_property
+    def _problems(self) -> list[_Problem]:
+        found = self.found
+        if predicts_numbers(found.model):
+            return []
+        assert found.rows.y is not None
+        assert found.costs is not None
+        return list(_binary_problems(found.model, found.rows.y, found.costs, found.classes))
+
+    @cached_property
+    def _full(self) -> tuple[list[tuple[_Problem, Enclosure]], float | None]:
+        """The margins of problems that have one, and a number that the objective is not below.
+
+        Both at once, so that inner products of the rows are computed once, and not kept.
+        """
+        rows = SafeRows.of(self.found.rows.X, None)
+        margins = [
+            (problem, hard_margin(rows.take(problem.rows), problem.signs))
+            for problem in self._problems
+            if problem.has_both_classes
+        ]
+        return (
+            [(problem, margin) for problem, margin in margins if margin is not None],
+            self._bound(rows, self.found.rows.X, "lower"),
+        )
+
+    def _bound(self, centred: SafeRows, X: Any, side: str) -> float | None:
+        """Return the lower or upper bound of the objective; None of one that is not enclosed."""
+        model = self.found.model
+        if getattr(model, "multi_class", "ovr") != "ovr" or getattr(model, "penalty", "l2") == "l1":
+            return None
+        rows = centred if self._intercept is None else SafeRows.of(X, self._intercept)
+        return sum(getattr(enclosure, side) for enclosure in self._objectives(rows))
+
+    def _objectives(self, rows: SafeRows) -> list[Enclosure]:
+        """Enclose the objectives that the model minimises, for rows with some features."""
+        y, costs, model = self.found.rows.y, self.found.costs, self.found.model
+        assert y is not None
+        assert costs is not None
+        if predicts_numbers(model):
             epsilon = float(model.epsilon) if isinstance(model, LinearSVR) else 0.0
-            full, selected = ([_of_numbers(rows, y, costs, constant, epsilon)] for rows in centred)
-        elif loss == "multinomial":
-            own = y[:, None] == classes
-            full, selected = (
-                [multinomial_objective(rows, own, costs[:, 0], intercept=constant)]
-                for rows in centred
-            )
-        else:
-            full, selected = (
-                [_of_signs(rows, problem, loss, constant) for problem in problems]
-                for rows in centred
-            )
-        objectives = sum(e.lower for e in full), sum(e.upper for e in selected)
-    parameter = getattr(model, "alpha", None)
-    strength = float(model.C if parameter is None else np.max(parameter))
-    return Realised(loss, strength, *margins, *objectives, *radii, proven.proven)
+            cost = costs[:, 0]
+            return [tube_objective(rows, y, cost, intercept=self._intercept, epsilon=epsilon)]
+        if self._loss == "multinomial":
+            own = y[:, None] == self.found.classes
+            return [multinomial_objective(rows, own, costs[:, 0], intercept=self._intercept)]
+        return [_of_signs(rows, p, self._loss, self._intercept) for p in self._problems]
 
 
 def _binary_problems(
@@ -111,18 +163,14 @@ def _binary_problems(
 
 
 def _worst_margins(
-    pair: tuple[SafeRows, SafeRows], problems: list[_Problem], lambda_min: float
+    full_margins: list[tuple[_Problem, Enclosure]], selected: SafeRows, lambda_min: float
 ) -> tuple[float | None, float | None]:
     """Return the hard margins, full and selected, of the problem that loses most."""
     worst: tuple[float | None, float | None] = (None, None)
     least = np.inf
-    for problem in problems:
-        if not problem.has_both_classes:
-            continue
-        full, selected = (hard_margin(rows.take(problem.rows), problem.signs) for rows in pair)
-        if full is None:
-            continue
-        kept = 0.0 if selected is None else selected.lower
+    for problem, full in full_margins:
+        found = hard_margin(selected.take(problem.rows), problem.signs)
+        kept = 0.0 if found is None else found.lower
         kept = max(kept, np.sqrt(lambda_min) * full.lower)
         if kept / full.upper < least:
             least = kept / full.upper
@@ -141,10 +189,3 @@ def _of_signs(rows: SafeRows, problem: _Problem, loss: str, intercept: float | N
         return tube_objective(*part, intercept=intercept)
     assert intercept is not None  # LIBLINEAR's are penalised.
     return squared_hinge_objective(*part, intercept=intercept)
-
-
-def _of_numbers(
-    rows: SafeRows, y: NDArray[Any], costs: FloatArray, intercept: float | None, epsilon: float
-) -> Enclosure:
-    """Enclose the objective of a model that predicts numbers."""
-    return tube_objective(rows, y, costs[:, 0], intercept=intercept, epsilon=epsilon)

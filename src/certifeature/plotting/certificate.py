@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
-from certifeature.certificate import Certificate, certify
+from certifeature._progress import listed
+from certifeature.certificate import Certificate
+from certifeature.certificate.certifier import certificates_of
 from certifeature.plotting._axes import (
     COLOURS,
     GREY,
@@ -21,6 +22,8 @@ from certifeature.plotting._axes import (
     require_matplotlib,
 )
 from certifeature.plotting._layers import layer_label, layer_values
+from certifeature.selectors.callbacks import as_one_task
+from certifeature.selectors.sizes import fitted_to_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,10 +121,16 @@ class CertificateDisplay:
     ) -> Self:
         """Select as many features as each size says, certify that, and plot it.
 
+        What does not depend on the size is computed once: the model on all features and what it
+        attains, the directions of its rows and the ranking of the features. Selectors that are not
+        of this library choose anew for each size.
+
         Parameters
         ----------
         estimator : selector
-            With the parameter ``n_features_to_select``; copies of it are fitted.
+            With the parameter ``n_features_to_select``; copies of it are fitted. Its callbacks, if
+            it has any, are told of the sizes that are done:
+            ``BSSSelector().set_callbacks(ProgressBar())`` shows a bar.
         X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
             Data.
         y : array-like of shape (n_samples,) or None
@@ -129,7 +138,7 @@ class CertificateDisplay:
         sizes : sequence of int
             Numbers of features, increasing.
         realised : bool, default=True
-            Whether to compute the third layer too, which takes several fits for each size.
+            Whether to compute the third layer too, which takes a few fits for each size.
         ax : matplotlib Axes, default=None
             Axes to draw in; None makes a figure.
         **kwargs : dict
@@ -146,11 +155,14 @@ class CertificateDisplay:
                 f"{type(estimator).__name__} has no parameter n_features_to_select, so it cannot "
                 "be asked for each size; certify its selections and use from_certificates."
             )
-        certificates = []
-        for size in checked_sizes(sizes):
-            selector = clone(estimator).set_params(n_features_to_select=size).fit(X, y)
-            certificates.append(_certificate(selector, X, y, realised))
-        return cls(certificates).plot(ax, **kwargs)
+        sizes = checked_sizes(sizes)
+
+        def certified(selector: Any) -> list[Certificate]:
+            fitted = fitted_to_sizes(selector, X, y, sizes)
+            found = certificates_of(fitted, X, y, realised=realised)
+            return listed(found, "sizes", len(sizes))
+
+        return cls(as_one_task(estimator, "certificates", certified)).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the layers.
@@ -182,12 +194,3 @@ class CertificateDisplay:
         label_numbers(self.ax_, self.n_features)
         self.legend_ = add_legend(self.ax_, headroom=True)
         return self
-
-
-def _certificate(selector: Any, X: Any, y: Any, realised: bool) -> Certificate:
-    """Return the certificate of a fitted selector, without training again what it has trained."""
-    selection = getattr(selector, "selection_", None)
-    if selection is not None and selection.support is not None and selection.certificate.exact:
-        return certify(selector, realised=realised)
-    rows = "support" if getattr(selector, "supervised", True) else "all"
-    return certify(X, y, selector, rows=rows, realised=realised)

@@ -10,10 +10,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
+from certifeature._progress import listed
 from certifeature.certificate.selection import as_sample
 from certifeature.compare.agreement import jaccard_index, nogueira_index
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
+from certifeature.compare.agreement import jaccard_index, nogueira_index
+from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
 from certifeature.plotting._stairs import frequency_stairs, random_stairs
+from certifeature.selectors.callbacks import as_one_task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,7 +134,9 @@ class StabilityDisplay:
         Parameters
         ----------
         estimator : selector
-            Anything with ``fit`` and ``get_support``; copies of it are fitted.
+            Anything with ``fit`` and ``get_support``; copies of it are fitted. Its callbacks, if
+            it has any, are told of the folds that are done:
+            ``BSSSelector().set_callbacks(ProgressBar())`` shows a bar.
         X : {array-like, sparse array or matrix, data frame} of shape (n_samples, n_features)
             Data.
         y : array-like of shape (n_samples,), default=None
@@ -153,11 +159,17 @@ class StabilityDisplay:
         elif not hasattr(X, "iloc"):
             X = np.asarray(X)
         y = None if y is None else np.asarray(y)
-        selections = []
-        for train, _ in check_cv(cv, y, classifier=y is not None).split(X, y):
+        folds = list(check_cv(cv, y, classifier=y is not None).split(X, y))
+
+        def chosen(selector: Any, train: Any) -> Any:
             rows = X.iloc[train] if hasattr(X, "iloc") else X[train]
-            selector = clone(estimator).fit(rows, None if y is None else y[train])
-            selections.append(selector.get_support(indices=True))
+            fitted = clone(selector).fit(rows, None if y is None else y[train])
+            return fitted.get_support(indices=True)
+
+        def selected(selector: Any) -> list[Any]:
+            return listed((chosen(selector, train) for train, _ in folds), "folds", len(folds))
+
+        selections = as_one_task(estimator, "selections", selected)
         return cls(selections, X.shape[1]).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:

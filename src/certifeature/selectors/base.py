@@ -1,4 +1,4 @@
-"""The estimator that all selectors share: parameters in, attributes out, columns transformed."""
+"""The estimator that all selectors share: parameters in, attributes out."""
 
 from __future__ import annotations
 
@@ -6,31 +6,26 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils._set_output import _get_output_config
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from certifeature.basis.digest import Digest
 from certifeature.basis.span import BasisFacts, empty_digest
 from certifeature.certificate import Certificate
 from certifeature.rows.blocks import Block, RowBlocks, checked_rows
-from certifeature.rows.dask import chosen_columns, column_names
-from certifeature.rows.matrix import original_columns, scaled_columns
-from certifeature.rows.rows import as_rows, come_in_blocks
+from certifeature.rows.rows import Rows, as_rows
 from certifeature.selectors.callbacks import telling_callbacks
+from certifeature.selectors.columns import TakesColumns
 from certifeature.selectors.method import Method, Request
 from certifeature.selectors.notebook import ShownInNotebooks
 from certifeature.selectors.parameters import CONSTRAINTS, check_together, requested_size
 from certifeature.selectors.pipeline import Selection, run, select
+from certifeature.selectors.prepared import Preparation
 from certifeature.support.accepted import predicts_numbers
 
 __all__ = ["BaseSelector"]
-
-FloatArray = NDArray[np.float64]
 
 
 def _is_unsupervised(selector: Any) -> bool:
@@ -42,7 +37,7 @@ def _is_unsupervised(selector: Any) -> bool:
     return True
 
 
-class BaseSelector(CallbackSupportMixin, SelectorMixin, ShownInNotebooks):
+class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
     """Base of the selectors; a subclass says by which method features are chosen."""
 
     _parameter_constraints = CONSTRAINTS
@@ -61,6 +56,7 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, ShownInNotebooks):
     basis_: BasisFacts
     certificate_: Certificate
     selection_: Selection
+    _digest: Digest | None
 
     @abstractmethod
     def _method(self) -> Method:
@@ -87,31 +83,12 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, ShownInNotebooks):
         self : object
             Fitted selector.
         """
-        self._validate_params()
-        check_together(self)
-        method = self._method()
-        if self.supervised and y is None and not isinstance(X, RowBlocks):
-            raise ValueError(
-                f"{type(self).__name__} with supervised=True requires y to be passed, but the "
-                "target y is None; pass labels or set supervised=False."
-            )
-        # Rows that partial_fit has seen are forgotten.
-        self._digest: Digest | None = None
+        method = self._checked_method(X, y)
         # With guarantee="full" all but the support rows are found in rounds, which are one phase.
         n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
         tasks = self._init_callback_context(max_subtasks=n_phases)
         tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        labels = y if self.supervised else None
-        if not self.supervised and isinstance(X, RowBlocks) and y is not None:
-            raise ValueError("row blocks bring their labels along; leave y out (None).")
-        rows = as_rows(
-            X,
-            labels,
-            sample_weight,
-            estimator=self,
-            real_valued=predicts_numbers(self.estimator),
-        )
-        method = method.of_features(rows.n_features, rows.feature_names)
+        rows, method = self._admitted(X, y, sample_weight, method)
         with telling_callbacks(self, tasks):
             selection = run(rows, self._request(), method)
         self._learn(selection)
@@ -155,64 +132,8 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, ShownInNotebooks):
         request = self._request(self._digest_seed)
         names = getattr(self, "feature_names_in_", None)
         method = self._method().of_features(self.n_features_in_, names)
-        self._learn(select(digest, None, request, method))
+        self._learn(select(Preparation(digest, None, request, method), request, method))
         return self
-
-    def transform(self, X: Any) -> Any:
-        """Return the chosen columns of X, in the order of X, times their scales.
-
-        With ``rescale=False`` they are returned as they are, integers and booleans included.
-
-        Parameters
-        ----------
-        X : array-like, sparse array or matrix, of shape (n_samples, n_features), or blocks
-            Data.
-
-        Returns
-        -------
-        ndarray, sparse array or matrix, of shape (n_samples, n_chosen), or blocks
-            Reduced data, of the kind of X; blocks are reduced when they are read.
-        """
-        check_is_fitted(self)
-        columns, scales = self._columns_and_scales()
-        if come_in_blocks(X):
-            self._check_blocks(X)
-            if isinstance(X, RowBlocks):
-                return X.with_columns(columns, np.ones(len(columns)) if scales is None else scales)
-            return chosen_columns(X, columns, scales)
-        values = validate_data(
-            self, X, dtype=_types(scales), accept_sparse=("csr", "csc"), reset=False
-        )
-        if scales is not None:
-            return scaled_columns(values[:, columns], scales.astype(values.dtype))
-        as_frame = _get_output_config("transform", estimator=self)["dense"] != "default"
-        # An array would bring the columns of a data frame to one type.
-        return X.iloc[:, columns] if as_frame and hasattr(X, "iloc") else values[:, columns]
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Undo the scales and put zeros where features were left out.
-
-        Parameters
-        ----------
-        X : {array-like, sparse array or matrix} of shape (n_samples, n_chosen)
-            Reduced data.
-
-        Returns
-        -------
-        {ndarray, sparse array or matrix} of shape (n_samples, n_features)
-            Data with the original columns.
-        """
-        check_is_fitted(self)
-        columns, scales = self._columns_and_scales()
-        X = check_array(X, dtype=_types(scales), accept_sparse=("csr", "csc"))
-        if X.shape[1] != len(columns):
-            raise ValueError(
-                f"X has {X.shape[1]} columns, but {len(columns)} features were chosen; "
-                "give what transform returned."
-            )
-        if scales is not None:
-            X = scaled_columns(X, (1 / scales).astype(X.dtype))
-        return original_columns(X, columns, self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -221,18 +142,34 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, ShownInNotebooks):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.indices_] = True
-        return mask
+    def _checked_method(self, X: Any, y: Any) -> Method:
+        """Return the method, or raise if parameters do not suit each other, or labels are missing.
 
-    def _columns_and_scales(self) -> tuple[NDArray[np.intp], FloatArray | None]:
-        """Return the chosen columns in the order of X, and their scales unless they have none."""
-        order = np.argsort(self.indices_)
-        scales = self.weights_[order]
-        plain = not self.rescale and (scales == 1).all()
-        return self.indices_[order], None if plain else scales
+        Rows that partial_fit has seen are forgotten.
+        """
+        self._validate_params()
+        check_together(self)
+        method = self._method()
+        if self.supervised and y is None and not isinstance(X, RowBlocks):
+            raise ValueError(
+                f"{type(self).__name__} with supervised=True requires y to be passed, but the "
+                "target y is None; pass labels or set supervised=False."
+            )
+        self._digest = None
+        return method
+
+    def _admitted(self, X: Any, y: Any, sample_weight: Any, method: Method) -> tuple[Rows, Method]:
+        """Return checked rows, whose features are known from now on, and the method for these."""
+        if not self.supervised and isinstance(X, RowBlocks) and y is not None:
+            raise ValueError("row blocks bring their labels along; leave y out (None).")
+        rows = as_rows(
+            X,
+            y if self.supervised else None,
+            sample_weight,
+            estimator=self,
+            real_valued=predicts_numbers(self.estimator),
+        )
+        return rows, method.of_features(rows.n_features, rows.feature_names)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -277,24 +214,3 @@ class BaseSelector(CallbackSupportMixin, SelectorMixin, ShownInNotebooks):
             self.__dict__.pop(f"{name}_", None)
             if support is not None and getattr(support, name) is not None:
                 setattr(self, f"{name}_", getattr(support, name))
-
-    def _check_blocks(self, X: Any) -> None:
-        """Raise unless blocks have the features that the selector was fitted to."""
-        n_features = X.n_features if isinstance(X, RowBlocks) else X.shape[1]
-        if n_features != self.n_features_in_:
-            raise ValueError(
-                f"the blocks have {n_features} features, but {type(self).__name__} was fitted to "
-                f"{self.n_features_in_}."
-            )
-        names = X.feature_names if isinstance(X, RowBlocks) else column_names(X)
-        expected = getattr(self, "feature_names_in_", None)
-        if names is not None and expected is not None and not np.array_equal(names, expected):
-            raise ValueError(
-                f"the features have other names, or another order, than those that "
-                f"{type(self).__name__} was fitted to."
-            )
-
-
-def _types(scales: FloatArray | None) -> Any:
-    """Return the types that columns may have: any that are numbers, unless they are scaled."""
-    return "numeric" if scales is None else (np.float64, np.float32)

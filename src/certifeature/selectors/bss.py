@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.covering import BSSMethod
-from certifeature.selectors.order import LABELLED, ORDERS
+from certifeature.selectors.order import BY_COVERAGE, LABELLED, ORDERS
 from certifeature.selectors.parameters import CONSTRAINTS
 
 __all__ = ["BSSSelector"]
@@ -230,7 +230,7 @@ class BSSSelector(BaseSelector):
                     )
         trust = self.trust
         if isinstance(trust, str):
-            by_coverage = isinstance(head, str) and head in ("cover", "leverage")
+            by_coverage = isinstance(head, str) and head in BY_COVERAGE
             trust = 0.0 if by_coverage else _TRUST
         elif trust > 0 and isinstance(head, str) and head == "cover":
             raise ValueError(

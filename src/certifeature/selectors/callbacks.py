@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
-from sklearn.callback import CallbackContext
+from sklearn.base import clone
+from sklearn.callback import CallbackContext, with_callbacks
 
 from certifeature._progress import Report, listening
 
-__all__ = ["telling_callbacks"]
+__all__ = ["as_one_task", "telling_callbacks"]
+
+Result = TypeVar("Result")
 
 _PERCENT = 100
+
+
+def as_one_task(estimator: Any, name: str, work: Callable[[Any], Result]) -> Result:
+    """Return what work makes of a copy of an estimator, as one task of the estimator's callbacks.
+
+    Fits of the copy have no tasks of their own: they move this one along.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With callbacks or without.
+    name : str
+        Of the task.
+    work : callable
+        Takes the copy; all that it does is one phase.
+    """
+    silent = clone(estimator)
+    if not hasattr(estimator, "_skl_callbacks"):
+        return work(silent)
+    silent.set_callbacks()
+    result: Result = _told(clone(estimator), name, lambda: work(silent))
+    return result
+
+
+@with_callbacks
+def _told(estimator: Any, name: str, work: Callable[[], Result]) -> Result:
+    task = estimator._init_callback_context(task_name=name, max_subtasks=1)
+    task.call_on_fit_task_begin(estimator=estimator)
+    with telling_callbacks(estimator, task):
+        result = work()
+    task.call_on_fit_task_end(estimator=estimator)
+    return result
 
 
 def telling_callbacks(estimator: Any, fit: CallbackContext) -> AbstractContextManager[None]:

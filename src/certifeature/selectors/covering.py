@@ -16,6 +16,7 @@ from certifeature.certificate.selection import as_indices
 from certifeature.rows.rows import Rows
 from certifeature.selectors.method import Choice, Method, Ranking
 from certifeature.selectors.order import (
+    BY_COVERAGE,
     checked_scores,
     feature_scores,
     missing_classes,
@@ -85,6 +86,11 @@ class BSSMethod(Method):
         if self.fixed is not None:
             fixed = as_indices(self.fixed, n_features, names, "fixed_features")
         return replace(self, fixed=fixed)
+
+    @property
+    def ranks_directions(self) -> bool:
+        """Whether one of the orders looks at coverage."""
+        return any(isinstance(o, str) and o in BY_COVERAGE for o in (self.head, self.fill))
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
         """Return both orders; nothing is ranked twice."""

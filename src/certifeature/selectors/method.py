@@ -119,6 +119,11 @@ class Method(ABC):
         convex; it is None where all directions count alike.
         """
 
+    @property
+    def ranks_directions(self) -> bool:
+        """Whether the scores depend on the basis, and not on the rows and their model alone."""
+        return True
+
     def of_features(self, n_features: int, names: NDArray[Any] | None) -> Method:
         """Return the method for these features, or raise if a parameter does not suit them."""
         return self

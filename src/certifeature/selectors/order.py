@@ -16,6 +16,7 @@ from certifeature.support.find import Support
 from certifeature.support.fitted import ranks
 
 __all__ = [
+    "BY_COVERAGE",
     "LABELLED",
     "ORDERS",
     "checked_scores",
@@ -29,7 +30,8 @@ Order = str | ArrayLike | Callable[..., Any]
 
 # Those that fit models, and those that need no labels.
 LABELLED = ("arom", "coef", "rfe", "stable")
-ORDERS = ("auto", *LABELLED, "cover", "leverage")
+BY_COVERAGE = ("cover", "leverage")
+ORDERS = ("auto", *LABELLED, *BY_COVERAGE)
 _FAINT = 0.1
 
 
@@ -63,7 +65,7 @@ def feature_scores(
         return checked_scores(order, n_features)
     if not isinstance(order, str):
         return checked_scores(_own_scores(order, _ranked_by(order, rows, support)), n_features)
-    if order in ("cover", "leverage"):
+    if order in BY_COVERAGE:
         return np.round(squared_norms(basis.vectors), 12)
     assert support is not None
     if order == "coef":
