@@ -26,6 +26,7 @@ from certifeature.datasets import make_relevant_features
 from certifeature.plotting import (
     CertificateDisplay,
     ErrorCurveDisplay,
+    GrowthCurveDisplay,
     RankDisplay,
     SpectrumDisplay,
     StabilityDisplay,
@@ -149,9 +150,81 @@ def test_error_curves_from_data(data, ax):
     assert len(display.lines_["bss"].get_xdata()) == 2
 
 
-def test_a_comparison_without_methods_is_refused():
+@pytest.mark.parametrize("display", [ErrorCurveDisplay, GrowthCurveDisplay])
+def test_a_comparison_without_methods_is_refused(display):
     with pytest.raises(ValueError, match="no method but full data"):
-        ErrorCurveDisplay.from_comparison(Comparison(COMPARISON.contenders[:1], 1, 2, 0))
+        display.from_comparison(Comparison(COMPARISON.contenders[:1], 1, 2, 0))
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(
+    ("measure", "label", "unit"),
+    [("error", "test error (%)", 100), ("1 - R2", "1 − R² on test rows", 1)],
+)
+def test_errors_of_numbers_are_in_plain_units(measure, label, unit, ax):
+    display = replace(COMPARISON, measure=measure).plot(ax)
+    assert ax.get_ylabel() == label
+    np.testing.assert_allclose(display.lines_["bss"].get_ydata(), unit * np.array([0.15, 0.03]))
+    np.testing.assert_allclose(display.lines_["full data"].get_ydata(), unit * 0.03)
+    np.testing.assert_allclose(display.points_["lpsvm"].lines[0].get_ydata(), unit * 0.1)
+    assert display.bands_["bss"].get_datalim(ax.transData).y1 < 0.25 * unit
+
+
+def test_a_comparison_draws_its_errors(ax):
+    display = COMPARISON.plot(ax, linewidth=3)
+    assert isinstance(display, ErrorCurveDisplay)
+    assert display.comparison is COMPARISON
+    assert display.lines_["bss"].get_linewidth() == 3
+    assert COMPARISON.plot().figure_.number in plt.get_fignums()
+
+
+# Growth
+
+
+def with_growth(*growth):
+    grown = zip(COMPARISON.contenders, growth, strict=True)
+    return replace(COMPARISON, contenders=tuple(replace(c, growth=g) for c, g in grown))
+
+
+def test_growth_is_drawn_as_it_is_and_what_is_infinite_is_told(ax):
+    display = GrowthCurveDisplay.from_comparison(
+        with_growth(1.0, 30.0, 2.5, np.inf, np.inf, 40.0), ax=ax
+    )
+    assert display.ax_ is ax
+    np.testing.assert_array_equal(display.lines_["bss"].get_data(), [[10, 98], [30.0, 2.5]])
+    np.testing.assert_array_equal(display.lines_["random"].get_ydata(), [np.nan, 40.0])
+    assert np.isnan(display.lines_["lpsvm"].get_ydata()).all()
+    assert legend_texts(display) == [
+        "bss",
+        "lpsvm (own number)\n(none: infinite)",
+        "random features\n(none for 1 of 2: infinite)",
+    ]
+    assert display.legend_.get_title().get_text() == "at most, median of 2 folds"
+    assert ax.get_yscale() == "log"
+    assert ax.get_xlabel() == "number of features chosen"
+    assert ax.get_ylabel() == "growth of the training objective (times)"
+    # Nothing lost is in view.
+    assert ax.get_ylim()[0] < 1
+
+
+def test_methods_look_the_same_in_both_plots(ax):
+    many = Comparison(
+        (*COMPARISON.contenders, *(contender(f"m{i}", 9, 9, 0.1, 0.2) for i in range(8))), 1, 2, 0
+    )
+    errors = ErrorCurveDisplay.from_comparison(many, ax=ax)
+    growth = GrowthCurveDisplay.from_comparison(many, ax=Figure().subplots())
+    points = {name: container.lines[0] for name, container in errors.points_.items()}
+    drawn = (errors.lines_ | points).items() - {("full data", errors.lines_["full data"])}
+    assert {name for name, _ in drawn} == set(growth.lines_)
+    for name, line in drawn:
+        for look in ("color", "marker", "linestyle", "markersize"):
+            assert plt.getp(line, look) == plt.getp(growth.lines_[name], look)
+
+
+def test_growth_of_nothing_proven_can_be_drawn(ax):
+    display = GrowthCurveDisplay.from_comparison(with_growth(1.0, *[np.inf] * 5), ax=ax)
+    ax.figure.draw_without_rendering()
+    assert all("none: infinite" in text for text in legend_texts(display))
 
 
 # Certificates
@@ -219,9 +292,12 @@ def test_what_is_infinite_or_not_computed_is_not_drawn_but_told(data, ax):
 
 def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
     svm = NuSVC(kernel="linear", nu=0.2)
-    certificate = certify(*data, [0, 1], estimator=svm, realised=False)
-    display = CertificateDisplay.from_certificates([certificate], ax=ax)
+    certificates = [
+        certify(*data, np.arange(size), estimator=svm, realised=False) for size in (1, 10)
+    ]
+    display = CertificateDisplay.from_certificates(certificates, ax=ax)
     ax.figure.draw_without_rendering()
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "10"]
     assert legend_texts(display) == [
         "promised\n(none: infinite)",
         "measured\n(none: infinite)",
@@ -574,6 +650,7 @@ def displays():
     V = vectors(100, 5)
     return [
         ErrorCurveDisplay(COMPARISON),
+        GrowthCurveDisplay(with_growth(1.0, 30.0, 2.5, np.inf, np.inf, 40.0)),
         CertificateDisplay([certify(*make_relevant_features(20, 50, 5, random_state=0), [3, 4])]),
         SpectrumDisplay.from_vectors(V, 20, ax=Figure().subplots()),
         RankDisplay(scores=np.arange(9.0), selection=[7, 8]),
@@ -581,7 +658,7 @@ def displays():
     ]
 
 
-@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("place", range(6))
 def test_displays_make_a_figure_or_use_the_axes_given(place):
     display = displays()[place]
     assert plt.get_fignums() == []
@@ -595,7 +672,7 @@ def test_displays_make_a_figure_or_use_the_axes_given(place):
         display.plot(axes)
 
 
-@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("place", range(6))
 @pytest.mark.parametrize("size", [(6.4, 4.8), (3.4, 2.6)])
 def test_legends_hide_nothing_and_stay_in_the_figure(place, size):
     figure = Figure(figsize=size, layout="constrained")
@@ -618,8 +695,9 @@ def test_style_is_for_the_user_to_change(ax):
     display = RankDisplay.from_scores([1.0, 2.0], [1], ax=ax, color="red", label="mine")
     assert display.points_.get_color() == "red"
     assert "mine" in legend_texts(display)
-    lines = ErrorCurveDisplay.from_comparison(COMPARISON, ax=ax, linewidth=5).lines_
-    assert lines["bss"].get_linewidth() == 5
+    for display in (ErrorCurveDisplay, GrowthCurveDisplay):
+        lines = display.from_comparison(COMPARISON, linewidth=5).lines_
+        assert lines["bss"].get_linewidth() == 5
 
 
 def test_without_matplotlib_the_remedy_is_named(monkeypatch, data):

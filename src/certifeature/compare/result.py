@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from certifeature.certificate.wording import rounded_up
 from certifeature.compare.methods import FULL_DATA
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from certifeature.plotting import ErrorCurveDisplay
 
 __all__ = ["Comparison", "Contender"]
 
@@ -176,6 +181,37 @@ class Comparison:
                 "same as dicts."
             ) from error
         return pd.DataFrame(self.to_records()).astype({"size": "Int64"})
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> ErrorCurveDisplay:
+        """Plot the test errors against the number of features, a curve for each method.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **kwargs : dict
+            Passed to :meth:`matplotlib.axes.Axes.plot` for the curve of each method.
+
+        Returns
+        -------
+        ErrorCurveDisplay
+            The plot. :class:`certifeature.plotting.GrowthCurveDisplay` draws the growth.
+
+        Examples
+        --------
+        >>> import matplotlib.pyplot as plt
+        >>> from certifeature import compare
+        >>> from certifeature.datasets import make_relevant_features
+        >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
+        >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], n_folds=3, n_jobs=1)
+        >>> display = comparison.plot()
+        >>> display.ax_.get_ylabel()
+        'test error (%)'
+        >>> plt.close(display.figure_)
+        """
+        from certifeature.plotting import ErrorCurveDisplay
+
+        return ErrorCurveDisplay.from_comparison(self, ax=ax, **kwargs)
 
 
 def _shown_growth(growth: float) -> str:

@@ -2,6 +2,7 @@
 
 from certifeature.plotting.certificate import CertificateDisplay
 from certifeature.plotting.error_curve import ErrorCurveDisplay
+from certifeature.plotting.growth_curve import GrowthCurveDisplay
 from certifeature.plotting.rank import RankDisplay
 from certifeature.plotting.spectrum import SpectrumDisplay
 from certifeature.plotting.stability import StabilityDisplay
@@ -9,6 +10,7 @@ from certifeature.plotting.stability import StabilityDisplay
 __all__ = [
     "CertificateDisplay",
     "ErrorCurveDisplay",
+    "GrowthCurveDisplay",
     "RankDisplay",
     "SpectrumDisplay",
     "StabilityDisplay",

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,7 @@ __all__ = [
     "label_numbers",
     "log_scale",
     "require_matplotlib",
+    "with_lacking",
 ]
 
 # Of Okabe and Ito, distinct for colour-blind readers too; without yellow, which is too pale.
@@ -117,6 +119,9 @@ def label_numbers(ax: Axes, numbers: Iterable[float]) -> None:
     if not len(ticks) or ticks[0] <= 0 or ticks[-1] < _WIDE_RANGE * ticks[0]:
         return
     ax.set_xscale("log")
+    if not np.isfinite(ax.dataLim.intervalx).all():
+        # Nothing is drawn that has a place.
+        ax.set_xlim(ticks[0], ticks[-1])
     low, high = np.log(ax.get_xlim())
     font_size = ax.xaxis.label.get_fontsize()
     letter = _DIGIT_WIDTH * float(font_size) / 72 / _width(ax)
@@ -142,6 +147,15 @@ def log_scale(ax: Axes) -> None:
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+def with_lacking(label: str, values: NDArray[np.float64]) -> str:
+    """Return the label of a curve with the number of values that it lacks, and why."""
+    for lacking, reason in ((np.isinf(values), "infinite"), (np.isnan(values), "not computed")):
+        if lacking.any():
+            some = "" if lacking.all() else f" for {lacking.sum()} of {len(values)}"
+            label += f"\n(none{some}: {reason})"
+    return label
 
 
 def checked_sizes(sizes: Sequence[int]) -> list[int]:

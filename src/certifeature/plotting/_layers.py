@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from certifeature.certificate import Certificate
 from certifeature.certificate.wording import measured_probability
+from certifeature.plotting._axes import with_lacking
 
 __all__ = ["layer_label", "layer_values"]
 
@@ -32,11 +33,7 @@ def layer_label(name: str, certificates: Sequence[Certificate]) -> str:
     ]
     if min(chances, default=1.0) < 1:
         label += f"\n(probability {min(chances):g})"
-    for lacking, reason in ((np.isinf(values), "infinite"), (np.isnan(values), "not computed")):
-        if lacking.any():
-            some = "" if lacking.all() else f" for {lacking.sum()} of {len(values)}"
-            label += f"\n(none{some}: {reason})"
-    return label
+    return with_lacking(label, values)
 
 
 def _probability(name: str, certificate: Certificate) -> float:

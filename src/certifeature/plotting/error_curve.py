@@ -7,30 +7,27 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from certifeature.compare import FULL_DATA, Comparison, Contender, compare
+from certifeature.compare import FULL_DATA, Comparison, compare
 from certifeature.plotting._axes import (
     BLACK,
-    COLOURS,
-    GREY,
-    MARKERS,
     add_legend,
     axes_for,
     checked_sizes,
     label_numbers,
     require_matplotlib,
 )
+from certifeature.plotting._methods import Curve, curves_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["ErrorCurveDisplay"]
 
-_BASELINE = "random"
-
 
 class ErrorCurveDisplay:
     """Test error against the number of features, a curve for each method.
 
+    It is the share of wrong classes in percent, or 1 − R² where numbers are predicted.
     Curves are means over the folds, bands a standard deviation to either side. Random features, the
     baseline for every method, are dashed and grey; full data are a horizontal line. A method that
     finds its own number of features is a point with a bar.
@@ -58,6 +55,7 @@ class ErrorCurveDisplay:
     See Also
     --------
     certifeature.compare : Cross-validates the methods.
+    GrowthCurveDisplay : What the certificates of the same comparison say.
 
     Examples
     --------
@@ -141,57 +139,43 @@ class ErrorCurveDisplay:
         ErrorCurveDisplay
             The display itself.
         """
-        methods: dict[str, list[Contender]] = {}
-        for contender in self.comparison.contenders:
-            methods.setdefault(contender.method, []).append(contender)
-        if not methods.keys() - {FULL_DATA}:
-            raise ValueError("the comparison holds no method but full data; compare some.")
+        curves = curves_of(self.comparison)
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         self.lines_: dict[str, Any] = {}
         self.bands_: dict[str, Any] = {}
         self.points_: dict[str, Any] = {}
-        rivals = [name for name in methods if name not in (FULL_DATA, _BASELINE)]
-        for place, name in enumerate(rivals):
-            self._add(methods[name], _style(place), kwargs)
-        if _BASELINE in methods:
-            baseline = {"color": GREY, "linestyle": "--", "marker": "x", "label": "random features"}
-            self._add(methods[_BASELINE], baseline, kwargs)
-        for contender in methods.get(FULL_DATA, []):
-            label = f"all {contender.n_features:g} features"
-            self.lines_[FULL_DATA] = self.ax_.axhline(
-                100 * contender.mean_error, color=BLACK, linewidth=1, label=label, zorder=1.5
-            )
-        self.ax_.set(xlabel="number of features chosen", ylabel="test error (%)")
+        in_percent = self.comparison.measure == "error"
+        unit, label = (100, "test error (%)") if in_percent else (1, "1 − R² on test rows")
+        for curve in curves:
+            self._add(curve, unit, kwargs)
+        for contender in self.comparison.contenders:
+            if contender.method == FULL_DATA:
+                name = f"all {contender.n_features:g} features"
+                self.lines_[FULL_DATA] = self.ax_.axhline(
+                    unit * contender.mean_error, color=BLACK, linewidth=1, label=name, zorder=1.5
+                )
+        self.ax_.set(xlabel="number of features chosen", ylabel=label)
         self.ax_.set_ylim(bottom=max(self.ax_.get_ylim()[0], 0.0))
-        sizes = [c.size for c in self.comparison.contenders if c.size is not None]
-        label_numbers(self.ax_, sizes)
+        label_numbers(self.ax_, [c.size for c in self.comparison.contenders if c.size is not None])
         n_folds = self.comparison.n_folds * self.comparison.n_repeats
         self.legend_ = add_legend(self.ax_, f"mean ± s.d., {n_folds} folds", headroom=True)
         return self
 
-    def _add(self, contenders: list[Contender], style: dict[str, Any], own: dict[str, Any]) -> None:
+    def _add(self, curve: Curve, unit: int, own: dict[str, Any]) -> None:
         """Draw one method: a curve and its band, or a point."""
-        name = contenders[0].method
-        full: dict[str, Any] = {"label": name, "markersize": 4, "linewidth": 1.5} | style
-        places = np.array([contender.n_features for contender in contenders])
-        means = 100 * np.array([contender.mean_error for contender in contenders])
-        deviations = 100 * np.array([contender.deviation for contender in contenders])
+        name, contenders = curve.name, curve.contenders
+        means = unit * np.array([contender.mean_error for contender in contenders])
+        deviations = unit * np.array([contender.deviation for contender in contenders])
         if contenders[0].size is None:
-            full |= {"linestyle": "none", "label": f"{name} (own number)"}
-            self.points_[name] = self.ax_.errorbar(places, means, deviations, capsize=3, **full)
+            self.points_[name] = self.ax_.errorbar(
+                curve.places, means, deviations, capsize=3, **curve.style
+            )
             return
-        (self.lines_[name],) = self.ax_.plot(places, means, **(full | own))
+        (self.lines_[name],) = self.ax_.plot(curve.places, means, **(curve.style | own))
         if deviations.any():
             low, high = np.maximum(means - deviations, 0), means + deviations
             colour = self.lines_[name].get_color()
             self.bands_[name] = self.ax_.fill_between(
-                places, low, high, color=colour, alpha=0.15, linewidth=0
+                curve.places, low, high, color=colour, alpha=0.15, linewidth=0
             )
-
-
-def _style(place: int) -> dict[str, Any]:
-    """Return the colour, marker and dashes of the method at this place."""
-    turn, place = divmod(place, len(COLOURS))
-    dashes = ("-", "-.", ":")[turn % 3]
-    return {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": dashes}
