@@ -8,6 +8,7 @@ from certifeature import _lanczos, _memory, certify
 from certifeature.basis import exact_basis
 from certifeature.certificate import lanczos
 from certifeature.certificate.measure import regularised_eigenvalues
+from certifeature.certificate.passes import bound_in_blocks
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import Sample
 from certifeature.support.loss import Target
@@ -34,7 +35,7 @@ class TestBound:
         X, sample = problem(scales=scales)
         exact = regularised_eigenvalues(exact_basis(X), sample, C, X.shape[0])
         rows = X if kind == "sparse" else X.toarray()
-        bound = lanczos.bound_in_blocks(ArrayBlocks(rows, n_rows=40), sample, C)
+        bound = bound_in_blocks(ArrayBlocks(rows, n_rows=40), sample, C)
         assert bound.lambda_min <= exact.lambda_min * (1 + 1e-9)
         assert bound.lambda_max >= exact.lambda_max * (1 - 1e-9)
         # What is lost: the chance of an unlucky start, and that scales are bounded apart.
@@ -45,13 +46,13 @@ class TestBound:
     def test_units_do_not_matter(self, factor):
         X, sample = problem()
         mu = 3.0 * factor**2 if 1e-30 < factor < 1e30 else 1.0
-        bound = lanczos.bound_in_blocks(ArrayBlocks(X * factor, n_rows=40), sample, mu)
+        bound = bound_in_blocks(ArrayBlocks(X * factor, n_rows=40), sample, mu)
         if factor <= 1e-150:
             assert bound.lambda_min == pytest.approx(1)
         elif factor >= 1e150:
             assert bound.lambda_min == 0
         else:
-            plain = lanczos.bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 3.0)
+            plain = bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 3.0)
             assert bound.lambda_min == pytest.approx(plain.lambda_min)
 
     @pytest.mark.parametrize("factor", [1e30, 1e60, 1e100])
@@ -62,7 +63,7 @@ class TestBound:
         if bound == "in memory":
             assert lanczos.bound_in_memory(X, sample, 1.0).lambda_min == 0
         else:
-            assert lanczos.bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 1.0).lambda_min == 0
+            assert bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 1.0).lambda_min == 0
 
     @pytest.mark.parametrize("weight", [1e6, 1e8, 1e10])
     def test_large_scales_of_equal_columns(self, weight):
@@ -81,13 +82,13 @@ class TestBound:
         row -= seen @ (seen.T @ row)
         X = np.vstack([0.1 * np.eye(200), 10 * row / np.linalg.norm(row)])
         sample = Sample(np.array([0]), np.ones(1))
-        bound = lanczos.bound_in_blocks(ArrayBlocks(X, n_rows=100), sample, 1.0)
+        bound = bound_in_blocks(ArrayBlocks(X, n_rows=100), sample, 1.0)
         assert bound.lambda_min <= 1 / 100
 
     def test_all_features_cost_nothing(self):
         X, _ = problem()
         everything = Sample(np.arange(400), np.ones(400))
-        assert lanczos.bound_in_blocks(ArrayBlocks(X), everything, 1.0).lambda_min == 1
+        assert bound_in_blocks(ArrayBlocks(X), everything, 1.0).lambda_min == 1
 
     @pytest.mark.parametrize("seed", range(20))
     def test_few_directions(self, seed):
@@ -100,12 +101,12 @@ class TestBound:
         X[places] = 5 * rng.standard_normal(n_values)
         sample = Sample(np.sort(rng.choice(400, 5, replace=False)), np.ones(5))
         exact = regularised_eigenvalues(exact_basis(X), sample, 1.0, X.shape[0])
-        bound = lanczos.bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 1.0)
+        bound = bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 1.0)
         assert 0.9 * exact.lambda_min <= bound.lambda_min <= exact.lambda_min * (1 + 1e-9)
 
     def test_zeros(self):
         sample = Sample(np.arange(3), np.ones(3))
-        assert lanczos.bound_in_blocks(ArrayBlocks(np.zeros((60, 70))), sample, 1).lambda_min == (
+        assert bound_in_blocks(ArrayBlocks(np.zeros((60, 70))), sample, 1).lambda_min == (
             pytest.approx(1)
         )
 
@@ -119,7 +120,7 @@ class TestBound:
 
         X, sample = problem()
         blocks = Counted(X, n_rows=50)
-        lanczos.bound_in_blocks(blocks, sample, 1.0)
+        bound_in_blocks(blocks, sample, 1.0)
         assert blocks.n_reads == 26 * len(blocks)
 
 

@@ -22,7 +22,7 @@ from sklearn.svm import SVC, LinearSVC
 from certifeature import BSSSelector, BSSSelectorCV, RRQRSelector, _progress
 from certifeature._parallel import in_parallel
 from certifeature._progress import listed, listening, phase
-from certifeature.certificate.lanczos import bound_in_blocks
+from certifeature.certificate.passes import bound_in_blocks
 from certifeature.cli.app import run
 from certifeature.datasets import make_relevant_features
 from certifeature.plotting import CertificateDisplay, StabilityDisplay
