@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import _memory
+from certifeature._threads import one_thread
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.certificate.certificate import Certificate, Realised
 from certifeature.certificate.logistic_objectives import logistic_objective, multinomial_objective
@@ -69,10 +70,16 @@ class Yardstick:
 
         What is proven already, solvers need not find.
         """
-        rows, model = self.found.rows, self.found.model
+        rows = self.found.rows
         if rows.in_blocks or rows.n_rows > _memory.MAX_GRAM:
             return None
-        X = rows.columns(sample.indices, sample.weights).X
+        # Solvers make many small products, for which threads would wait where cores are busy.
+        with one_thread():
+            return self._beside(rows.columns(sample.indices, sample.weights).X, proven)
+
+    def _beside(self, X: Any, proven: Certificate) -> Realised:
+        """Return what full features attain, and rows X with the selected ones."""
+        rows, model = self.found.rows, self.found.model
         radii = self._radius, minimum_enclosing_ball(X).radius
         if rows.y is None or self.found.costs is None or not isinstance(model, _KNOWN):
             return Realised(None, None, None, None, None, None, *radii, proven.proven)
