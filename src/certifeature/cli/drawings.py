@@ -12,10 +12,12 @@ __all__ = ["drawings"]
 
 def drawings(comparison: Comparison) -> dict[str, str]:
     """Return captions and SVG texts."""
-    from certifeature.plotting import ErrorCurveDisplay
+    from certifeature.plotting import ErrorCurveDisplay, GrowthCurveDisplay
 
     return {
-        "Error on rows that were not used for training": _svg(ErrorCurveDisplay, comparison),
+        "Error on rows that were not used for training.": _svg(ErrorCurveDisplay, comparison),
+        "Growth: at most so many times as large is what the model minimises on the rows that "
+        "matter to it, compared with all features.": _svg(GrowthCurveDisplay, comparison),
     }
 
 

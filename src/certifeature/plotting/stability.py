@@ -14,8 +14,6 @@ from certifeature._progress import listed
 from certifeature.certificate.selection import as_sample
 from certifeature.compare.agreement import jaccard_index, nogueira_index
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
-from certifeature.compare.agreement import jaccard_index, nogueira_index
-from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
 from certifeature.plotting._stairs import frequency_stairs, random_stairs
 from certifeature.selectors.callbacks import as_one_task
 
