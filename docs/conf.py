@@ -1,6 +1,11 @@
 """Sphinx configuration."""
 
+import sys
+from pathlib import Path
+
 import certifeature
+
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery_look
 
 project = "certifeature"
 author = "the certifeature developers"
@@ -39,6 +44,9 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
     "abort_on_example_error": True,
+    "reset_modules": ("matplotlib", "gallery_look.set_style"),
+    "within_subsection_order": "gallery_look.ByTask",
+    "thumbnail_size": (400, 280),
     "show_memory": False,
 }
 
