@@ -56,7 +56,7 @@ for n in numbers:
     bound = np.ceil(10 * growths[-1]) / 10  # rounded up, to stay a bound
     print(f"{n:2} fixed: error {errors[-1]:4.1f} %, objective at most {bound:4.1f} times")
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 5), sharex=True, layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(8, 5.6), sharex=True, layout="constrained")
 left.plot(numbers, errors, "o-")
 left.set(title="wrong docstrings (%)", ylim=(0, None))
 right.plot(numbers, growths, "o-", color="C2")

@@ -84,9 +84,12 @@ for name, *found in [("all columns", number_all, tuned_all), ("40 columns", numb
     print(f"{name}: R² = {fixed_r2:.2f} at alpha = 100, {tuned_r2:.2f} with alpha tuned")
 
 # %%
-# On the diagonal, nothing changes by the choice.
+# Each dot is a docstring or a patient. On the diagonal, the choice changes nothing. Both models do
+# as well with the chosen columns as with all. The bounds above are weak here, 10 and 36 times: they
+# are for the worst case, and forty columns are few for a proof. What happened, 0.84 and 1.05 times,
+# is far below them.
 
-fig, axes = plt.subplots(1, 2, figsize=(9, 4.9), layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(8, 5.6), layout="constrained")
 axes[0].plot([0, 1], [0, 1], color="0.4", linewidth=1.5)
 for label, colour in [(0, "C0"), (1, "C1")]:
     name = docs.target_names[label]

@@ -50,19 +50,19 @@ for name, display in displays.items():
 
 # %%
 # The test of single words is the most stable of the three, and RFE a little more stable than BSS.
-# (:doc:`Elsewhere <plot_words_against_rfe>` such a test has the largest errors: stable is not the
-# same as good.) But BSS says why each word is in. Half of the words are *trusted*: their weights
-# are the surest. The others are there to *cover* what these leave out, and there several words can
-# do the same job.
+# (:doc:`On these two packages <plot_words_against_rfe>` such a test has the largest errors: stable
+# is not the same as good.) But BSS says why each word is in. Half of the words are *trusted*: their
+# weights are the surest. The others are there to *cover* what these leave out, and there several
+# words can do the same job.
 
 selector = methods["BSS"].fit(X, y)
 shares = 100 * displays["BSS"].frequencies[selector.indices_]
 for reason in ("trusted", "cover"):
     print(f"{reason:8} words are in {shares[selector.reasons_ == reason].mean():.0f} % of choices")
 
-fig, axes = plt.subplots(1, 2, figsize=(9, 6), sharex=True, layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(8, 5.6), sharex=True, layout="constrained")
 for ax, reason, colour in zip(axes, ("trusted", "cover"), ("C0", "C4"), strict=True):
-    first = np.flatnonzero(selector.reasons_ == reason)[:12]
+    first = np.flatnonzero(selector.reasons_ == reason)[:10]
     ax.barh(words[selector.indices_[first]], shares[first], color=colour)
     ax.invert_yaxis()
     ax.set(title={"trusted": "trusted", "cover": "to cover the rest"}[reason], xlim=(0, 100))

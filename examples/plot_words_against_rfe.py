@@ -68,7 +68,7 @@ def measure(X, y):
 # means over the folds, lines their standard errors.
 
 styles = [("C = 1", "C1", "white"), ("C tuned", "C0", "C0")]
-fig, axes = plt.subplots(1, 2, figsize=(9, 5), sharey=True, layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(8, 5.6), sharey=True, layout="constrained")
 for ax, packages in zip(axes, [("scipy", "sklearn"), ("numpy", "scipy")], strict=True):
     docs = load_docstrings(packages=packages)
     rows = np.random.default_rng(0).choice(len(docs.target), 1000, replace=False)
