@@ -67,6 +67,7 @@ paper: $(EXTRAS)cli
 docs: $(EXTRAS)docs
 	rm -rf docs/api/generated
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python tools/check_links.py docs/_build/html README.md CONTRIBUTING.md CHANGELOG.md benchmarks/README.md
 
 # The wheel is built from the source archive, so that both are known to be whole.
 release-check: $(EXTRAS)release

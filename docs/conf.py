@@ -29,6 +29,7 @@ myst_heading_anchors = 3
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL06", "GL07", "PR01", "PR02", "PR03", "RT03", "YD01"}
 # Results of functions: their docstrings list attributes, not parameters.
@@ -52,5 +53,21 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "certifeature"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
 html_show_sourcelink = False
+# Pages without pages below them have nothing to list at the left, and need the room.
+html_sidebars = {
+    page: []
+    for page in (
+        "user_guide",
+        "numbers",
+        "command_line",
+        "large_data",
+        "results",
+        "paper",
+        "performance",
+        "changelog",
+    )
+}

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from certifeature.compare.fold import stratified_split
 from certifeature.datasets import Dataset, make_relevant_features, read_data
 from certifeature.rows.matrix import fingerprint
 from paper.data.rcv1 import load_rcv1_ccat
@@ -84,7 +83,10 @@ class Task:
             Of all repeats.
         """
         if self.n_train is None:
-            return stratified_split(self.y, repeat, fold, n_folds, seed)
+            state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=state)
+            train, test = list(folds.split(self.y, self.y))[fold]
+            return train, test
         rows = np.arange(len(self.y))
         return rows[: self.n_train], rows[self.n_train :]
 

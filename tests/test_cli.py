@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -121,6 +122,44 @@ class TestSelect:
         plain = run_json(capsys, *arguments[:-2])
         assert plain["certificate"]["new_data"] is None
         assert plain["features"] == result["features"]
+
+    @pytest.mark.parametrize("method", ["bss", "rfe"])
+    def test_a_report_answers_first(self, method, csv, tmp_path, capsys):
+        report = tmp_path / "report.html"
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "12", "-m", method]
+        assert run([*arguments, "--scale", "standard", "--report", str(report)]) == 0
+        said = capsys.readouterr().out
+        html = report.read_text(encoding="utf-8")
+        text = html.replace("\N{NO-BREAK SPACE}", " ")
+        errors = re.search("error ([0-9.]+ %) with 12 features, ([0-9.]+ %) with all", said)
+        assert re.search(f"on new data is {errors[1]}, and with all of them {errors[2]}", text)
+        # The errors of the first screen and those of the table are of the same folds.
+        own = "This choice \\(BSS\\)" if method == "bss" else "This choice \\(RFE\\)"
+        assert re.search(f'{own}</bdi></th><td class="number">{errors[1]}<', html)
+        for other in {"BSS", "RFE", "The univariate test"} - {method.upper()}:
+            assert f'<th scope="row"><bdi>{other}</bdi></th>' in html
+        assert html.count("<figure>") >= 1
+        assert "In 5-fold cross-validation, in which columns were scaled" in html
+        assert re.search(r"[0-5] of 5</td>", html)
+
+    def test_a_report_need_not_be_cross_validated(self, csv, tmp_path, capsys):
+        report = tmp_path / "report.html"
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "12", "--report", str(report)]
+        assert run([*arguments, "--cv", "0"]) == 0
+        assert "Nothing was cross-validated" in report.read_text(encoding="utf-8")
+        assert run([*arguments, "--cv", "1"]) == 2
+        assert "ask for 2 folds or more, or 0 for none" in capsys.readouterr().err
+
+    def test_few_rows_of_a_class_make_few_folds(self, data, tmp_path):
+        X, _, names = data
+        labels = np.where(np.arange(50) < 3, "rare", "common")
+        path, report = tmp_path / "rare.csv", tmp_path / "report.html"
+        pd.DataFrame(X, columns=names).assign(kind=labels).to_csv(path, index=False)
+        assert run(["select", str(path), "-t", "kind", "-k", "9", "-r", str(report)]) == 0
+        html = report.read_text(encoding="utf-8")
+        assert "From 3-fold cross-validation" in html
+        # Two rows of a class are too few for three inner folds.
+        assert "C tuned" not in html
 
     @pytest.mark.parametrize("scale", ["standard", "tfidf"])
     def test_new_data_are_scaled_by_training_rows(self, scale, tmp_path, capsys):
@@ -513,7 +552,7 @@ class TestCrossValidation:
         line = "7 features by cross-validation: score 0.875 ± 0.062"
         report = tmp_path / "report.html"
         arguments = ["select", str(csv), "-t", "tumour", "-k", "cv", "--keep", "gene 50"]
-        assert run([*arguments, "-r", str(report)]) == 0
+        assert run([*arguments, "--cv", "0", "-r", str(report)]) == 0
         assert capsys.readouterr().out.splitlines()[0] == line
         assert line in report.read_text(encoding="utf-8")
         result = run_json(capsys, *arguments)
@@ -740,7 +779,8 @@ class TestModels:
         assert found["certificate"]["realised"]["objective_full"] > 0
         assert found["certificate"]["realised"]["margin_full"] is None
         assert {"gene 3", "gene 7"} <= {feature["name"] for feature in found["features"]}
-        assert all(feature["label"] is None for feature in found["features"])
+        labels = {feature["name"]: feature["label"] for feature in found["features"]}
+        assert (labels["gene 3"], labels["gene 7"]) == ("higher", "lower")
         best = run_json(capsys, "select", path, *options, "-m", "univariate")
         assert {"gene 3", "gene 7"} <= {feature["name"] for feature in best["features"]}
         compared = run_json(capsys, "compare", path, *options, "--folds", 2, "--jobs", 1)

@@ -15,10 +15,12 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR, NuSVC
 
 from certifeature import BSSSelector, Comparison, certify, compare
 from certifeature.basis import sketched_basis
+from certifeature.certificate import new_data_errors
 from certifeature.certificate.selection import as_sample
-from certifeature.compare import METHODS, Contender
+from certifeature.certificate.splits import splits_of
+from certifeature.compare import METHODS, Contender, Method
 from certifeature.compare import fold as fold_module
-from certifeature.compare.fold import TrainedFold, draw_seed, plain_split, stratified_split
+from certifeature.compare.fold import TrainedFold, draw_seed
 from certifeature.datasets import make_relevant_features
 from certifeature.sparsify import Sample
 from certifeature.support import default_model, fit_model
@@ -27,6 +29,14 @@ from certifeature.support import default_model, fit_model
 @pytest.fixture(scope="module")
 def data():
     return make_relevant_features(60, 80, 8, random_state=0)
+
+
+def stratified_split(y, fold, n_folds):
+    return splits_of(y, y, n_folds, 0, regression=False)[0][fold]
+
+
+def plain_split(y, fold, n_folds):
+    return splits_of(y, y, n_folds, 0, regression=True)[0][fold]
 
 
 def fold_of_all(svm, X, y):
@@ -91,7 +101,7 @@ class TestRows:
         for contender in contenders:
             found = []
             for fold in range(3):
-                train, _ = stratified_split(y, 0, fold, 3, 0)
+                train, _ = stratified_split(y, fold, 3)
                 seed = draw_seed(0, 0, fold)
                 make = METHODS[contender.method].make
                 selector = make(size, clone(model), seed).fit(X[train], y[train])
@@ -120,7 +130,7 @@ class TestNumbers:
         assert found.measure == "1 - R2"
         assert "1 - R²" in str(found)
         for fold in range(3):
-            train, test = plain_split(y, 0, fold, 3, 0)
+            train, test = plain_split(y, fold, 3)
             selectors = (
                 SelectKBest(f_regression, k="all"),
                 BSSSelector(12, estimator=model, random_state=draw_seed(0, 0, fold)),
@@ -136,14 +146,14 @@ class TestNumbers:
 
     def test_folds_are_a_partition(self):
         y = np.linspace(0, 1, 11)
-        tests = [plain_split(y, 0, fold, 4, 0)[1] for fold in range(4)]
+        tests = [plain_split(y, fold, 4)[1] for fold in range(4)]
         np.testing.assert_array_equal(np.sort(np.concatenate(tests)), np.arange(11))
         assert any(np.diff(rows).max() > 1 for rows in tests)
 
     def test_without_features_the_mean_is_predicted(self, data):
         X, y = data[0], data[0][:, 0] + 3
-        fold = TrainedFold(Ridge(), X, y, plain_split(y, 0, 0, 3, 0), "none", 0)
-        train, test = plain_split(y, 0, 0, 3, 0)
+        fold = TrainedFold(Ridge(), X, y, plain_split(y, 0, 3), "none", 0)
+        train, test = plain_split(y, 0, 3)
         expected = 1 - r2_score(y[test], np.full(len(test), y[train].mean()))
         nothing = Sample(np.empty(0, dtype=np.intp), np.empty(0))
         assert fold.error(nothing) == pytest.approx(expected)
@@ -162,7 +172,7 @@ class TestNumbers:
                 compare(X, y, [10], methods=["bss", name], estimator=Ridge())
 
     def test_too_many_folds(self, data):
-        with pytest.raises(ValueError, match="60 rows are too few for 31 folds"):
+        with pytest.raises(ValueError, match="60 rows only, too few for cv=31 folds"):
             compare(*data, [10], estimator=Ridge(), n_folds=31)
 
 
@@ -179,7 +189,7 @@ class TestCompare:
         X, y = data
         contender = compare(X, y, [10], methods=["bss"], n_folds=3, n_jobs=1).contenders[1]
         for fold, error in enumerate(contender.errors):
-            train, test = stratified_split(y, 0, fold, 3, 0)
+            train, test = stratified_split(y, fold, 3)
             selector = BSSSelector(10).fit(X[train], y[train])
             svm = fit_model(default_model(0), selector.transform(X[train]), y[train])
             assert error == pytest.approx(1 - svm.score(selector.transform(X[test]), y[test]))
@@ -191,7 +201,7 @@ class TestCompare:
         svm = SVC(kernel="linear")
         full = compare(X, y, [6], methods=[], estimator=svm, scaling="standard", n_jobs=1)
         for fold, error in enumerate(full.contenders[0].errors):
-            train, test = stratified_split(y, 0, fold, 5, 0)
+            train, test = stratified_split(y, fold, 5)
             scaler = StandardScaler(with_mean=kind is np.asarray).fit(X[train])
             svm.fit(scaler.transform(X[train]), y[train])
             assert error == pytest.approx(1 - svm.score(scaler.transform(X[test]), y[test]))
@@ -221,12 +231,84 @@ class TestCompare:
             ([0], {}, "0 features cannot be chosen"),
             ([5], {"methods": ["magic"]}, "method 'magic' is unknown; choose from bss, bss-paper"),
             ([5], {"scaling": "robust"}, "scaling='robust' is unknown; choose from none"),
-            ([5], {"n_folds": 50}, "too few for 50 folds; ask for at most"),
+            ([5], {"n_folds": 50}, "too few for cv=50 folds; ask for at most"),
         ],
     )
     def test_bad_input_is_named_before_any_work(self, sizes, options, message, data):
         with pytest.raises(ValueError, match=message):
             compare(*data, sizes, **options)
+
+
+class TestTuning:
+    @pytest.mark.parametrize(
+        ("model", "at"),
+        [
+            (LinearSVC(C=0.5, dual=True, random_state=0), lambda C: {"C": C}),
+            (Ridge(alpha=2.0), lambda C: {"alpha": 1 / (2 * C)}),
+        ],
+        ids=["classes", "numbers"],
+    )
+    def test_errors_are_those_of_a_plain_loop(self, model, at, data):
+        X, y = data
+        split_of = stratified_split
+        if isinstance(model, Ridge):
+            y, split_of = X[:, 0] + np.random.default_rng(0).standard_normal(60), plain_split
+        options = {"methods": ["univariate"], "estimator": model, "n_folds": 3, "n_jobs": 1}
+        contender = compare(X, y, [10], **options).contenders[1]
+        make = METHODS["univariate"].make
+        costs = [C * (model.C if hasattr(model, "C") else 1 / 4) for C in (0.01, 0.1, 1, 10, 100)]
+
+        def error(train, test, C):
+            selector = make(10, model, 0).fit(X[train], y[train])
+            fitted = fit_model(
+                clone(model).set_params(**at(C)), selector.transform(X[train]), y[train]
+            )
+            return 1 - fitted.score(selector.transform(X[test]), y[test])
+
+        for fold, found in enumerate(contender.tuned_errors):
+            train, test = split_of(y, fold, 3)
+            inner = [split_of(y[train], place, 3) for place in range(3)]
+            means = [np.mean([error(train[a], train[b], C) for a, b in inner]) for C in costs]
+            assert found == pytest.approx(error(train, test, costs[int(np.argmin(means))]))
+
+    def test_it_can_be_left_out(self, data):
+        found = compare(*data, [10], methods=["univariate"], n_folds=2, n_jobs=1, tune=False)
+        assert not found.tuned
+        assert "C tuned" not in str(found)
+        assert found.contenders[0].tuned_errors == ()
+        assert np.isnan(found.to_frame()["tuned_error"]).all()
+
+    def test_what_cannot_be_tuned_is_named(self, data):
+        X, y = data
+        with pytest.raises(ValueError, match="NuSVC has no C to tune; compare at one C, with tune"):
+            compare(X, y, [10], methods=["bss"], estimator=NuSVC(kernel="linear"))
+        rare = np.where(np.arange(60) < 5, 2, y)
+        with pytest.raises(ValueError, match="but there the class 2 has 2 rows only, too few"):
+            compare(X, rare, [10], n_folds=2)
+
+
+def test_a_method_of_ones_own(data):
+    X, y = data
+    first = Method(
+        "first", "all", lambda size, _, __: SelectKBest(lambda X, y: -np.arange(80.0), k=size)
+    )
+    found = compare(X, y, [3], methods=["univariate", first], n_folds=2, n_jobs=1)
+    full, univariate, own = found.contenders
+    assert own.method == "first"
+    assert [sorted(chosen) for chosen in own.chosen] == [[0, 1, 2]] * 2
+    assert len(univariate.chosen[0]) == 3
+    assert full.chosen == ()
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_the_folds_are_those_of_certify(seed, data):
+    X, y = data
+    selector = BSSSelector(10, random_state=0)
+    own = Method("own", "all", lambda size, _, __: selector)
+    full, found = compare(X, y, [10], methods=[own], n_folds=3, seed=seed, n_jobs=1).contenders
+    alone = new_data_errors(X, y, selector, cv=3, seed=seed)
+    assert found.errors == alone.errors_selected
+    assert full.errors == alone.errors_full
 
 
 def test_a_choice_of_nothing_is_empty(data):
@@ -255,8 +337,8 @@ class TestResult:
             "full data             2000  0.250 ± 0.354     0.00       1",
             "bss           20        20  0.250 ± 0.000     1.23    12.4",
             "random        20        20  0.250 ± 0.000     0.00       ∞",
-            "growth: at most so many times the training objective with all features; "
-            "median of the folds",
+            "growth: at most so many times the training objective with all features, with "
+            "probability 0.99 or more; median of the folds",
         ]
 
     def test_frame(self):

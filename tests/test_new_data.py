@@ -63,6 +63,8 @@ def found_with(**changes):
         "difference": 0.002,
         "interval": (-0.009, 0.013),
         "confidence": 0.95,
+        "test_share": 0.25,
+        "errors_shuffled": (0.48, 0.5, 0.49, 0.47, 0.51),
         "shuffled_error": 0.49,
         "chance_error": 0.48,
     }

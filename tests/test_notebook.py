@@ -96,5 +96,5 @@ def test_a_checkout_that_is_not_installed_has_no_link(monkeypatch):
 
 
 def test_the_documentation_has_a_page_of_every_selector():
-    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "api" / "selectors.md").read_text(encoding="utf-8")
     assert all(f"   {selector.__name__}\n" in text for selector in SELECTORS)

@@ -1,5 +1,7 @@
 """Reports: complete, harmless whatever the names are, and nothing shown that there is not."""
 
+import csv
+import io
 import math
 import re
 import sys
@@ -12,12 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certifeature.certificate import APriori, Certificate, NewData, Realised, Regularised
+import certifeature
+from certifeature.certificate import (
+    APriori,
+    Certificate,
+    Difference,
+    NewData,
+    Realised,
+    Regularised,
+)
 from certifeature.certificate.new_data import as_sentences as new_data_sentences
 from certifeature.certificate.wording import as_sentences
 from certifeature.compare import Comparison, Contender
-from certifeature.report import Feature, Report, page, render, write_report
+from certifeature.report import Feature, Report, methods_paragraph, page, render, write_report
+from certifeature.report.summary import beside_rows, facts
 from certifeature.report.text import decimals, duration, number, one_line, visible
+from certifeature.report.verdict import verdict
 from certifeature.report.view import constants, error_rows, layers, method_rows
 
 NEW_DATA = NewData(
@@ -33,6 +45,8 @@ NEW_DATA = NewData(
     difference=0.015,
     interval=(-0.063, 0.093),
     confidence=0.95,
+    test_share=1.0,
+    errors_shuffled=(0.51, 0.51),
     shuffled_error=0.51,
     chance_error=0.48,
 )
@@ -60,6 +74,10 @@ COMPARISON = Comparison(
     n_folds=2,
     seed=0,
 )
+OWN = Contender("bss", 300, 300.0, (0.12, 0.1), 0.1, 2.5, (0.11, 0.1), ((1, 2), (2, 3)))
+RFE = Contender("rfe", 300, 300.0, (0.13, 0.11), 0.1, 9.5, (0.11, 0.12), ((1, 2), (3, 4)))
+FULL = Contender("full data", None, 9000.0, (0.1, 0.09), 0.0, 1.0, (0.1, 0.09))
+BESIDE = Comparison((FULL, OWN, RFE), 1, 2, 0)
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
 
@@ -73,6 +91,7 @@ def report_about(text="plain", **changes):
         "comparison": COMPARISON,
         "reproduction": {"Command": text, text: text},
         "figures": {text: DRAWING},
+        "methods": text,
     }
     return Report(**values | changes)
 
@@ -144,7 +163,8 @@ def test_nothing_comes_from_elsewhere():
     html = render(report_about())
     links = re.findall(r'(?:src|href|action|data|srcset|poster)="([^"]*)"', html)
     assert links
-    assert all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in links)
+    inside = ("#", "data:image/svg+xml;base64,", "data:text/csv;base64,")
+    assert all(link.startswith(inside) for link in links)
     assert not re.search(r"@import|url\(|https?:|//[a-z]", html.replace("\n//", ""))
 
 
@@ -218,7 +238,7 @@ def test_what_is_left_of_the_variance_is_no_percentage():
 
 def test_what_is_estimated_is_not_among_what_is_proven():
     html = render(report_about())
-    proven, rest = html.split('<section id="new_data"')
+    proven, rest = html.split('<section id="certificate"')[1].split('<section id="new_data"')
     estimated, _ = rest.split("</section>", 1)
     for text in ("11.0 %", "9.5 %", "+1.5 points", "95 % interval -6.3 to +9.3", "a tie", "51.0 %"):
         assert text not in proven
@@ -234,7 +254,8 @@ def test_what_is_estimated_is_not_among_what_is_proven():
 def test_nothing_is_said_of_new_data_unless_it_was_estimated():
     html = render(report_about(certificate=replace(CERTIFICATE, new_data=None)))
     assert "new_data" not in html
-    (said,) = re.findall("[^.>]*new data[^<]*", html)
+    first, said = re.findall("[^.>]*new data[^<]*", html)
+    assert first == "Nothing was cross-validated, so nothing is said about new data."
     assert said.endswith("cv=5) estimates the error on new data.")
 
 
@@ -291,6 +312,159 @@ def test_only_growth_is_in_sight():
         assert word in more
     for symbol in ("λ", "Λ", "κ", "radius", " %"):
         assert symbol not in sight
+
+
+def new_data_with(selected, full, shuffled):
+    """Estimates with these errors of the folds."""
+    means = [sum(errors) / len(errors) for errors in (selected, full, shuffled)]
+    difference = Difference.of(selected, full, 0.25)
+    return replace(
+        NEW_DATA,
+        n_folds=len(selected),
+        errors_selected=selected,
+        errors_full=full,
+        error_selected=means[0],
+        error_full=means[1],
+        difference=difference.mean,
+        interval=difference.interval,
+        test_share=0.25,
+        errors_shuffled=shuffled,
+        shuffled_error=means[2],
+    )
+
+
+class TestVerdict:
+    SHUFFLED = (0.5, 0.48, 0.52, 0.51, 0.49)
+    LOW, HIGH = (0.05, 0.06, 0.04, 0.05, 0.055), (0.2, 0.21, 0.18, 0.2, 0.19)
+
+    def said(self, selected, full, shuffled=SHUFFLED, **changes):
+        found = new_data_with(selected, full, shuffled)
+        certificate = replace(CERTIFICATE, new_data=found)
+        return verdict(Report("t", certificate=certificate, **changes))
+
+    def test_two_sentences(self):
+        first, second = self.said(self.LOW, self.LOW[::-1])
+        assert first == (
+            "With 290 to 300 of 9,000 features, the error on new data is 5.1 %, and with all of "
+            "them 5.1 %: a tie, as far as these rows can tell."
+        )
+        assert second == (
+            "What the model minimises on its training rows is proven to be at most 2.5 times that "
+            "with all features."
+        )
+
+    def test_a_proof_for_some_rows_is_none_for_all(self):
+        part = replace(CERTIFICATE, covers_all_rows=False, new_data=None)
+        first, _ = verdict(Report("t", certificate=part))
+        assert first.startswith("What the model minimises on the rows that matter to it is proven")
+
+    def test_what_is_lost_or_won_is_said(self):
+        assert "something is lost" in self.said(self.HIGH, self.LOW)[0]
+        assert "the chosen features do better" in self.said(self.LOW, self.HIGH)[0]
+
+    def test_what_shuffled_labels_do_as_well_is_not_to_be_relied_on(self):
+        first, second = self.said(self.HIGH, self.HIGH[::-1], self.HIGH[1:] + self.HIGH[:1])
+        assert first.startswith("Do not rely on this choice")
+        assert "proven" in second
+
+    @pytest.mark.parametrize(
+        ("errors", "tuned", "how"),
+        [
+            (LOW[::-1], LOW[::-1], "RFE cannot be told from it; what"),
+            (HIGH, HIGH, "RFE does worse; what"),
+            (
+                HIGH,
+                LOW[::-1],
+                "RFE does worse at this C and, with C tuned, cannot be told",
+            ),
+        ],
+    )
+    def test_others_of_the_same_size_are_judged_at_both_costs(self, errors, tuned, how):
+        own = replace(OWN, errors=self.LOW, tuned_errors=self.LOW)
+        rfe = replace(RFE, errors=errors, tuned_errors=tuned)
+        elsewhere = replace(RFE, size=10, method="univariate")
+        comparison = Comparison((FULL, own, rfe, elsewhere), 1, 5, 0)
+        second = self.said(self.LOW, self.LOW, comparison=comparison, own=own)[1]
+        assert second.startswith(f"With as many features, {how}")
+        assert "univariate" not in second
+
+    def test_of_methods_alone(self):
+        (said,) = verdict(Report("t", comparison=COMPARISON))
+        assert said.startswith("The lowest error of 2 choices is 4.0 %, by BSS with")
+
+    def test_nothing_is_claimed_that_is_not_proven(self):
+        bare = replace(CERTIFICATE, lambda_min=0.0, new_data=None)
+        first, _ = verdict(Report("t", certificate=bare))
+        assert first.startswith("Nothing is proven of what the choice can cost")
+        (proven,) = (f for f in facts(Report("t", certificate=bare)) if f.name == "Proven")
+        assert proven.value == "nothing"
+
+
+def test_the_first_screen_has_the_answers():
+    report = report_about(comparison=BESIDE, own=OWN)
+    found = {fact.name: f"{fact.value}; {fact.note}" for fact in facts(report)}
+    assert found["Features"].startswith("300 of 9,000;")
+    assert found["Error on new data"] == (
+        "11.0 %, with all features 9.5 %; "
+        "difference +1.5 points (95 % interval -6.3 to +9.3): a tie"
+    )
+    # One of the two features of each fold is the same.
+    assert found["Stability"].startswith("1 of 300 chosen in all 2 folds; stability 0.50")
+    assert found["With shuffled labels"].startswith("51.0 %; a control: chance has 48.0 %")
+    rows = beside_rows(report)
+    assert [row.name for row in rows] == ["This choice (BSS)", "RFE", "All 9,000 features"]
+    assert [row.error for row in rows] == ["11.0 %", "12.0 %", "9.5 %"]
+    assert [row.tuned_error for row in rows] == ["10.5 %", "11.5 %", "9.5 %"]
+    assert [row.outcome for row in rows] == ["", "unclear", "a tie"]
+    html = render(report)
+    assert html.index('id="summary"') < html.index('id="features"')
+
+
+def test_features_as_a_table_to_take_away():
+    features = [
+        Feature(2, "=1+1", 1.0, 0.5, "-sick", "cover", 1),
+        Feature(1, 'a,"b"\n', 2.0),
+    ]
+    html = render(Report("t", features=features, own=OWN))
+    (table,) = re.findall(r'href="data:text/csv;base64,([^"]*)" download="features.csv"', html)
+    assert list(csv.reader(io.StringIO(b64decode(table).decode(), newline=""))) == [
+        ["rank", "feature", "scale", "weight", "points_to", "why", "times_chosen"],
+        ["1", 'a,"b"\n', "2.0", "", "", "", ""],
+        ["2", "'=1+1", "1.0", "0.5", "'-sick", "cover", "1"],
+    ]
+    assert ">1 of 2</td>" in html
+
+
+def test_the_paragraph_says_what_was_done_and_found():
+    text = methods_paragraph(
+        replace(CERTIFICATE, n_trusted=150),
+        n_rows=400,
+        scaling="standard",
+        own=OWN,
+        comparison=BESIDE,
+    )
+    for part in (
+        "Columns were standardised",
+        "Of 9,000 features measured on 400 rows, 300 were chosen",
+        "150 came first in a ranking",
+        "single-set spectral sparsification",
+        "at most 2.5 times",
+        "2-fold cross-validation, in which columns were scaled and features chosen anew",
+        "11.0 % with the chosen features and 9.5 % with all (difference +1.5 points, 95 % interval",
+        "this choice 11.0 % / 10.5 %, RFE 12.0 % / 11.5 %, all features 9.5 % / 9.5 %",
+        "With shuffled labels the error was 51.0 %",
+        "Provable Guarantees",
+        f"certifeature {certifeature.__version__}",
+    ):
+        assert part in text
+
+
+def test_the_paragraph_claims_nothing_that_is_not_known():
+    bare = replace(CERTIFICATE, lambda_min=0.0, new_data=None)
+    text = methods_paragraph(bare, n_rows=400, method="rfe")
+    assert "times that with all features" not in text
+    assert "cross-validation" not in text
+    assert "by recursive feature elimination" in text
 
 
 def test_numbers():

@@ -1,6 +1,7 @@
 """Reports in a real browser: they sort, filter, copy and print, and nothing in them runs."""
 
 import base64
+import time
 
 import pytest
 from chromium import Chromium, find_chromium
@@ -101,6 +102,11 @@ def size(width):
 def full_report(names=("gene",)):
     """A report with all sections, and names wherever there can be one."""
     text = names[0]
+    full = Contender("full data", None, 9000.0, (0.1, 0.1), 0.0, 1.0, (0.1, 0.1))
+    own, *others = (
+        Contender(name, 30, 29.0, (0.1, 0.2), 1.0, 9.0, (0.1, 0.15), ((0, 1), (1, 2)))
+        for name in (f"own {text}", *names)
+    )
     return Report(
         text,
         {name: name for name in names},
@@ -110,13 +116,13 @@ def full_report(names=("gene",)):
             Realised("hinge", 1.0, 1.0, 1.1, 2.0, 2.1, 1.0, 1.1),
             new_data=NewData(
                 *("error", 2, 1, 9000, (300, 300), (0.1, 0.2), (0.1, 0.1)),
-                *(0.15, 0.1, 0.05, (-0.6, 0.7), 0.95, 0.51, 0.48),
+                *(0.15, 0.1, 0.05, (-0.6, 0.7), 0.95, 1.0, (0.5, 0.52), 0.51, 0.48),
             ),
         ),
-        [Feature(i, name, 1.0, 0.5, name, "trusted") for i, name in enumerate(names, 1)],
-        Comparison(
-            tuple(Contender(name, 30, 29.0, (0.1, 0.2), 1.0, 9.0) for name in names), 1, 2, 0
-        ),
+        [Feature(i, name, 1.0, 0.5, name, "trusted", 2) for i, name in enumerate(names, 1)],
+        Comparison((full, own, *others), 1, 2, 0),
+        own,
+        text,
         {"Command": "\n".join(names)} | {name: name for name in names},
         dict.fromkeys(names, DRAWING),
     )
@@ -146,8 +152,8 @@ def test_click_sorts(browser):
 def test_keys_sort(browser):
     browser.show(Report("t", features=FEATURES))
     browser.evaluate("document.getElementById('filter').focus()")
-    # From the filter over the region that scrolls, rank and feature to scale.
-    for _ in range(4):
+    # From the filter over two ways to take names away, the region that scrolls, rank and feature.
+    for _ in range(6):
         browser.press("Tab")
     assert browser.evaluate("document.activeElement.textContent") == "Scale"
     assert browser.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
@@ -190,7 +196,7 @@ def test_evil_names_do_nothing(browser):
     assert browser.evaluate("document.querySelectorAll('img').length") == len(EVIL)
 
 
-@pytest.mark.parametrize("width", [360, 1000])
+@pytest.mark.parametrize("width", [375, 768, 1200])
 @pytest.mark.parametrize("names", [("gene",), EVIL], ids=["plain", "evil"])
 def test_the_page_is_no_wider_than_the_screen(browser, width, names):
     browser.send("Emulation.setDeviceMetricsOverride", **size(width))
@@ -221,11 +227,42 @@ def test_the_command_is_copied(browser):
     assert browser.evaluate("navigator.clipboard.readText()") == command
 
 
+def test_names_that_are_shown_are_copied(browser):
+    browser.show(Report("t", features=FEATURES))
+    permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+    browser.send("Browser.grantPermissions", permissions=permissions)
+    browser.evaluate("document.getElementById('filter').select()")
+    browser.send("Input.insertText", text="gene")
+    browser.click("#copy-names")
+    said = "new Promise(done => setTimeout(() => done(document.getElementById("
+    said += "'copy-names').textContent), 300))"
+    assert browser.evaluate(said) == "Copied"
+    assert browser.evaluate("navigator.clipboard.readText()") == "gene 10\ngene 9\n"
+
+
+def test_the_table_is_downloaded(browser, tmp_path):
+    browser.show(Report("t", features=FEATURES))
+    browser.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    browser.click("a[download]")
+    path = tmp_path / "features.csv"
+    deadline = time.monotonic() + 20
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert path.read_text(encoding="utf-8").splitlines()[1] == "1,gene 10,2.0,0.5,ill,trusted,"
+
+
+def test_the_answer_is_on_the_first_screen(browser):
+    browser.send("Emulation.setDeviceMetricsOverride", **(size(1200) | {"height": 900}))
+    browser.show(full_report())
+    bottom = "document.querySelector('.beside').getBoundingClientRect().bottom"
+    assert browser.evaluate(bottom) <= 900
+
+
 def test_all_is_there_without_scripts(browser):
     browser.send("Emulation.setScriptExecutionDisabled", value=True)
     try:
         browser.show(full_report())
-        assert browser.evaluate("document.querySelectorAll('section').length") == 7
+        assert browser.evaluate("document.querySelectorAll('section').length") == 9
         assert browser.evaluate("document.querySelectorAll('thead button').length") == 0
         dead = "[...document.querySelectorAll('button, input')].some(e => e.checkVisibility())"
         assert not browser.evaluate(dead)

@@ -10,9 +10,10 @@ from certifeature.certificate.certificate import (
 )
 from certifeature.certificate.certify import certify
 from certifeature.certificate.cross_validated import new_data_errors
+from certifeature.certificate.difference import Difference, corrected_interval
 from certifeature.certificate.logistic_objectives import logistic_objective, multinomial_objective
 from certifeature.certificate.multipliers import Enclosure
-from certifeature.certificate.new_data import NewData, corrected_interval
+from certifeature.certificate.new_data import NewData
 from certifeature.certificate.objectives import hinge_objective, squared_hinge_objective
 from certifeature.certificate.separation import hard_margin
 from certifeature.certificate.tube_objectives import tube_objective
@@ -21,6 +22,7 @@ __all__ = [
     "APriori",
     "Ball",
     "Certificate",
+    "Difference",
     "Enclosure",
     "Measured",
     "NewData",

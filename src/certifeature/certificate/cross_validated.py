@@ -17,7 +17,8 @@ from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
 from certifeature._parallel import in_parallel
 from certifeature._threads import one_thread
-from certifeature.certificate.new_data import CONFIDENCE, NewData, corrected_interval
+from certifeature.certificate.difference import CONFIDENCE, corrected_interval
+from certifeature.certificate.new_data import NewData
 from certifeature.certificate.selection import as_sample
 from certifeature.certificate.splits import Split, splits_of
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks, one_dimensional
@@ -222,6 +223,7 @@ def _summary(
     true, shuffled = outcomes[: len(splits)], outcomes[len(splits) :]
     selected = np.array([outcome.error_selected for outcome in true])
     full = np.array([outcome.error_full for outcome in true], dtype=np.float64)
+    by_chance = np.array([outcome.error_selected for outcome in shuffled])
     n_train, n_test = (sum(len(split[side]) for split in splits) for side in (0, 1))
     assert rows.y is not None
     most_frequent = np.unique(rows.y, return_counts=True)[1].max()
@@ -238,6 +240,8 @@ def _summary(
         difference=float((selected - full).mean()),
         interval=corrected_interval((selected - full).tolist(), n_test / n_train),
         confidence=CONFIDENCE,
-        shuffled_error=float(np.mean([outcome.error_selected for outcome in shuffled])),
+        test_share=n_test / n_train,
+        errors_shuffled=tuple(by_chance.tolist()),
+        shuffled_error=float(by_chance.mean()),
         chance_error=1.0 if regression else float(1 - most_frequent / rows.n_rows),
     )

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-import numpy as np
-from scipy import stats
+from certifeature.certificate.difference import Difference, shown_error
 
-__all__ = ["CONFIDENCE", "NewData", "as_sentences", "corrected_interval"]
-
-CONFIDENCE = 0.95
-# Differences closer than this differ by rounding only.
-_SAME = 1e-12
+__all__ = ["NewData", "as_sentences"]
 
 
 @dataclass(frozen=True)
@@ -44,8 +38,12 @@ class NewData:
         the same in all folds, which says nothing about how much it varies.
     confidence : float
         Confidence of the interval.
+    test_share : float
+        n_test/n_train of the folds.
+    errors_shuffled : tuple of float
+        Test error of each fold with features chosen for, and a model trained on, shuffled labels.
     shuffled_error : float
-        Error with features chosen for, and a model trained on, shuffled labels.
+        Their mean.
     chance_error : float
         Error without features: that of always the most frequent class or, of real-valued targets,
         of always their mean.
@@ -63,20 +61,28 @@ class NewData:
     difference: float
     interval: tuple[float, float] | None
     confidence: float
+    test_share: float
+    errors_shuffled: tuple[float, ...]
     shuffled_error: float
     chance_error: float
 
     @property
+    def against_full(self) -> Difference:
+        """The difference to all features, and how sure it is."""
+        return Difference(self.difference, self.interval, self.confidence, self.measure)
+
+    @property
     def verdict(self) -> str:
         """Which does better: "tie", "selected", "full", or "unclear" where nothing varies."""
-        if abs(self.difference) <= _SAME:
-            return "tie"
-        if self.interval is None:
-            return "unclear"
-        low, high = self.interval
-        if low <= 0 <= high:
-            return "tie"
-        return "full" if low > 0 else "selected"
+        verdict = self.against_full.verdict
+        return {"lower": "selected", "higher": "full"}.get(verdict, verdict)
+
+    @property
+    def against_shuffled(self) -> Difference:
+        """The difference to shuffled labels: not "lower" means that nothing was learnt for sure."""
+        return Difference.of(
+            self.errors_selected, self.errors_shuffled, self.test_share, self.measure
+        )
 
     @property
     def size(self) -> str:
@@ -92,21 +98,7 @@ class NewData:
         error : float
             An error.
         """
-        return f"{100 * error:.1f} %" if self.measure == "error" else f"{error:.3g}"
-
-    def shown_difference(self) -> str:
-        """Return the difference with its sign, in points for percentages."""
-        return self._signed(self.difference) + (" points" if self.measure == "error" else "")
-
-    def shown_interval(self) -> str:
-        """Return the interval of the difference, or why there is none."""
-        if self.interval is None:
-            return "the same in every fold"
-        low, high = map(self._signed, self.interval)
-        return f"{100 * self.confidence:g} % interval {low} to {high}"
-
-    def _signed(self, value: float) -> str:
-        return f"{100 * value:+.1f}" if self.measure == "error" else f"{value:+.3g}"
+        return shown_error(error, self.measure)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, fit for JSON."""
@@ -126,53 +118,6 @@ class NewData:
             for name, value in values.items()
         }
         return cls(**parts)
-
-
-def corrected_interval(
-    differences: Sequence[float], test_share: float, confidence: float = CONFIDENCE
-) -> tuple[float, float] | None:
-    """Return a confidence interval of the mean difference of cross-validated errors.
-
-    The J differences are not independent, since training rows overlap. The corrected resampled
-    t-test [1]_ allows for it by the variance (1/J + n_test/n_train)·s², with s² that of the
-    differences, instead of s²/J; for folds that are drawn several times, J counts them all [2]_.
-    The interval is approximate.
-
-    Parameters
-    ----------
-    differences : sequence of float
-        Difference of two errors in each fold.
-    test_share : float
-        n_test/n_train: 1/(k - 1) for k folds.
-    confidence : float, default=0.95
-        Confidence of the interval.
-
-    Returns
-    -------
-    tuple of (float, float), or None
-        Both ends; None if all differences are the same.
-
-    References
-    ----------
-    .. [1] C. Nadeau and Y. Bengio, *Inference for the Generalization Error*, Machine Learning 52,
-           2003.
-    .. [2] R. R. Bouckaert and E. Frank, *Evaluating the Replicability of Significance Tests for
-           Comparing Learning Algorithms*, Advances in Knowledge Discovery and Data Mining, 2004.
-
-    Examples
-    --------
-    >>> from certifeature.certificate.new_data import corrected_interval
-    >>> low, high = corrected_interval([0.01, 0.03, 0.00, 0.02, -0.01], test_share=1 / 4)
-    >>> f"{low:.4f} to {high:.4f}"
-    '-0.0194 to 0.0394'
-    """
-    values = np.asarray(differences, dtype=np.float64)
-    if np.ptp(values) <= _SAME:
-        return None
-    deviation = np.sqrt((1 / len(values) + test_share) * values.var(ddof=1))
-    half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * deviation)
-    mean = float(values.mean())
-    return mean - half, mean + half
 
 
 _VERDICTS = {
@@ -199,8 +144,8 @@ def as_sentences(new_data: NewData | None) -> list[str]:
     return [
         f"New data, estimated by {n.n_folds}-fold cross-validation{repeats}, features chosen anew "
         f"in each fold: {name} {n.shown(n.error_selected)} with {n.size} features, "
-        f"{n.shown(n.error_full)} with all {n.n_features}; difference {n.shown_difference()} "
-        f"({n.shown_interval()}), {_VERDICTS[n.verdict]}.",
+        f"{n.shown(n.error_full)} with all {n.n_features}; difference {n.against_full} "
+        f"({n.against_full.shown_interval()}), {_VERDICTS[n.verdict]}.",
         f"With shuffled labels the {name} is {n.shown(n.shuffled_error)} "
         f"(chance: {n.shown(n.chance_error)}).",
     ]

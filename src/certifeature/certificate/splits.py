@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
-__all__ = ["Split", "splits_of"]
+__all__ = ["Split", "seed_of_repeat", "splits_of"]
 
 # Training rows, and test rows.
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -54,6 +54,13 @@ def splits_of(
     for number, split in enumerate(splits, start=1):
         _check_split(y, split, number, regression)
     return splits, int(getattr(splitter, "n_repeats", 1))
+
+
+def seed_of_repeat(seed: int, repeat: int) -> int:
+    """Return the seed of the folds of one of several cross-validations, the first with its own."""
+    if repeat == 0:
+        return seed
+    return int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
 
 
 def _check_n_folds(y: NDArray[Any], n_folds: int, regression: bool) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "as_phrase",
     "as_sentences",
     "measured_probability",
+    "only_support",
     "rounded_down",
     "rounded_up",
 ]
@@ -43,7 +44,7 @@ def as_html(certificate: Certificate) -> str:
 
 def as_phrase(c: Certificate) -> str:
     """Return the numbers of the headline, as short as a line in a list."""
-    rows = " on the support vectors" if _only_support(c) else ""
+    rows = " on the support vectors" if only_support(c) else ""
     if math.isinf(c.measured_growth):
         bound = "not proven to stay near that with all"
     else:
@@ -56,7 +57,7 @@ def _headline(c: Certificate) -> str:
     model = c.model
     if model is None:
         model, what = "any ℓ2-regularised linear model", f"{what} (for a hard margin, 1/margin²)"
-    if _only_support(c):
+    if only_support(c):
         what += " on the support vectors"
     kept = {"fixed": c.n_fixed, "trusted": c.n_trusted}
     beside = ", ".join(f"{count} {reason}" for reason, count in kept.items() if count)
@@ -68,7 +69,8 @@ def _headline(c: Certificate) -> str:
     return f"{start} {_at_most(c.measured_growth)} that with all features{chance}{_in_fact(c)}."
 
 
-def _only_support(c: Certificate) -> bool:
+def only_support(c: Certificate) -> bool:
+    """Return whether the certificate may hold for the support vectors only."""
     return c.rows == "support" and not c.covers_all_rows
 
 
@@ -115,9 +117,8 @@ def _measured(c: Certificate) -> str:
     else:
         bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
     if c.exact and c.lambda_min > 0:
-        bound += (
-            f"; the squared hard margin keeps {100 * rounded_down(c.lambda_min):.3g} % at least"
-        )
+        margin = _times(rounded_down(c.lambda_min))
+        bound += f"; the squared hard margin is at least {margin} as large"
     return f"{start}{bound} (λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}, κ = {_ratio(c)})."
 
 
@@ -163,7 +164,7 @@ def _training_only(c: Certificate) -> str:
     sentence = "All this is about the training rows"
     if c.new_data is not None:
         return f"{sentence}, not about new data."
-    return f"{sentence}; certify(X, y, selector, cv=5) estimates the error on new data."
+    return f"{sentence}; cross-validation (cv=5) estimates the error on new data."
 
 
 def _chance(probability: float) -> str:

@@ -88,7 +88,8 @@ def certify_command(
         }
         chosen = describe(sample, loaded.names, fitted)
         title = f"Certificate for {len(chosen)} features of {Path(loaded.source).name}"
-        page = Report(title, asked, certificate, chosen, None, reproduction(loaded, seed))
+        how = reproduction(loaded, seed)
+        page = Report(title, asked, certificate, chosen, reproduction=how)
         write_report(page, report)
     if as_json:
         typer.echo(json_text(certificate_values(certificate)), nl=False)

@@ -2,54 +2,76 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 
 import typer
 
-from certifeature.certificate import Certificate
 from certifeature.cli.certificates import certificate_values
-from certifeature.cli.loading import Loaded
+from certifeature.cli.drawings import drawings
 from certifeature.cli.output import json_text, print_table, reproduction
-from certifeature.report import Feature, Report
-from certifeature.sparsify import Sample
+from certifeature.cli.task import Choice, Task
+from certifeature.compare import Comparison, Contender
+from certifeature.report import Feature, Report, methods_paragraph
 
-__all__ = ["Choice", "Search", "choice_json", "choice_report", "print_choice"]
+__all__ = ["choice_json", "choice_report", "print_choice"]
 
 _N_SHOWN = 20
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The chosen features, what they can cost, and how long it took to choose them."""
+def choice_report(
+    task: Task,
+    choice: Choice,
+    n_folds: int | None,
+    assessed: tuple[Comparison, Contender] | None,
+) -> Report:
+    """Return the report of a choice: what was asked, what came of it, how it does beside others."""
+    data, method, scaling = task.data, task.wishes.method.name, task.scale.value
+    comparison, own = (None, None) if assessed is None else assessed
+    return Report(
+        f"{len(choice.features)} of {data.n_features:,} features of {Path(data.source).name}",
+        _asked(task, choice, n_folds),
+        choice.certificate,
+        choice.features if own is None else _counted(choice, own),
+        comparison,
+        own,
+        methods_paragraph(
+            choice.certificate,
+            n_rows=data.n_rows,
+            method=method,
+            scaling=scaling,
+            own=own,
+            comparison=comparison,
+        ),
+        reproduction(data, task.seed),
+        {} if comparison is None else drawings(comparison),
+    )
 
-    sample: Sample
-    features: list[Feature]
-    certificate: Certificate
-    seconds: float
-    search: Search | None
+
+def _asked(task: Task, choice: Choice, n_folds: int | None) -> dict[str, str]:
+    wishes = task.wishes
+    rows = "all rows" if wishes.unsupervised else "rows that matter"
+    return {
+        "Data": str(task.data),
+        "Method": f"{wishes.method.name}, {rows}",
+        "Number of features": str(choice.search or wishes.size),
+        **wishes.given(),
+        **({"Cross-validation": f"{n_folds} folds"} if n_folds else {}),
+        "Scaling": task.scale.value,
+        "Model": str(task.model),
+    }
 
 
-@dataclass(frozen=True, eq=False)
-class Search:
-    """The number of features that cross-validation found, and the scores of all numbers."""
-
-    n_features: int
-    results: dict[str, list[float]]
-
-    def __str__(self) -> str:
-        place = self.results["n_features"].index(self.n_features)
-        mean, deviation = (self.results[f"{name}_test_score"][place] for name in ("mean", "std"))
-        return f"{self.n_features} features by cross-validation: score {mean:.3f} ± {deviation:.3f}"
-
-
-def choice_report(loaded: Loaded, choice: Choice, asked: dict[str, str], seed: int) -> Report:
-    """Return the report of a choice, given what was asked."""
-    n_chosen, source = len(choice.features), Path(loaded.source).name
-    title = f"{n_chosen} of {loaded.n_features:,} features of {source}"
-    how = reproduction(loaded, seed)
-    return Report(title, asked, choice.certificate, choice.features, reproduction=how)
+def _counted(choice: Choice, own: Contender) -> list[Feature]:
+    """Return the features with the number of folds in which each was chosen anew."""
+    counts = Counter(chain.from_iterable(own.chosen))
+    return [
+        replace(feature, times_chosen=counts[int(index)])
+        for feature, index in zip(choice.features, choice.sample.indices, strict=True)
+    ]
 
 
 def print_choice(choice: Choice) -> None:
@@ -60,7 +82,7 @@ def print_choice(choice: Choice) -> None:
         "rank": lambda f: str(f.rank),
         "scale": lambda f: f"{f.scale:.3g}",
         "|w|": lambda f: "" if f.weight is None else f"{f.weight:.3g}",
-        "class": lambda f: f.label or "",
+        "points to": lambda f: f.label or "",
     }
     if any(f.why for f in features):
         columns["why"] = lambda f: f.why or ""
@@ -74,18 +96,19 @@ def print_choice(choice: Choice) -> None:
     typer.echo(f"\n{choice.certificate}")
 
 
-def choice_json(loaded: Loaded, choice: Choice, method: str, seed: int) -> str:
+def choice_json(task: Task, choice: Choice) -> str:
     """Return everything as JSON."""
+    data = task.data
     return json_text(
         {
             "data": {
-                "source": loaded.source,
-                "n_rows": loaded.n_rows,
-                "n_features": loaded.n_features,
-                "fingerprint": loaded.fingerprint,
+                "source": data.source,
+                "n_rows": data.n_rows,
+                "n_features": data.n_features,
+                "fingerprint": data.fingerprint,
             },
-            "method": method,
-            "seed": seed,
+            "method": task.wishes.method.name,
+            "seed": task.seed,
             "seconds": choice.seconds,
             "cross_validation": None if choice.search is None else choice.search.results,
             "features": [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "SizeOption",
     "TrustOption",
     "Wishes",
+    "method_for",
     "selector_for",
 ]
 
@@ -153,27 +154,37 @@ class Wishes:
 
 def selector_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Any:
     """Return the selector that is asked for, unfitted, after `Wishes.check`."""
-    (method,) = methods_for(model, [wishes.method.name])
-    parameters = wishes.parameters()
-    assert method.make is not None  # Only full data have none.
     size = _checked_size(wishes.size, data)
     by_score = size == CROSS_VALIDATED
-    selector = method.make(data.n_features if by_score else size, model, seed)
+    kept = kept_features(wishes.keep, data.names)
+    if isinstance(size, int) and len(kept) > size:
+        raise ValueError(
+            f"--keep names {len(kept)} features, more than -k {size}; name fewer, or raise -k."
+        )
+    make = method_for(wishes, data, model, seed).make
+    assert make is not None  # Only full data have none.
+    selector = make(data.n_features if by_score else size, model, seed)
+    return BSSSelectorCV(selector) if by_score else selector
+
+
+def method_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Method:
+    """Return the method with all that is asked of it, for any number of features."""
+    (method,) = methods_for(model, [wishes.method.name])
+    parameters, make = wishes.parameters(), method.make
+    assert make is not None
     if method.ours:
-        # Random choices need no model and no basis, but their certificates do.
-        if selector.estimator is None:
-            selector.set_params(estimator=model)
-        selector.set_params(basis="auto", n_components=None, **parameters)
+        parameters |= {"basis": "auto", "n_components": None}
     if wishes.keep:
-        kept = kept_features(wishes.keep, data.names)
-        if isinstance(size, int) and len(kept) > size:
-            raise ValueError(
-                f"--keep names {len(kept)} features, more than -k {size}; name fewer, or raise -k."
-            )
-        selector.set_params(fixed_features=kept)
-    if not by_score:
-        return selector
-    return BSSSelectorCV(selector)
+        parameters["fixed_features"] = kept_features(wishes.keep, data.names)
+
+    def steered(size: Any, *_: Any) -> Any:
+        selector = make(size, model, seed)
+        # Random choices need no model and no basis, but their certificates do.
+        if method.ours and selector.estimator is None:
+            selector.set_params(estimator=model)
+        return selector.set_params(**parameters)
+
+    return replace(method, make=steered)
 
 
 def _checked_size(size: str, data: Loaded) -> int | str:

@@ -6,11 +6,12 @@ import csv
 import io
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from certifeature._files import write_text
+from certifeature.cli.drawings import drawings
 from certifeature.cli.loading import Loaded, Scaling, check_scaling, load
 from certifeature.cli.options import (
     CostOption,
@@ -57,6 +58,13 @@ def compare_command(
         int, typer.Option(help="How often to cross-validate, each time with new folds.", min=1)
     ] = 1,
     folds: Annotated[int, typer.Option(help="Number of folds.", min=2)] = 5,
+    tune: Annotated[
+        bool,
+        typer.Option(
+            help="Find the errors at a tuned C too, by inner folds, which takes about three times "
+            "as long.",
+        ),
+    ] = True,
     scale: ScaleOption = Scaling.none,
     model: ModelOption = Models.svm,
     cost: CostOption = 1.0,
@@ -92,6 +100,7 @@ def compare_command(
             methods=names,
             estimator=estimator,
             scaling=scale.value,
+            tune=tune,
             n_repeats=repeats,
             n_folds=folds,
             n_jobs=jobs,
@@ -102,9 +111,17 @@ def compare_command(
     if report is not None:
         write_report(_report(loaded, comparison, scale, str(estimator)), report)
     if as_json:
-        typer.echo(json_text(asdict(comparison)), nl=False)
+        typer.echo(json_text(_plain(comparison)), nl=False)
     else:
         typer.echo(str(comparison))
+
+
+def _plain(comparison: Comparison) -> dict[str, Any]:
+    """Return all but the features that were chosen in each fold, which are many."""
+    values = asdict(comparison)
+    for contender in values["contenders"]:
+        del contender["chosen"]
+    return values
 
 
 def _table(comparison: Comparison, suffix: str) -> str:
@@ -127,22 +144,5 @@ def _report(loaded: Loaded, comparison: Comparison, scale: Scaling, model: str) 
         "Model": model,
     }
     title = f"Selectors compared on {Path(loaded.source).name}"
-    drawing = {"Errors on test rows against the number of features": _drawing(comparison)}
-    how = reproduction(loaded, comparison.seed)
-    return Report(title, asked, comparison=comparison, reproduction=how, figures=drawing)
-
-
-def _drawing(comparison: Comparison) -> str:
-    """Return the error curves as SVG."""
-    from matplotlib.figure import Figure
-
-    from certifeature.plotting import ErrorCurveDisplay
-
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
-    ErrorCurveDisplay.from_comparison(comparison, ax=axes)
-    if comparison.measure != "error":
-        axes.set_ylabel("1 − R² on test rows (%)")
-    text = io.StringIO()
-    figure.savefig(text, format="svg")
-    return text.getvalue()
+    how, figures = reproduction(loaded, comparison.seed), drawings(comparison)
+    return Report(title, asked, comparison=comparison, reproduction=how, figures=figures)

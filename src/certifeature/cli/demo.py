@@ -8,23 +8,24 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from certifeature.cli.certificates import certified
-from certifeature.cli.features import describe
-from certifeature.cli.loading import Loaded
+from certifeature.cli.assessment import assess
+from certifeature.cli.choice import choice_report
+from certifeature.cli.choosing import Wishes
+from certifeature.cli.loading import Loaded, Scaling
 from certifeature.cli.options import Models, linear_model
-from certifeature.cli.output import check_writable, reproduction
+from certifeature.cli.output import check_writable
 from certifeature.cli.progress import showing
-from certifeature.compare import compare
+from certifeature.cli.task import Task, choose, estimate
+from certifeature.compare import method_named
 from certifeature.datasets import load_docstrings
-from certifeature.report import Report, write_report
+from certifeature.report import write_report
 from certifeature.rows.matrix import fingerprint
-from certifeature.selectors import BSSSelector
 
 __all__ = ["demo_command"]
 
 _SIZE = 300
 _PACKAGES = ("numpy", "scipy")
-_METHODS = ("bss", "rfe", "l1", "random")
+_N_FOLDS = 3
 
 
 def demo_command(
@@ -46,25 +47,13 @@ def demo_command(
     data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     n_rows, n_words = docs.data.shape
     typer.echo(f"{source}: {n_rows:,} texts, {n_words:,} words")
-    svm = linear_model(Models.svm, y, 1.0)
-    with showing(f"choosing {_SIZE} words"):
-        selector = BSSSelector(_SIZE, estimator=svm, random_state=0).fit(docs.data, y)
-    with showing("certifying"):
-        sample = selector.selection_.sample
-        certificate, fitted = certified(data, sample, svm, selector=selector)
-    features = describe(sample, docs.feature_names, fitted)
-    typer.echo(f"first choices: {' '.join(feature.name for feature in features[:12])}")
-    typer.echo(f"\n{certificate}\n")
-    with showing("comparing methods"):
-        comparison = compare(docs.data, y, [_SIZE], methods=_METHODS, estimator=svm, n_folds=3)
-    typer.echo(str(comparison))
-    asked = {
-        "Data": f"{source}: {n_rows:,} texts, {n_words:,} words",
-        "Method": "bss, support vectors",
-        "Number of features": str(_SIZE),
-        "Model": str(svm),
-    }
-    title = f"{len(features)} of {n_words:,} words"
-    page = Report(title, asked, certificate, features, comparison, reproduction(data, 0))
-    write_report(page, report)
-    typer.echo(f"\nreport: {report}")
+    wishes = Wishes(method_named("bss"), str(_SIZE), False, [], None, None, None)
+    task = Task(data, wishes, linear_model(Models.svm, y, 1.0), Scaling.none, 0)
+    choice = choose(task, estimate(task, _N_FOLDS))
+    typer.echo(f"first choices: {' '.join(feature.name for feature in choice.features[:12])}")
+    typer.echo(f"\n{choice.certificate}\n")
+    assessed = assess(task, choice, _N_FOLDS)
+    assert assessed is not None
+    typer.echo(str(assessed[0].of_size(_SIZE)))
+    write_report(choice_report(task, choice, _N_FOLDS, assessed), report)
+    typer.echo(f"\nReport: {report}")

@@ -37,12 +37,12 @@ def describe(sample: Sample, names: NDArray[np.str_], model: Any) -> list[Featur
 
 
 def _weights_and_labels(model: Any, sample: Sample) -> tuple[Any, Any]:
-    """Return the size of each weight, and the class that it points to, if there are classes."""
+    """Return the size of each weight, and what it points to: a class, higher or lower numbers."""
     if model is None:
         return None, None
     coef = dense_coef(model)[:, sample.indices]
     if predicts_numbers(model):
-        return np.abs(coef[0]), None
+        return np.abs(coef[0]), np.where(coef[0] > 0, "higher", "lower")
     if len(coef) == 1:
         return np.abs(coef[0]), model.classes_[(coef[0] > 0).astype(int)]
     sizes = np.abs(coef).max(axis=0)

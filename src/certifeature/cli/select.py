@@ -5,17 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 
 from certifeature._files import write_text
-from certifeature.certificate import NewData, new_data_errors
-from certifeature.certificate.selection import as_sample
-from certifeature.cli.certificates import certified
-from certifeature.cli.choice import Choice, Search, choice_json, choice_report, print_choice
+from certifeature.cli.assessment import assess, n_folds_for
+from certifeature.cli.choice import choice_json, choice_report, print_choice
 from certifeature.cli.choosing import (
     CROSS_VALIDATED,
     KeepOption,
@@ -24,10 +20,9 @@ from certifeature.cli.choosing import (
     SizeOption,
     TrustOption,
     Wishes,
-    selector_for,
 )
-from certifeature.cli.features import describe, feature_list
-from certifeature.cli.loading import Loaded, Scaling, load, load_blocks, scaled, to_scale
+from certifeature.cli.features import feature_list
+from certifeature.cli.loading import Scaling, load, load_blocks
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
@@ -52,15 +47,12 @@ from certifeature.cli.output import (
 )
 from certifeature.cli.progress import showing
 from certifeature.cli.source import Source
+from certifeature.cli.task import Task, choose, estimate
 from certifeature.compare import method_named
 from certifeature.report import write_report
 from certifeature.rows.matrix import scaled_columns
-from certifeature.sparsify import Sample
 
 __all__ = ["select_command"]
-
-# With more rows, the realised layer of the certificate takes longer than the selection.
-_MAX_ROWS_REALISED = 5000
 
 
 def select_command(
@@ -93,8 +85,9 @@ def select_command(
             "--cv",
             metavar="FOLDS",
             help="Estimate the error on new data by cross-validation, with features chosen anew "
-            "in each of so many folds, for the true and for shuffled labels.",
-            min=2,
+            "in each of so many folds, for the true and for shuffled labels. A report has five "
+            "folds if none are given; 0 leaves them out.",
+            min=0,
         ),
     ] = None,
     output: Annotated[
@@ -135,6 +128,10 @@ def select_command(
     named = list(keep or ())
     wishes = Wishes(method_named(method), size, unsupervised, named, order, trust, rescale)
     wishes.check()
+    if cv == 1:
+        raise ValueError(
+            "--cv 1 leaves nothing to test on; ask for 2 folds or more, or 0 for none."
+        )
     if stream:
         _check_streams(wishes, scale, cv, write)
     to_stdout = str(output) == "-"
@@ -144,35 +141,28 @@ def select_command(
     source = Source(data, target, format, id, drop, transpose)
     check_writable(None if to_stdout else output, write, report, inputs=(*source.inputs(), *lists))
     with showing("reading"):
-        read = load_blocks if stream else load
-        loaded = read(source, needs_labels=not unsupervised)
+        loaded = (load_blocks if stream else load)(source, needs_labels=not unsupervised)
     check_data_file(write, loaded)
-    estimator = linear_model(model, loaded.y, cost, seed)
-    new_data = None if cv is None else _new_data(loaded, wishes, estimator, scale, seed, cv)
-    loaded = scaled(loaded, scale)
-    choice = _chosen(loaded, wishes, estimator, seed, new_data)
+    task = Task(loaded, wishes, linear_model(model, loaded.y, cost, seed), scale, seed)
+    if cv is None and report is not None and not unsupervised:
+        cv = n_folds_for(loaded.y, task.model)
+    choice = choose(task, estimate(task, cv) if cv else None)
     if output is not None:
         text = feature_list(choice.features)
         sys.stdout.write(text) if to_stdout else write_text(output, text)
     if write is not None:
         columns, scales = choice.sample.indices, choice.sample.weights
-        reduced = scaled_columns(loaded.X[:, columns], scales)
+        reduced = scaled_columns(task.scaled.X[:, columns], scales)
         write_data(write, replace(loaded, X=reduced, names=loaded.names[columns]))
     if report is not None:
-        asked = {
-            "Data": str(loaded),
-            "Method": f"{method}, {'all rows' if unsupervised else 'rows that matter'}",
-            "Number of features": str(choice.search or size),
-            **wishes.given(),
-            **({} if cv is None else {"Cross-validation": f"{cv} folds"}),
-            "Scaling": scale.value,
-            "Model": str(estimator),
-        }
-        write_report(choice_report(loaded, choice, asked, seed), report)
+        assessed = assess(task, choice, cv) if cv else None
+        write_report(choice_report(task, choice, cv, assessed), report)
     if as_json:
-        typer.echo(choice_json(loaded, choice, method, seed), nl=False)
+        typer.echo(choice_json(task, choice), nl=False)
     elif not to_stdout:
         print_choice(choice)
+        if report is not None:
+            typer.echo(f"Report: {report}")
 
 
 def _check_streams(wishes: Wishes, scale: Scaling, cv: int | None, write: Path | None) -> None:
@@ -181,7 +171,7 @@ def _check_streams(wishes: Wishes, scale: Scaling, cv: int | None, write: Path |
         f"--method {wishes.method.name}": not wishes.method.ours,
         "-k cv": wishes.size == CROSS_VALIDATED,
         f"--scale {scale}": scale is not Scaling.none,
-        "--cv": cv is not None,
+        "--cv": bool(cv),
         "--write": write is not None,
     }
     for option, given in options.items():
@@ -190,60 +180,3 @@ def _check_streams(wishes: Wishes, scale: Scaling, cv: int | None, write: Path |
                 f"{option} needs all rows in memory, and --stream reads them file by file; leave "
                 "one of them out."
             )
-
-
-def _new_data(
-    loaded: Loaded, wishes: Wishes, model: Any, scale: Scaling, seed: int, n_folds: int
-) -> NewData:
-    """Return errors on rows that neither the scaling nor the choice has seen."""
-    if loaded.y is None:
-        raise ValueError(
-            f"{loaded.source}: --cv compares predictions with labels, and there are none; name "
-            "them with --target, or leave --cv out."
-        )
-    X, scaler = to_scale(loaded.X, scale)
-    with showing(f"cross-validating in {n_folds} folds"):
-        return new_data_errors(
-            X,
-            loaded.y,
-            selector_for(wishes, loaded, model, seed),
-            model=model,
-            cv=n_folds,
-            scaler=scaler,
-            max_features=int(wishes.size) if wishes.method.own_size else None,
-            seed=seed,
-            n_jobs=-1,
-        )
-
-
-def _chosen(
-    loaded: Loaded, wishes: Wishes, model: Any, seed: int, new_data: NewData | None
-) -> Choice:
-    """Fit the selector that is asked for, and certify what it chose."""
-    selector = selector_for(wishes, loaded, model, seed)
-    start = perf_counter()
-    with showing(f"choosing from {loaded.n_features:,} features"):
-        selector.fit(loaded.X, None if wishes.unsupervised else loaded.y)
-    seconds = perf_counter() - start
-    search = None
-    if wishes.size == CROSS_VALIDATED:
-        results = {name: np.asarray(part).tolist() for name, part in selector.cv_results_.items()}
-        search, selector = Search(int(selector.n_features_), results), selector.selector_
-    if not selector.get_support().any():
-        raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
-    sample = as_sample(selector, loaded.n_features)
-    if wishes.method.own_size:
-        # The largest weights come first.
-        n_asked = int(wishes.size)
-        sample = Sample(sample.indices[:n_asked], sample.weights[:n_asked])
-    with showing("certifying"):
-        certificate, fitted = certified(
-            loaded,
-            sample,
-            model,
-            selector=selector,
-            unsupervised=wishes.unsupervised,
-            realised=loaded.n_rows <= _MAX_ROWS_REALISED,
-        )
-    features = describe(sample, loaded.names, fitted)
-    return Choice(sample, features, replace(certificate, new_data=new_data), seconds, search)

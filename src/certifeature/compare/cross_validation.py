@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal
@@ -17,18 +17,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
 from certifeature._parallel import in_parallel
+from certifeature.certificate.splits import Split, seed_of_repeat, splits_of
 from certifeature.compare.fold import (
+    N_INNER,
     SCALINGS,
     TrainedFold,
     draw_seed,
-    plain_split,
-    stratified_split,
 )
-from certifeature.compare.methods import KEEP_ALL, Method, methods_for
+from certifeature.compare.methods import FULL_DATA, KEEP_ALL, Method, methods_for
 from certifeature.compare.result import Comparison, Contender
 from certifeature.rows.matrix import canonical_csr
 from certifeature.support import default_model
 from certifeature.support.accepted import check_model, predicts_numbers
+from certifeature.support.costs import cost_of
 
 __all__ = ["compare"]
 
@@ -37,10 +38,11 @@ Cell = tuple[Method, int | None]
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What one choice on one fold gave."""
+    """What one choice on one fold gave; nothing is tuned unless asked for."""
 
-    n_features: int
+    chosen: tuple[int, ...]
     error: float
+    tuned_error: float | None
     seconds: float
     growth: float
 
@@ -50,9 +52,10 @@ def compare(
     y: Any,
     sizes: Sequence[int],
     *,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str | Method] | None = None,
     estimator: Any = None,
     scaling: Literal["none", "standard", "tfidf"] = "none",
+    tune: bool = True,
     n_repeats: int = 1,
     n_folds: int = 5,
     n_jobs: int = -1,
@@ -72,15 +75,21 @@ def compare(
         Labels, or numbers for a model that predicts numbers.
     sizes : sequence of int
         Numbers of features to choose, fewer than there are.
-    methods : sequence of str, default=None
+    methods : sequence of str or Method, default=None
         Some of "bss", "bss-paper" (its algorithm as published), "leverage", "rrqr", "rfe",
-        "lpsvm", "l1", "univariate" and "random"; None takes all. For a model that predicts numbers
-        that is without "bss-paper", "lpsvm" and "l1", which are classifiers.
+        "lpsvm", "l1", "univariate" and "random", or methods of your own; None takes all these. For
+        a model that predicts numbers that is without "bss-paper", "lpsvm" and "l1", which are
+        classifiers.
     estimator : estimator, default=None
         Linear model, as the selectors take it; None takes their default.
     scaling : {"none", "standard", "tfidf"}, default="none"
         How the columns are scaled first, learnt from the training rows of each fold: not at all;
         to mean 0 and variance 1 (sparse data to variance 1 only); or by tf-idf, for word counts.
+    tune : bool, default=True
+        Whether to find the errors at a tuned C too: with few features another C is best than with
+        many, so that errors at one C for all are not the whole truth. In every fold C is the best
+        of a hundredth to a hundred times that of the model, by three inner folds in which features
+        are chosen anew. It takes about three times as long.
     n_repeats, n_folds : int
         Number of cross-validations, and of their folds.
     n_jobs : int, default=-1
@@ -97,6 +106,7 @@ def compare(
     See Also
     --------
     certifeature.plotting.ErrorCurveDisplay : Plots the errors.
+    certifeature.compare.Method : A method of your own.
 
     Examples
     --------
@@ -110,11 +120,17 @@ def compare(
     model = default_model(seed) if estimator is None else estimator
     check_model(model)
     cells = _cells(methods_for(model, methods), sizes)
-    X, y = _checked(X, y, model, sizes, scaling, n_folds)
-    folds = [(repeat, fold) for repeat in range(n_repeats) for fold in range(n_folds)]
+    X, y = _checked(X, y, model, sizes, scaling)
+    folds = {
+        (repeat, fold): split
+        for repeat in range(n_repeats)
+        for fold, split in enumerate(_splits(X, y, model, n_folds, seed_of_repeat(seed, repeat)))
+    }
+    if tune:
+        _check_tunable(model, y, folds.values())
     calls = [
-        delayed(_measured)(X, y, model, cells, scaling, (repeat, fold), n_folds, seed)
-        for repeat, fold in folds
+        delayed(_measured)(X, y, model, cells, scaling, tune, split, seed, draw_seed(seed, *place))
+        for place, split in folds.items()
     ]
     outcomes = in_parallel(calls, "folds", n_jobs=n_jobs)
     by_cell = zip(cells, zip(*outcomes, strict=True), strict=True)
@@ -133,7 +149,7 @@ def _cells(methods: Sequence[Method], sizes: Sequence[int]) -> list[Cell]:
 
 
 def _checked(
-    X: Any, y: Any, model: Any, sizes: Sequence[int], scaling: str, n_folds: int
+    X: Any, y: Any, model: Any, sizes: Sequence[int], scaling: str
 ) -> tuple[Any, NDArray[Any]]:
     """Return data and labels, or numbers, that every fold can be made of."""
     numbers = predicts_numbers(model)
@@ -151,21 +167,27 @@ def _checked(
         )
     if scaling not in SCALINGS:
         raise ValueError(f"scaling={scaling!r} is unknown; choose from {', '.join(SCALINGS)}.")
-    if numbers:
-        # The R² of a single row does not exist.
-        if len(y) < 2 * n_folds:
-            raise ValueError(
-                f"{len(y)} rows are too few for {n_folds} folds of two rows or more; ask for at "
-                f"most {len(y) // 2} folds."
-            )
-        return X, y
-    fewest = np.unique(y, return_counts=True)[1].min()
-    if fewest < n_folds:
-        raise ValueError(
-            f"a class has {fewest} rows only, too few for {n_folds} folds; ask for at most "
-            f"{fewest} folds, or leave the class out."
-        )
     return X, y
+
+
+def _splits(X: Any, y: NDArray[Any], model: Any, n_folds: int, seed: int) -> list[Split]:
+    return splits_of(X, y, n_folds, seed, predicts_numbers(model))[0]
+
+
+def _check_tunable(model: Any, y: NDArray[Any], splits: Iterable[Split]) -> None:
+    """Raise if there is no C to tune, or too few rows for inner folds."""
+    remedy = "compare at one C, with tune=False (--no-tune)"
+    if cost_of(model) is None:
+        raise ValueError(f"{type(model).__name__} has no C to tune; {remedy}.")
+    for train, _ in splits:
+        try:
+            splits_of(train, y[train], N_INNER, 0, predicts_numbers(model))
+        except ValueError as error:
+            reason = str(error).partition(";")[0]
+            raise ValueError(
+                f"C is tuned by {N_INNER} inner folds of the training rows, but there {reason}; "
+                f"{remedy}."
+            ) from error
 
 
 def _measured(
@@ -174,34 +196,42 @@ def _measured(
     model: Any,
     cells: Sequence[Cell],
     scaling: str,
-    place: tuple[int, int],
-    n_folds: int,
+    tune: bool,
+    split: Split,
     seed: int,
+    drawn: int,
 ) -> list[_Outcome]:
     """Return what each cell gives on one fold."""
     # One thread, so that sums are rounded alike however many workers there are.
     with threadpool_limits(1), warnings.catch_warnings():
         # A method that does not converge is compared as it is.
         warnings.simplefilter("ignore")
-        split_of = plain_split if predicts_numbers(model) else stratified_split
-        split = split_of(y, *place, n_folds, seed)
         fold = TrainedFold(model, X, y, split, scaling, seed)
-        return [_outcome(fold, cell, draw_seed(seed, *place)) for cell in cells]
+        return [_outcome(fold, cell, drawn, tune) for cell in cells]
 
 
-def _outcome(fold: TrainedFold, cell: Cell, seed: int) -> _Outcome:
+def _outcome(fold: TrainedFold, cell: Cell, seed: int, tune: bool) -> _Outcome:
     start = perf_counter()
     sample = fold.choose(*cell, seed)
     seconds = perf_counter() - start
-    return _Outcome(len(sample.indices), fold.error(sample), seconds, fold.growth(sample))
+    return _Outcome(
+        tuple(sample.indices.tolist()),
+        fold.error(sample),
+        fold.tuned_error(*cell, seed, sample) if tune else None,
+        seconds,
+        fold.growth(sample),
+    )
 
 
 def _contender(method: str, size: int | None, outcomes: Sequence[_Outcome]) -> Contender:
+    tuned = (outcome.tuned_error for outcome in outcomes)
     return Contender(
         method,
         size,
-        float(np.mean([outcome.n_features for outcome in outcomes])),
+        float(np.mean([len(outcome.chosen) for outcome in outcomes])),
         tuple(outcome.error for outcome in outcomes),
         float(np.median([outcome.seconds for outcome in outcomes])),
         float(np.median([outcome.growth for outcome in outcomes])),
+        tuple(error for error in tuned if error is not None),
+        tuple(outcome.chosen for outcome in outcomes) if method != FULL_DATA else (),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import r2_score
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from certifeature.basis import Basis
@@ -26,46 +26,28 @@ from certifeature.certificate.measure import (
     without_basis,
 )
 from certifeature.certificate.selection import as_sample
+from certifeature.certificate.splits import Split, splits_of
 from certifeature.compare.methods import Method, WhichRows
 from certifeature.rows.matrix import scaled_columns
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import Sample
 from certifeature.support import fit_model
 from certifeature.support.accepted import predicts_numbers
-from certifeature.support.find import find_support
+from certifeature.support.costs import with_cost_times
+from certifeature.support.find import Support, find_support
 
 __all__ = [
+    "N_INNER",
     "SCALINGS",
     "TrainedFold",
     "column_scaler",
     "draw_seed",
-    "plain_split",
-    "stratified_split",
 ]
 
 SCALINGS = ("none", "standard", "tfidf")
-
-
-def stratified_split(
-    y: NDArray[Any], repeat: int, fold: int, n_folds: int, seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return training and test rows of one fold of one repeat, classes in equal shares."""
-    return _split(StratifiedKFold, y, repeat, fold, n_folds, seed)
-
-
-def plain_split(
-    y: NDArray[Any], repeat: int, fold: int, n_folds: int, seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return training and test rows of one fold of one repeat, for targets that are numbers."""
-    return _split(KFold, y, repeat, fold, n_folds, seed)
-
-
-def _split(
-    kind: Any, y: NDArray[Any], repeat: int, fold: int, n_folds: int, seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
-    train, test = list(kind(n_folds, shuffle=True, random_state=state).split(y, y))[fold]
-    return train, test
+# C is tuned over so many inner folds, among these multiples of that of the model.
+N_INNER = 3
+_FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
 def draw_seed(seed: int, repeat: int, fold: int, draw: int = 0) -> int:
@@ -91,11 +73,6 @@ class TrainedFold:
         How the columns are scaled first, learnt from the training rows.
     seed : int
         Seed of the bases.
-
-    Attributes
-    ----------
-    support : ndarray of int
-        Which of the training rows are rows that matter to the model on all features.
     """
 
     def __init__(
@@ -103,7 +80,7 @@ class TrainedFold:
         model: Any,
         X: Any,
         y: NDArray[Any],
-        split: tuple[NDArray[np.intp], NDArray[np.intp]],
+        split: Split,
         scaling: str,
         seed: int,
     ) -> None:
@@ -114,11 +91,12 @@ class TrainedFold:
         if scaling != "none":
             scaler = column_scaler(scaling, self._X).fit(self._X)
             self._X, self._X_test = map(scaler.transform, (self._X, self._X_test))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self._found = find_support(Rows(self._X, self._y), model)
-        self.support = self._found.rows.places
         self._bases: dict[str, Basis] = {}
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """Which of the training rows matter to the model on all features."""
+        return self._found.rows.places
 
     def n_rows(self, rows: WhichRows) -> int:
         """Return the number of support rows, or of all training rows."""
@@ -152,10 +130,27 @@ class TrainedFold:
 
         It is the share of wrong classes, or 1 - R² where numbers are predicted.
         """
-        predicted = self._predicted(sample, rows)
-        if predicts_numbers(self._model):
-            return 1 - float(r2_score(self._y_test, predicted))
-        return float(np.mean(predicted != self._y_test))
+        return self._error(self._model, sample, rows)
+
+    def tuned_error(self, method: Method, size: int | None, seed: int, sample: Sample) -> float:
+        """Return the test error at the C that inner folds of the training rows find best.
+
+        Features are chosen anew in every inner fold, at the C of the model: with those chosen on
+        all training rows, every C would look too good. Of equally good ones, the smallest is taken.
+
+        Parameters
+        ----------
+        method, size, seed : Method, int or None, int
+            How to choose, as for `choose`.
+        sample : Sample
+            What was chosen on all training rows.
+        """
+        models = [with_cost_times(self._model, factor) for factor in _FACTORS]
+        errors = np.zeros(len(models))
+        for inner in self._inner_folds:
+            chosen = inner.choose(method, size, seed)
+            errors += [inner._error(model, chosen) for model in models]
+        return self._error(models[int(np.argmin(errors))], sample)
 
     def growth(self, sample: Sample) -> float:
         """Return by how many times the objective of the model can grow on the rows that matter.
@@ -184,16 +179,37 @@ class TrainedFold:
             extreme_eigenvalues(basis, sample) if basis.exact else without_basis(sample, n_features)
         )
 
-    def _predicted(self, sample: Sample, rows: WhichRows) -> NDArray[Any]:
+    @cached_property
+    def _found(self) -> Support:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return find_support(Rows(self._X, self._y), self._model)
+
+    @cached_property
+    def _inner_folds(self) -> list[TrainedFold]:
+        numbers = predicts_numbers(self._model)
+        splits, _ = splits_of(self._X, self._y, N_INNER, self._seed, numbers)
+        return [
+            TrainedFold(self._model, self._X, self._y, split, "none", self._seed)
+            for split in splits
+        ]
+
+    def _error(self, model: Any, sample: Sample, rows: WhichRows = "all") -> float:
+        predicted = self._predicted(model, sample, rows)
+        if predicts_numbers(model):
+            return 1 - float(r2_score(self._y_test, predicted))
+        return float(np.mean(predicted != self._y_test))
+
+    def _predicted(self, model: Any, sample: Sample, rows: WhichRows) -> NDArray[Any]:
         X, y = self._rows(rows)
         if not sample.indices.size:
             # Without features, the best guess is the mean, or the most frequent class.
-            guess = DummyRegressor() if predicts_numbers(self._model) else DummyClassifier()
+            guess = DummyRegressor() if predicts_numbers(model) else DummyClassifier()
             return np.asarray(guess.fit(X, y).predict(self._X_test))
         train, test = (
             scaled_columns(part[:, sample.indices], sample.weights) for part in (X, self._X_test)
         )
-        return np.asarray(fit_model(clone(self._model), train, y).predict(test))
+        return np.asarray(fit_model(clone(model), train, y).predict(test))
 
     def _basis(self, rows: WhichRows) -> Basis:
         if rows not in self._bases:

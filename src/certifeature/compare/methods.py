@@ -169,20 +169,22 @@ def method_named(name: str) -> Method:
     return METHODS[name]
 
 
-def methods_for(model: Any, names: Sequence[str] | None = None) -> list[Method]:
+def methods_for(model: Any, names: Sequence[str | Method] | None = None) -> list[Method]:
     """Return the methods of these names, or all that can choose for a model.
 
     Parameters
     ----------
     model : estimator
         Linear model.
-    names : sequence of str, default=None
-        Of methods that must be able to choose for it.
+    names : sequence of str or Method, default=None
+        Names of methods, or methods, that must be able to choose for it.
     """
     numbers = predicts_numbers(model)
     if names is None:
         return [method for method in METHODS.values() if not (numbers and method.needs_classes)]
-    methods = list(map(method_named, dict.fromkeys(names)))
+    methods = [
+        name if isinstance(name, Method) else method_named(name) for name in dict.fromkeys(names)
+    ]
     for method in methods:
         if numbers and method.needs_classes:
             able = ", ".join(method.name for method in methods_for(model))

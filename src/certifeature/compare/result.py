@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from certifeature.certificate.wording import rounded_up
+from certifeature.compare.methods import FULL_DATA
 
 __all__ = ["Comparison", "Contender"]
 
 _GROWTH = (
-    "growth: at most so many times the training objective with all features; median of the folds"
+    "growth: at most so many times the training objective with all features, with probability "
+    "0.99 or more; median of the folds"
 )
 
 
@@ -37,6 +39,10 @@ class Contender:
         At most by so many times does the objective of the model grow on the training rows, by the
         certificate measured on those that matter to it: the median of the folds, in which a fold
         where nothing is proven counts as inf.
+    tuned_errors : tuple of float
+        Test error of each fold with C tuned by inner folds; empty if that was not asked for.
+    chosen : tuple of tuple of int
+        The features chosen in each fold, best first; empty for full data.
     """
 
     method: str
@@ -45,6 +51,8 @@ class Contender:
     errors: tuple[float, ...]
     seconds: float
     growth: float
+    tuned_errors: tuple[float, ...] = ()
+    chosen: tuple[tuple[int, ...], ...] = ()
 
     @property
     def mean_error(self) -> float:
@@ -54,7 +62,21 @@ class Contender:
     @property
     def deviation(self) -> float:
         """Standard deviation of the errors of the folds."""
-        return float(np.std(self.errors, ddof=1)) if len(self.errors) > 1 else 0.0
+        return _deviation(self.errors)
+
+    @property
+    def mean_tuned_error(self) -> float:
+        """Mean of the errors with C tuned; NaN if that was not asked for."""
+        return float(np.mean(self.tuned_errors)) if self.tuned_errors else np.nan
+
+    @property
+    def tuned_deviation(self) -> float:
+        """Standard deviation of the errors of the folds with C tuned."""
+        return _deviation(self.tuned_errors)
+
+
+def _deviation(errors: Sequence[float]) -> float:
+    return float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -74,11 +96,13 @@ class Comparison:
     --------
     >>> from certifeature import Comparison
     >>> from certifeature.compare import Contender
-    >>> print(Comparison((Contender("bss", 20, 20.0, (0.1, 0.2), 0.03, 1.5),), 1, 2, 0))
+    >>> contender = Contender("bss", 20, 20.0, (0.1, 0.2), 0.03, 1.5, tuned_errors=(0.1, 0.1))
+    >>> print(Comparison((contender,), 1, 2, 0))
     1 × 2-fold cross-validation
-    method  asked  features          error  seconds  growth
-    bss        20        20  0.150 ± 0.071     0.03     1.5
-    growth: at most so many times the training objective with all features; median of the folds
+    method  asked  features          error        C tuned  seconds  growth
+    bss        20        20  0.150 ± 0.071  0.100 ± 0.000     0.03     1.5
+    growth: at most so many times the training objective with all features, with probability
+    0.99 or more; median of the folds
     """
 
     contenders: tuple[Contender, ...]
@@ -88,21 +112,42 @@ class Comparison:
     measure: str = "error"
 
     def __str__(self) -> str:
-        rows = [
-            (
-                c.method,
-                "" if c.size is None else str(c.size),
-                f"{c.n_features:.0f}",
-                f"{c.mean_error:.3f} ± {c.deviation:.3f}",
-                f"{c.seconds:.2f}",
-                "∞" if c.growth == np.inf else f"{rounded_up(c.growth):.3g}",
-            )
-            for c in self.contenders
+        columns = [
+            ["method", *(c.method for c in self.contenders)],
+            ["asked", *("" if c.size is None else str(c.size) for c in self.contenders)],
+            ["features", *(f"{c.n_features:.0f}" for c in self.contenders)],
+            [
+                self.measure.replace("R2", "R²"),
+                *(f"{c.mean_error:.3f} ± {c.deviation:.3f}" for c in self.contenders),
+            ],
         ]
-        error = self.measure.replace("R2", "R²")
-        header = ("method", "asked", "features", error, "seconds", "growth")
+        if self.tuned:
+            errors = (
+                f"{c.mean_tuned_error:.3f} ± {c.tuned_deviation:.3f}" for c in self.contenders
+            )
+            columns.append(["C tuned", *errors])
+        columns += [
+            ["seconds", *(f"{c.seconds:.2f}" for c in self.contenders)],
+            ["growth", *(_shown_growth(c.growth) for c in self.contenders)],
+        ]
         title = f"{self.n_repeats} × {self.n_folds}-fold cross-validation"
-        return "\n".join([title, *_aligned([header, *rows]), _GROWTH])
+        return "\n".join([title, *_aligned(columns), _GROWTH])
+
+    @property
+    def tuned(self) -> bool:
+        """Whether there are errors with C tuned for all contenders."""
+        return all(c.tuned_errors for c in self.contenders)
+
+    def of_size(self, size: int) -> Self:
+        """Return the comparison of this number of features alone, with full data.
+
+        Parameters
+        ----------
+        size : int
+            Number of features asked for.
+        """
+        kept = tuple(c for c in self.contenders if c.size == size or c.method == FULL_DATA)
+        return replace(self, contenders=kept)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a dict for each contender, errors as their mean and deviation."""
@@ -113,6 +158,8 @@ class Comparison:
                 "n_features": c.n_features,
                 "error": c.mean_error,
                 "deviation": c.deviation,
+                "tuned_error": c.mean_tuned_error,
+                "tuned_deviation": c.tuned_deviation,
                 "seconds": c.seconds,
                 "growth": c.growth,
             }
@@ -131,9 +178,14 @@ class Comparison:
         return pd.DataFrame(self.to_records()).astype({"size": "Int64"})
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a line for each row, in columns: names to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+def _shown_growth(growth: float) -> str:
+    return "∞" if growth == np.inf else f"{rounded_up(growth):.3g}"
+
+
+def _aligned(columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table: names to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in columns]
     return [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+        "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
+        for name, *numbers in zip(*columns, strict=True)
     ]

@@ -11,13 +11,9 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from certifeature.certificate.selection import as_sample
-from certifeature.plotting._agreement import (
-    frequency_stairs,
-    jaccard_index,
-    nogueira_index,
-    random_stairs,
-)
+from certifeature.compare.agreement import jaccard_index, nogueira_index
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
+from certifeature.plotting._stairs import frequency_stairs, random_stairs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,5 +2,6 @@
 
 from certifeature.report.contents import Feature, Report
 from certifeature.report.page import render, write_report
+from certifeature.report.paragraph import methods_paragraph
 
-__all__ = ["Feature", "Report", "render", "write_report"]
+__all__ = ["Feature", "Report", "methods_paragraph", "render", "write_report"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from certifeature.certificate import Certificate, NewData
-from certifeature.compare import Comparison
+from certifeature.compare import Comparison, Contender
 
 __all__ = ["Feature", "Report"]
 
@@ -24,11 +24,13 @@ class Feature:
     scale : float
         Factor that the selection gives to its column.
     weight : float or None
-        Absolute weight in the SVM on all features, where there is one.
+        Absolute weight in the model on all features, where there is one.
     label : str or None
-        Class that it points to, where there is one.
+        Class that it points to, or "higher" or "lower" numbers, where there is such a thing.
     why : str or None
         Why it is in ("fixed", "trusted", "cover" or "next"), where the selector tells.
+    times_chosen : int or None
+        In how many folds it was chosen, where it was chosen anew in folds.
     """
 
     rank: int
@@ -37,6 +39,7 @@ class Feature:
     weight: float | None = None
     label: str | None = None
     why: str | None = None
+    times_chosen: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,12 @@ class Report:
         The features chosen.
     comparison : Comparison or None
         Test errors of methods on the same data.
+    own : Contender or None
+        The one of the comparison that chose the features: the page opens with how it does beside
+        the others of its size.
+    methods : str
+        How the features were chosen and tested, to paste into a paper; see
+        `certifeature.report.methods_paragraph`.
     reproduction : mapping of str to str
         What is needed to get the same result again. The entry "Command" gets a button that
         copies it.
@@ -75,6 +84,8 @@ class Report:
     certificate: Certificate | None = None
     features: Sequence[Feature] = ()
     comparison: Comparison | None = None
+    own: Contender | None = None
+    methods: str = ""
     reproduction: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, str] = field(default_factory=dict)
 

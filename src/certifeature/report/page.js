@@ -78,37 +78,43 @@ function makeFilter(table) {
     table.parentElement.scrollTop = 0;
   }
 
+  makeCopy(document.getElementById("copy-names"), () => {
+    const shown = texts.filter(([row]) => !row.hidden).map(([row]) => row.cells[1].textContent);
+    return shown.join("\n") + "\n";
+  });
   input.addEventListener("input", apply);
   controls.hidden = false;
   // Some browsers bring the text back when a page is loaded again.
   apply();
 }
 
-function makeCopy(button) {
-  const source = document.getElementById(button.dataset.copies);
+// Copies a text when a button is pressed, and says so on the button.
+function makeCopy(button, text) {
+  const label = button.textContent;
 
-  function select() {
-    const selection = window.getSelection();
-    selection.selectAllChildren(source);
-    return selection;
+  // A page opened from disk is not everywhere allowed to use the clipboard directly.
+  function copyTheOldWay(value) {
+    const area = document.createElement("textarea");
+    area.value = value;
+    button.after(area);
+    area.select();
+    const copied = document.execCommand("copy");
+    area.remove();
+    return copied;
   }
 
-  async function copy() {
+  async function copy(value) {
     try {
-      await navigator.clipboard.writeText(source.textContent);
+      await navigator.clipboard.writeText(value);
       return true;
     } catch {
-      // A page opened from disk is not everywhere allowed to use the clipboard directly.
-      const selection = select();
-      const copied = document.execCommand("copy");
-      if (copied) selection.removeAllRanges();
-      return copied;
+      return copyTheOldWay(value);
     }
   }
 
   button.addEventListener("click", async () => {
-    button.textContent = (await copy()) ? "Copied" : "Selected: press Ctrl+C";
-    setTimeout(() => { button.textContent = "Copy"; }, 3000);
+    button.textContent = (await copy(text())) ? "Copied" : "Could not copy";
+    setTimeout(() => { button.textContent = label; }, 3000);
   });
   button.hidden = false;
 }
@@ -118,4 +124,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   makeSortable(table);
   makeFilter(table);
 }
-for (const button of document.querySelectorAll("button[data-copies]")) makeCopy(button);
+for (const button of document.querySelectorAll("button[data-copies]")) {
+  const source = document.getElementById(button.dataset.copies);
+  makeCopy(button, () => source.textContent);
+}

@@ -15,8 +15,17 @@ from certifeature._files import write_text
 from certifeature.certificate.new_data import as_sentences as new_data_sentences
 from certifeature.certificate.wording import as_sentences
 from certifeature.report.contents import Report
-from certifeature.report.text import MISSING, one_line, visible
-from certifeature.report.view import constants, error_rows, feature_rows, layers, method_rows
+from certifeature.report.summary import beside_rows, facts
+from certifeature.report.text import MISSING, one_line, typeset, visible
+from certifeature.report.verdict import verdict
+from certifeature.report.view import (
+    constants,
+    error_rows,
+    feature_rows,
+    features_csv,
+    layers,
+    method_rows,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -24,13 +33,15 @@ if TYPE_CHECKING:
 __all__ = ["render", "write_report"]
 
 _HEADINGS = {
-    "asked": "What was asked",
-    "certificate": "What the choice can cost",
-    "new_data": "What to expect on new data",
+    "summary": "In short",
     "features": "The chosen features",
-    "comparison": "Methods compared",
-    "figures": "Figures",
-    "reproduction": "How to do it again",
+    "figures": "How many features?",
+    "comparison": "Beside other methods",
+    "certificate": "What is proven",
+    "new_data": "What to expect on new data",
+    "methods": "For a paper",
+    "asked": "What was asked",
+    "reproduction": "How to repeat it",
 }
 
 
@@ -69,21 +80,29 @@ def render(report: Report) -> str:
         # What is no proof has a section of its own.
         sentences.pop()
     style, script = _asset("page.css"), _asset("page.js")
+    said, known = verdict(report), facts(report)
+    given = {name for name in _HEADINGS if getattr(report, name, None)}
+    if said or known:
+        given.add("summary")
     return _template().render(
         report=report,
         version=certifeature.__version__,
         policy=_policy(style, script),
         style=style,
         script=script,
-        sections={name: text for name, text in _HEADINGS.items() if getattr(report, name)},
+        sections={name: text for name, text in _HEADINGS.items() if name in given},
+        verdict=said,
+        facts=known,
+        beside=beside_rows(report),
         sentences=sentences,
         layers=layers(certificate, sentences) if certificate else [],
         constants=constants(certificate) if certificate else {},
         estimates=new_data_sentences(report.new_data),
         errors=error_rows(report.new_data) if report.new_data else [],
-        features=feature_rows(report.features),
+        features=feature_rows(report.features, len(report.own.chosen) if report.own else 0),
+        table=_link("text/csv", features_csv(report.features)),
         methods=method_rows(report.comparison) if report.comparison else [],
-        figures={caption: _image(svg) for caption, svg in report.figures.items()},
+        figures={caption: _link("image/svg+xml", svg) for caption, svg in report.figures.items()},
         missing=MISSING,
     )
 
@@ -130,7 +149,7 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["one_line"] = one_line
+    environment.filters |= {"one_line": one_line, "typeset": typeset}
     return environment.from_string(_asset("page.html"))
 
 
@@ -151,5 +170,6 @@ def _digest(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def _image(svg: str) -> str:
-    return f"data:image/svg+xml;base64,{b64encode(svg.encode(errors='replace')).decode()}"
+def _link(kind: str, text: str) -> str:
+    """Return a link that holds what it leads to."""
+    return f"data:{kind};base64,{b64encode(text.encode(errors='replace')).decode()}"

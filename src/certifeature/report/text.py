@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-__all__ = ["MISSING", "decimals", "duration", "number", "one_line", "visible"]
+__all__ = ["MISSING", "decimals", "duration", "number", "one_line", "typeset", "visible"]
 
 MISSING = "–"
 
@@ -16,6 +16,7 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 _SPACING = re.compile("[\t\n]")
+_MINUS = re.compile(r"(?<!\w)-(?=\d)")
 
 
 def visible(text: str) -> str:
@@ -42,6 +43,18 @@ def one_line(text: str) -> str:
     'two⟨U+000A⟩lines'
     """
     return _SPACING.sub(_sign, visible(text))
+
+
+def typeset(text: str) -> str:
+    """Return text with signs for minus, and percent signs that stay with their numbers.
+
+    Examples
+    --------
+    >>> from certifeature.report.text import typeset
+    >>> typeset("-2.9 points, a 5-fold tie")
+    '−2.9 points, a 5-fold tie'
+    """
+    return _MINUS.sub("−", text).replace(" %", "\u00a0%")
 
 
 def _sign(match: re.Match[str]) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from certifeature._formulas import guarded
 from certifeature.certificate import Certificate, NewData
 from certifeature.certificate.wording import measured_probability, rounded_down, rounded_up
 from certifeature.compare import FULL_DATA, Comparison, Contender
@@ -20,6 +23,7 @@ __all__ = [
     "constants",
     "error_rows",
     "feature_rows",
+    "features_csv",
     "layers",
     "method_rows",
 ]
@@ -58,6 +62,8 @@ class FeatureRow:
     exact_weight: str
     label: str | None
     why: str | None
+    folds: str
+    exact_folds: str
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,7 @@ class MethodRow:
     asked: int | None
     error: str
     deviation: str
+    tuned_error: str
     time: str
     growth: str
     reference: bool
@@ -169,13 +176,13 @@ def error_rows(new_data: NewData) -> list[ErrorRow]:
     return [
         ErrorRow("Chosen", shown(new_data.error_selected), f"{new_data.size} features"),
         ErrorRow("All", shown(new_data.error_full), f"{new_data.n_features} features"),
-        ErrorRow("Difference", new_data.shown_difference(), new_data.shown_interval()),
+        ErrorRow("Difference", str(new_data.against_full), new_data.against_full.shown_interval()),
         ErrorRow("Chosen, labels shuffled", shown(new_data.shuffled_error), chance),
     ]
 
 
-def feature_rows(features: Sequence[Feature]) -> list[FeatureRow]:
-    """Return the chosen features by rank."""
+def feature_rows(features: Sequence[Feature], n_folds: int) -> list[FeatureRow]:
+    """Return the chosen features by rank, given in how many folds they could be chosen."""
     ranked = sorted(features, key=lambda feature: feature.rank)
     scales = [feature.scale for feature in ranked]
     weights = [feature.weight for feature in ranked]
@@ -189,6 +196,8 @@ def feature_rows(features: Sequence[Feature]) -> list[FeatureRow]:
             _exact(feature.weight),
             feature.label,
             feature.why,
+            "" if feature.times_chosen is None else f"{feature.times_chosen} of {n_folds}",
+            "" if feature.times_chosen is None else str(feature.times_chosen),
         )
         for feature, scale, weight in zip(ranked, decimals(scales), decimals(weights), strict=True)
     ]
@@ -196,6 +205,23 @@ def feature_rows(features: Sequence[Feature]) -> list[FeatureRow]:
 
 def _exact(value: float | None) -> str:
     return "" if value is None or not math.isfinite(value) else repr(float(value))
+
+
+def features_csv(features: Sequence[Feature]) -> str:
+    """Return the chosen features by rank as CSV, in which no name can become a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("rank", "feature", "scale", "weight", "points_to", "why", "times_chosen"))
+    for f in sorted(features, key=lambda feature: feature.rank):
+        texts = (guarded(part) if part else part for part in (f.name, f.label, f.why))
+        name, label, why = map(_written, texts)
+        writer.writerow((f.rank, name, f.scale, f.weight, label, why, f.times_chosen))
+    return text.getvalue()
+
+
+def _written(text: str | None) -> str:
+    """Return text without halves of surrogate pairs, which no file can hold."""
+    return (text or "").encode(errors="replace").decode()
 
 
 def method_rows(comparison: Comparison) -> list[MethodRow]:
@@ -223,6 +249,7 @@ def _method_row(contender: Contender, lowest: float, stretch: float, in_percent:
         None if contender.size == chosen else contender.size,
         shown(mean),
         f"± {shown(deviation)}" if len(contender.errors) > 1 else "",
+        shown(contender.mean_tuned_error) if contender.tuned_errors else MISSING,
         # Keeping all features takes no time worth a number.
         MISSING if reference else duration(contender.seconds),
         number(rounded_up(contender.growth)),

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.utils import compute_class_weight
 
-__all__ = ["cost_of", "row_costs"]
+__all__ = ["cost_of", "row_costs", "with_cost_times"]
 
 FloatArray = NDArray[np.float64]
 
@@ -26,6 +27,13 @@ def cost_of(model: Any) -> float | None:
     return (
         model.get_params().get("C") if hasattr(model, "get_params") else getattr(model, "C", None)
     )
+
+
+def with_cost_times(model: Any, factor: float) -> Any:
+    """Return an unfitted copy of a model whose C is so many times as large."""
+    if isinstance(model, Ridge | RidgeClassifier):
+        return clone(model).set_params(alpha=model.alpha / factor)
+    return clone(model).set_params(C=factor * model.C)
 
 
 def row_costs(

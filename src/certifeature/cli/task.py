@@ -1,0 +1,120 @@
+"""What ``certifeature select`` does: features chosen from data, certified and cross-validated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from certifeature.certificate import Certificate, NewData, new_data_errors
+from certifeature.certificate.selection import as_sample
+from certifeature.cli.certificates import certified
+from certifeature.cli.choosing import CROSS_VALIDATED, Wishes, selector_for
+from certifeature.cli.features import describe
+from certifeature.cli.loading import Loaded, Scaling, scaled, to_scale
+from certifeature.cli.progress import showing
+from certifeature.report import Feature
+from certifeature.sparsify import Sample
+
+__all__ = ["Choice", "Search", "Task", "choose", "estimate"]
+
+# With more rows, the realised layer of the certificate takes longer than the selection.
+_MAX_ROWS_REALISED = 5000
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Data as they were read, and what is asked of them."""
+
+    data: Loaded
+    wishes: Wishes
+    model: Any
+    scale: Scaling
+    seed: int
+
+    @cached_property
+    def scaled(self) -> Loaded:
+        """The data with their columns scaled, learnt from all rows."""
+        return scaled(self.data, self.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The number of features that cross-validation found, and the scores of all numbers."""
+
+    n_features: int
+    results: dict[str, list[float]]
+
+    def __str__(self) -> str:
+        place = self.results["n_features"].index(self.n_features)
+        mean, deviation = (self.results[f"{name}_test_score"][place] for name in ("mean", "std"))
+        return f"{self.n_features} features by cross-validation: score {mean:.3f} ± {deviation:.3f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The chosen features, what they can cost, and how long it took to choose them."""
+
+    sample: Sample
+    features: list[Feature]
+    certificate: Certificate
+    seconds: float
+    search: Search | None
+
+
+def estimate(task: Task, n_folds: int) -> NewData:
+    """Return errors on rows that neither the scaling nor the choice has seen."""
+    data, wishes = task.data, task.wishes
+    if data.y is None:
+        raise ValueError(
+            f"{data.source}: --cv compares predictions with labels, and there are none; name "
+            "them with --target, or leave --cv out."
+        )
+    X, scaler = to_scale(data.X, task.scale)
+    with showing(f"cross-validating in {n_folds} folds"):
+        return new_data_errors(
+            X,
+            data.y,
+            selector_for(wishes, data, task.model, task.seed),
+            model=task.model,
+            cv=n_folds,
+            scaler=scaler,
+            max_features=int(wishes.size) if wishes.method.own_size else None,
+            seed=task.seed,
+            n_jobs=-1,
+        )
+
+
+def choose(task: Task, new_data: NewData | None = None) -> Choice:
+    """Fit the selector that is asked for, and certify what it chose."""
+    data, wishes = task.scaled, task.wishes
+    selector = selector_for(wishes, data, task.model, task.seed)
+    start = perf_counter()
+    with showing(f"choosing from {data.n_features:,} features"):
+        selector.fit(data.X, None if wishes.unsupervised else data.y)
+    seconds = perf_counter() - start
+    search = None
+    if wishes.size == CROSS_VALIDATED:
+        results = {name: np.asarray(part).tolist() for name, part in selector.cv_results_.items()}
+        search, selector = Search(int(selector.n_features_), results), selector.selector_
+    if not selector.get_support().any():
+        raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
+    sample = as_sample(selector, data.n_features)
+    if wishes.method.own_size:
+        # The largest weights come first.
+        n_asked = int(wishes.size)
+        sample = Sample(sample.indices[:n_asked], sample.weights[:n_asked])
+    with showing("certifying"):
+        certificate, fitted = certified(
+            data,
+            sample,
+            task.model,
+            selector=selector,
+            unsupervised=wishes.unsupervised,
+            realised=data.n_rows <= _MAX_ROWS_REALISED,
+        )
+    features = describe(sample, data.names, fitted)
+    return Choice(sample, features, replace(certificate, new_data=new_data), seconds, search)

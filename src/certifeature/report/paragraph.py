@@ -1,0 +1,153 @@
+"""How features were chosen and tested, as a paragraph for a paper."""
+
+from __future__ import annotations
+
+import math
+
+import certifeature
+from certifeature.certificate import Certificate, NewData
+from certifeature.certificate.difference import shown_error
+from certifeature.certificate.wording import measured_probability, only_support, rounded_up
+from certifeature.compare import Comparison, Contender
+from certifeature.report.text import number
+from certifeature.report.verdict import method_name, rivals_of
+
+__all__ = ["methods_paragraph"]
+
+_SCALINGS = {
+    "standard": "Columns were standardised to mean 0 and variance 1. ",
+    "tfidf": "Counts were weighted by tf-idf. ",
+}
+_HOW = {
+    "bss": "by single-set spectral sparsification (BSS [1, 2])",
+    "bss-paper": "by single-set spectral sparsification as published (BSS [1, 2])",
+    "leverage": "by leverage-score sampling [1]",
+    "rrqr": "by QR with pivoting",
+    "rfe": "by recursive feature elimination",
+    "l1": "by the weights of an SVM with an L1 penalty",
+    "lpsvm": "by the weights of a 1-norm SVM",
+    "univariate": "by univariate F tests",
+    "random": "at random",
+}
+_REFERENCES = """\
+[1] S. Paul, M. Magdon-Ismail and P. Drineas. Feature Selection for Linear SVM with Provable \
+Guarantees. AISTATS, PMLR 38:735–743, 2015.
+[2] J. D. Batson, D. A. Spielman and N. Srivastava. Twice-Ramanujan Sparsifiers. STOC, pages \
+255–262, 2009.
+[3] C. Nadeau and Y. Bengio. Inference for the Generalization Error. Machine Learning 52:239–281, \
+2003.
+Software: certifeature {version}, the certifeature developers."""
+
+
+def methods_paragraph(
+    certificate: Certificate,
+    *,
+    n_rows: int,
+    method: str = "bss",
+    scaling: str = "none",
+    own: Contender | None = None,
+    comparison: Comparison | None = None,
+) -> str:
+    """Return how features were chosen and tested, and what was found, with references.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        Of the choice, with estimates for new data if there are any.
+    n_rows : int
+        How many rows the features were chosen from.
+    method : str, default="bss"
+        Name of the method, as `certifeature.compare` knows it.
+    scaling : {"none", "standard", "tfidf"}, default="none"
+        How columns were scaled first.
+    own : Contender, default=None
+        The choice in a comparison.
+    comparison : Comparison, default=None
+        Methods that were tested on the same folds.
+
+    Examples
+    --------
+    >>> from certifeature import BSSSelector, certify
+    >>> from certifeature.datasets import make_relevant_features
+    >>> from certifeature.report import methods_paragraph
+    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
+    >>> text = methods_paragraph(certify(BSSSelector(30).fit(X, y)), n_rows=60)
+    >>> text.partition(";")[0]
+    'Of 200 features measured on 60 rows, 30 were chosen for LinearSVC(C=1)'
+    """
+    parts = [
+        _SCALINGS.get(scaling, "") + _choice(certificate, n_rows, method),
+        _proof(certificate),
+    ]
+    if certificate.new_data is not None:
+        parts.append(_new_data(certificate.new_data, scaling))
+        if own is not None and comparison is not None:
+            parts.append(_beside(own, comparison))
+        parts.append(_control(certificate.new_data))
+    text = " ".join(part for part in parts if part)
+    return f"{text}\n\n{_REFERENCES.format(version=certifeature.__version__)}"
+
+
+def _choice(c: Certificate, n_rows: int, method: str) -> str:
+    how = _HOW.get(method, f"by {method}")
+    kept = []
+    if c.n_fixed:
+        kept.append(f"{c.n_fixed} were fixed beforehand")
+    if c.n_trusted:
+        kept.append(f"{c.n_trusted} came first in a ranking of all features")
+    if kept:
+        how = f"{', '.join(kept)}, and the others were picked {how}"
+        return f"{_start(c, n_rows)}; {how}, with certifeature {certifeature.__version__}."
+    return f"{_start(c, n_rows)} {how}, with certifeature {certifeature.__version__}."
+
+
+def _start(c: Certificate, n_rows: int) -> str:
+    model = c.model or "a linear model"
+    return (
+        f"Of {c.n_features:,} features measured on {n_rows:,} rows, {c.n_selected:,} were chosen "
+        f"for {model}"
+    )
+
+
+def _proof(c: Certificate) -> str:
+    if math.isinf(c.measured_growth):
+        return ""
+    rows = f"the {c.n_rows:,} rows that matter to it" if only_support(c) else "the training rows"
+    chance = measured_probability(c)
+    sure = "" if chance == 1 else f" with probability {chance:g}"
+    return (
+        f"The regularised training objective on {rows} is at most "
+        f"{number(rounded_up(c.measured_growth))} times that with all features{sure} (measured "
+        "certificate [1])."
+    )
+
+
+def _new_data(n: NewData, scaling: str) -> str:
+    repeats = f", repeated {n.n_repeats} times" if n.n_repeats > 1 else ""
+    anew = "features were" if scaling == "none" else "columns were scaled and features"
+    name = "error" if n.measure == "error" else "1 − R²"
+    interval = "" if n.interval is None else f", {n.against_full.shown_interval()} [3]"
+    return (
+        f"In {n.n_folds}-fold cross-validation{repeats}, in which {anew} chosen anew from the "
+        f"training rows of every fold, the {name} was {n.shown(n.error_selected)} with the chosen "
+        f"features and {n.shown(n.error_full)} with all (difference {n.against_full}{interval})."
+    )
+
+
+def _beside(own: Contender, comparison: Comparison) -> str:
+    """Return the errors of others of the same size, at the C of the model and tuned."""
+
+    def errors(contender: Contender) -> str:
+        plain = shown_error(contender.mean_error, comparison.measure)
+        if not contender.tuned_errors:
+            return plain
+        return f"{plain} / {shown_error(contender.mean_tuned_error, comparison.measure)}"
+
+    at = "at this C / with C tuned by inner folds" if own.tuned_errors else "at this C"
+    others = [f"{method_name(c.method)} {errors(c)}" for c in rivals_of(own, comparison)]
+    return f"On the same folds ({at}): this choice {errors(own)}, {', '.join(others)}."
+
+
+def _control(n: NewData) -> str:
+    name = "error" if n.measure == "error" else "1 − R²"
+    return f"With shuffled labels the {name} was {n.shown(n.shuffled_error)}."

@@ -1,0 +1,157 @@
+"""The first screen of a report: facts about the choice, and others of the same size beside it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from certifeature.certificate import Certificate, Difference, NewData
+from certifeature.certificate.difference import shown_error
+from certifeature.certificate.wording import measured_probability, only_support, rounded_up
+from certifeature.compare import FULL_DATA, Comparison, Contender
+from certifeature.compare.agreement import nogueira_index
+from certifeature.report.contents import Report
+from certifeature.report.text import MISSING, number
+from certifeature.report.verdict import difference_of, method_name, rivals_of
+
+__all__ = ["BesideRow", "Fact", "beside_rows", "facts"]
+
+# Of a choice against another, whose error is subtracted.
+_OUTCOMES = {"tie": "a tie", "lower": "better", "higher": "worse", "unclear": "unclear"}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing to know: what it is about, the answer, and what the answer means."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class BesideRow:
+    """A choice of the same size; errors at the C of the model and at a tuned one."""
+
+    name: str
+    own: bool
+    error: str
+    outcome: str
+    difference: str
+    tuned_error: str
+    tuned_outcome: str
+    tuned_difference: str
+
+
+def facts(report: Report) -> list[Fact]:
+    """Return what a reader asks first, as far as the report knows it."""
+    found = []
+    if report.certificate is not None:
+        found += [_size(report.certificate), _model(report.certificate)]
+    if report.new_data is not None:
+        found.append(_error(report.new_data))
+    if report.own is not None and len(report.own.chosen) > 1 and report.comparison is not None:
+        found.append(_stability(report.own, report.comparison))
+    if report.certificate is not None:
+        found.append(_proof(report.certificate))
+    if report.new_data is not None:
+        found.append(_control(report.new_data))
+    return found
+
+
+def beside_rows(report: Report) -> list[BesideRow]:
+    """Return the choice, and beside it others of the same size and all features."""
+    own, comparison = report.own, report.comparison
+    if own is None or comparison is None:
+        return []
+    others = rivals_of(own, comparison)
+    return [_row(own, own, comparison), *(_row(other, own, comparison) for other in others)]
+
+
+def _row(contender: Contender, own: Contender, comparison: Comparison) -> BesideRow:
+    def error(value: float) -> str:
+        return MISSING if math.isnan(value) else shown_error(value, comparison.measure)
+
+    plain, tuned = (
+        None if contender is own else difference_of(own, contender, comparison, tuned=tuned)
+        for tuned in (False, True)
+    )
+    name = method_name(contender.method)
+    if contender.method == FULL_DATA:
+        name = f"All {round(contender.n_features):,} features"
+    elif contender is own:
+        name = f"This choice ({name})"
+    return BesideRow(
+        f"{name[0].upper()}{name[1:]}",
+        contender is own,
+        error(contender.mean_error),
+        *_compared(plain),
+        error(contender.mean_tuned_error),
+        *_compared(tuned),
+    )
+
+
+def _compared(difference: Difference | None) -> tuple[str, str]:
+    """Return how the choice does against another, and by how much."""
+    if difference is None:
+        return "", ""
+    size = str(difference).removesuffix(" points")
+    return _OUTCOMES[difference.verdict], f"{size} ({difference.shown_ends()})"
+
+
+def _size(c: Certificate) -> Fact:
+    cover = c.n_selected - c.n_fixed - c.n_trusted
+    reasons = {
+        "fixed beforehand": c.n_fixed,
+        "from the top of the order": c.n_trusted,
+        "to cover what these leave out": cover if c.n_fixed or c.n_trusted else 0,
+    }
+    note = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
+    return Fact("Features", f"{c.n_selected:,} of {c.n_features:,}", note)
+
+
+def _model(c: Certificate) -> Fact:
+    return Fact("Model", c.model or "any linear model with an ℓ2 penalty")
+
+
+def _error(n: NewData) -> Fact:
+    name = "Error on new data" if n.measure == "error" else "1 − R² on new data"
+    value = f"{n.shown(n.error_selected)}, with all features {n.shown(n.error_full)}"
+    verdict = _OUTCOMES[n.against_full.verdict]
+    note = f"difference {n.against_full} ({n.against_full.shown_interval()}): {verdict}"
+    return Fact(name, value, note)
+
+
+def _stability(own: Contender, comparison: Comparison) -> Fact:
+    """Return how many features were chosen in every fold, and an index of all."""
+    full = next(c for c in comparison.contenders if c.method == FULL_DATA)
+    n_features, n_folds = round(full.n_features), len(own.chosen)
+    masks = np.zeros((n_folds, n_features))
+    for mask, chosen in zip(masks, own.chosen, strict=True):
+        mask[list(chosen)] = 1
+    always = int(masks.all(axis=0).sum())
+    size = f"{own.n_features:g}"
+    index = nogueira_index(masks)
+    note = "" if math.isnan(index) else f"stability {index:.2f}: 0 is random, 1 always the same"
+    return Fact("Stability", f"{always} of {size} chosen in all {n_folds} folds", note)
+
+
+def _proof(c: Certificate) -> Fact:
+    rows = "the rows that matter to it" if only_support(c) else "its training rows"
+    what = f"what the model minimises on {rows}, compared with all features"
+    if math.isinf(c.measured_growth):
+        return Fact("Proven", "nothing", what)
+    chance = measured_probability(c)
+    sure = "" if chance == 1 else f", with probability {chance:g}"
+    fact = "" if c.realised_growth is None else f"; in fact {number(c.realised_growth)} times"
+    value = f"at most {number(rounded_up(c.measured_growth))} times{sure}"
+    return Fact("Proven", value, f"{what}{fact}")
+
+
+def _control(n: NewData) -> Fact:
+    error, chance = n.shown(n.error_selected), n.shown(n.chance_error)
+    how = "far enough" if n.against_shuffled.verdict == "lower" else "not far enough"
+    note = f"a control: chance has {chance}, the true labels {error}, {how} from it"
+    return Fact("With shuffled labels", n.shown(n.shuffled_error), note)
