@@ -46,8 +46,8 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
     "abort_on_example_error": True,
     "reset_modules": ("matplotlib", "gallery_look.set_style"),
+    "remove_config_comments": True,
     "within_subsection_order": "gallery_look.ByTask",
-    "thumbnail_size": (400, 280),
     "show_memory": False,
 }
 

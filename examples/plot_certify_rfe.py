@@ -11,7 +11,6 @@ Here a linear support vector machine (SVM) tells from its words which of two pac
 docstrings belongs to.
 """
 
-# sphinx_gallery_thumbnail_number = 1
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_selection import RFE

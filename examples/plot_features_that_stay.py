@@ -9,7 +9,6 @@ count among those that are asked for. The selector then chooses the others besid
 Here are 600 docstrings, and six everyday words that have to stay.
 """
 
-# sphinx_gallery_thumbnail_number = 1
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import GridSearchCV, cross_val_score

@@ -10,7 +10,6 @@ The *one-standard-error rule* says: errors that close cannot be told apart with 
 the simplest model among them. The data are the words of 600 docstrings from two packages.
 """
 
-# sphinx_gallery_thumbnail_number = 1
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import GridSearchCV, cross_val_score

@@ -8,7 +8,6 @@ that its training makes as small as possible. Here are a classifier with probabi
 that predicts numbers.
 """
 
-# sphinx_gallery_thumbnail_number = 1
 import tempfile
 
 import matplotlib.pyplot as plt

@@ -7,7 +7,6 @@ of each block only what they need, and choose the same features as they would wi
 memory. Here that is shown on data small enough for both ways.
 """
 
-# sphinx_gallery_thumbnail_number = 1
 import tempfile
 import tracemalloc
 from functools import partial

@@ -16,7 +16,6 @@ choice of words need not be the best for another, so errors are measured twice: 
 C that is tuned for each choice by inner folds.
 """
 
-# sphinx_gallery_thumbnail_number = 1
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, chi2
