@@ -3,9 +3,14 @@
 import sys
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 import certifeature
 
 sys.path.insert(0, str(Path(__file__).parent))  # for gallery_look
+
+# The matrices of the examples are small; on a busy machine threads would wait for each other.
+threadpool_limits(1)
 
 project = "certifeature"
 author = "the certifeature developers"
