@@ -1,6 +1,16 @@
 """Sphinx configuration."""
 
+import sys
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
 import certifeature
+
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery_look
+
+# The matrices of the examples are small; on a busy machine threads would wait for each other.
+threadpool_limits(1)
 
 project = "certifeature"
 author = "the certifeature developers"
@@ -40,6 +50,9 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
     "abort_on_example_error": True,
+    "reset_modules": ("matplotlib", "gallery_look.set_style"),
+    "remove_config_comments": True,
+    "within_subsection_order": "gallery_look.ByTask",
     "show_memory": False,
 }
 

@@ -1,0 +1,103 @@
+"""
+Words: BSS beside RFE, L1 and χ²
+================================
+
+Whose docstring is it? A linear support vector machine (SVM) is to tell two packages apart by a
+hundred words. Four methods choose the words:
+
+- **BSS**, of this library: half of the words by the surest weights, the others so that as little as
+  possible is lost of what the SVM sees;
+- **RFE**, recursive elimination: train, drop the tenth with the smallest weights, repeat;
+- **L1**: an SVM whose penalty sets many weights to zero; of the others, the largest;
+- **χ²**: each word by itself, by how unevenly it occurs in the two packages.
+
+An SVM has a constant C, which says how much an error on a training row costs. The best C for one
+choice of words need not be the best for another, so errors are measured twice: at C = 1, and with a
+C that is tuned for each choice by inner folds.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, chi2
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import LinearSVC
+
+from certifeature import BSSSelector, certify
+from certifeature.datasets import load_docstrings
+
+n_words, n_folds = 100, 5
+svm = LinearSVC(random_state=0)
+tuned = GridSearchCV(svm, {"C": [0.01, 0.1, 1, 10]}, cv=3)
+l1 = LinearSVC(penalty="l1", random_state=0)
+methods = {
+    "all words": FunctionTransformer(accept_sparse=True),
+    "BSS": BSSSelector(n_words, estimator=svm),
+    "RFE": RFE(svm, n_features_to_select=n_words, step=0.1),
+    "L1": SelectFromModel(l1, max_features=n_words, threshold=1e-12),
+    "χ²": SelectKBest(chi2, k=n_words),
+}
+
+# %%
+# In each of five folds, words are chosen from the training rows alone, and both SVMs are tested on
+# the other rows. The inner folds see training rows only, too. The certificate says at most by how
+# many times the training objective of the SVM at C = 1 can grow with the chosen words (its
+# *growth*).
+
+
+def measure(X, y):
+    """Return errors (method, fold, fixed or tuned C), and growths (method, fold)."""
+    errors = np.empty((len(methods), n_folds, 2))
+    growths = np.ones((len(methods), n_folds))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
+    for fold, (train, test) in enumerate(folds.split(X, y)):
+        for place, (name, method) in enumerate(methods.items()):
+            words, words_test = method.fit_transform(X[train], y[train]), method.transform(X[test])
+            for column, model in enumerate([svm, tuned]):
+                model.fit(words, y[train])
+                errors[place, fold, column] = 1 - model.score(words_test, y[test])
+            if name != "all words":
+                proof = certify(X[train], y[train], method, estimator=svm, realised=False)
+                growths[place, fold] = proof.measured_growth
+    return 100 * errors, growths
+
+
+# %%
+# Two pairs of packages: one whose words differ a lot, and one whose words are much alike. Dots are
+# means over the folds, lines their standard errors.
+
+styles = [("C = 1", "C1", "white"), ("C tuned", "C0", "C0")]
+fig, axes = plt.subplots(1, 2, figsize=(8, 5.6), sharey=True, layout="constrained")
+for ax, packages in zip(axes, [("scipy", "sklearn"), ("numpy", "scipy")], strict=True):
+    docs = load_docstrings(packages=packages)
+    rows = np.random.default_rng(0).choice(len(docs.target), 1000, replace=False)
+    errors, growths = measure(docs.data[rows], docs.target[rows])
+    means, deviations = errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(n_folds)
+
+    print(f"{' or '.join(packages):16} error, C = 1   error, C tuned   growth at most (median)")
+    for name, mean, deviation, growth in zip(methods, means, deviations, growths, strict=True):
+        cells = "".join(f"{m:8.1f} ± {d:.1f} %" for m, d in zip(mean, deviation, strict=True))
+        print(f"{name:14}{cells}{np.ceil(10 * np.median(growth)) / 10:17.1f}")
+    print()
+
+    places = np.arange(len(methods))
+    for column, (label, colour, fill) in enumerate(styles):
+        ax.errorbar(
+            means[:, column], places - 0.16 + 0.32 * column, xerr=deviations[:, column], fmt="o",
+            color=colour, markerfacecolor=fill, markersize=12, markeredgewidth=2.5, label=label,
+        )  # fmt: skip
+    ax.set_title(" or ".join(packages) + "?")
+    ax.set_xlim(left=0)
+    ax.grid(axis="x", alpha=0.4)
+axes[0].set_yticks(places, methods)
+axes[0].invert_yaxis()
+axes[1].legend(loc="upper right")
+fig.supxlabel(f"wrong docstrings (%), with {n_words} words")
+plt.show()
+
+# %%
+# At C = 1 the words of BSS have the lowest mean error of the four, on both pairs. Once C is tuned,
+# BSS, RFE and L1 are within their standard errors of each other: a tie. χ², which looks at one word
+# at a time, falls behind where the packages are alike, and there no hundred words do as well as all
+# of them. The proof is the best for BSS on both pairs: its growth is at most two thirds of any
+# other method's. (SciPy 1.17 and scikit-learn 1.9; docstrings change with the versions.)
