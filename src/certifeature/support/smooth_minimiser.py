@@ -26,7 +26,8 @@ _MAX_PRODUCTS = 10_000
 _MAX_STEPS = 500
 # Up to so many unknowns the linear systems are solved directly.
 _MAX_DIRECT = 1000
-# Values of sparse rows that may be written out, to be turned to as many columns as rows.
+# Values of sparse rows that may be written out, to be turned to as many columns as rows, where
+# products with them do not lead to the optimum.
 _MAX_WRITTEN_OUT = 2**21
 _MAX_HALVINGS = 60
 
@@ -56,9 +57,14 @@ def minimiser(
     """
     n_rows, n_features = X.shape
     is_wide = n_rows < n_features
-    if is_wide and (not sparse.issparse(X) or X.shape[0] * X.shape[1] <= _MAX_WRITTEN_OUT):
+    if sparse.issparse(X):
+        weights, reached = _newton(_Rows(X, intercept), loss, start)
+        if reached or not is_wide or n_rows * n_features > _MAX_WRITTEN_OUT:
+            return weights, reached
+        X, start = X.toarray(), weights
+    if is_wide:
         # The optimum is a combination of the rows, so that their own coordinates will do.
-        turn, triangle = np.linalg.qr((X.toarray() if sparse.issparse(X) else X).T)
+        turn, triangle = np.linalg.qr(X.T)
         inside = np.vstack([turn.T @ start[:-1], start[-1:]])
         best, reached = _newton(_Rows(triangle.T.copy(), intercept), loss, inside)
         return np.vstack([turn @ best[:-1], best[-1:]]), reached
