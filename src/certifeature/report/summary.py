@@ -98,6 +98,8 @@ def _compared(difference: Difference | None) -> tuple[str, str]:
     if difference is None:
         return "", ""
     size = str(difference).removesuffix(" points")
+    if difference.interval is None and difference.verdict == "tie":
+        return "a tie", "no difference in any fold"
     return _OUTCOMES[difference.verdict], f"{size} ({difference.shown_ends()})"
 
 
