@@ -19,13 +19,16 @@ from sklearn.feature_selection import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
+from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import (
     GroupKFold,
     RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedKFold,
+    cross_val_predict,
     cross_val_score,
 )
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
@@ -66,6 +69,9 @@ def found_with(**changes):
         "test_share": 0.25,
         "errors_shuffled": (0.48, 0.5, 0.49, 0.47, 0.51),
         "shuffled_error": 0.49,
+        "classes": ("no", "yes"),
+        "n_tested": (52, 48),
+        "n_wrong": (3, 5),
         "chance_error": 0.48,
     }
     return NewData(**values | changes)
@@ -166,6 +172,20 @@ class TestNothingIsKnownOfTheTestRows:
 
 
 class TestErrorsOfFolds:
+    def test_errors_of_each_class(self, data):
+        X, y = data
+        labels = np.where(y > 0, "sick", "well")
+        selector, folds = SelectKBest(f_classif, k=9), StratifiedKFold(4)
+        svm = SVC(kernel="linear")
+        found = new_data_errors(X, labels, selector, model=svm, cv=folds)
+        pipeline = make_pipeline(selector, svm)
+        predicted = cross_val_predict(pipeline, X, labels, cv=folds)
+        confusion = confusion_matrix(labels, predicted, labels=["sick", "well"])
+        assert found.classes == ("sick", "well")
+        assert found.n_tested == tuple(confusion.sum(axis=1))
+        assert found.n_wrong == (confusion[0, 1], confusion[1, 0])
+        assert NewData.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
     @pytest.mark.parametrize(
         "selector",
         [

@@ -28,7 +28,7 @@ from certifeature.certificate.wording import as_sentences
 from certifeature.compare import Comparison, Contender
 from certifeature.report import Feature, Report, methods_paragraph, page, render, write_report
 from certifeature.report.summary import beside_rows, facts
-from certifeature.report.text import decimals, duration, number, one_line, visible
+from certifeature.report.text import decimals, duration, number, one_line, typeset, visible
 from certifeature.report.verdict import verdict
 from certifeature.report.view import constants, error_rows, layers, method_rows
 
@@ -48,6 +48,9 @@ NEW_DATA = NewData(
     test_share=1.0,
     errors_shuffled=(0.51, 0.51),
     shuffled_error=0.51,
+    classes=("sick", "well"),
+    n_tested=(40, 60),
+    n_wrong=(3, 8),
     chance_error=0.48,
 )
 CERTIFICATE = Certificate(
@@ -128,7 +131,7 @@ def test_everything_is_shown():
     assert all(feature.name in text for feature in features)
     *proven, _ = as_sentences(CERTIFICATE)
     assert all(sentence in text for sentence in proven)
-    assert all(sentence in text for sentence in new_data_sentences(NEW_DATA))
+    assert all(typeset(sentence) in text for sentence in new_data_sentences(NEW_DATA))
     assert all(contender.method in text for contender in COMPARISON.contenders)
     assert "do --it" in text
 
@@ -203,6 +206,10 @@ def test_what_is_missing_has_no_section(name):
 
 def test_columns_without_values_are_left_out():
     html = render(Report("t", features=[Feature(1, "a", 1.0)]))
+    assert re.findall(r'<th scope="col"[^>]*>(\w+)</th>', html) == ["Rank", "Feature"]
+    html = render(Report("t", features=[Feature(1, "a", 1.5), Feature(2, "b", 1.5)]))
+    assert "all columns are multiplied by 1.5" in html
+    html = render(Report("t", features=[Feature(1, "a", 1.5), Feature(2, "b", 2.0)]))
     assert re.findall(r'<th scope="col"[^>]*>(\w+)</th>', html) == ["Rank", "Feature", "Scale"]
 
 
@@ -241,8 +248,8 @@ def test_what_is_estimated_is_not_among_what_is_proven():
     proven, rest = html.split('<section id="certificate"')[1].split('<section id="new_data"')
     estimated, _ = rest.split("</section>", 1)
     for text in ("11.0 %", "9.5 %", "+1.5 points", "95 % interval -6.3 to +9.3", "a tie", "51.0 %"):
-        assert text not in proven
-        assert text in estimated
+        assert typeset(text) not in proven
+        assert typeset(text) in estimated
     assert [(row.error, row.note) for row in error_rows(NEW_DATA)] == [
         ("11.0 %", "290 to 300 features"),
         ("9.5 %", "9000 features"),
@@ -254,8 +261,9 @@ def test_what_is_estimated_is_not_among_what_is_proven():
 def test_nothing_is_said_of_new_data_unless_it_was_estimated():
     html = render(report_about(certificate=replace(CERTIFICATE, new_data=None)))
     assert "new_data" not in html
-    first, said = re.findall("[^.>]*new data[^<]*", html)
+    first, said, word = re.findall("[^.>]*new data[^<]*", html)
     assert first == "Nothing was cross-validated, so nothing is said about new data."
+    assert word == "Error on new data"
     assert said.endswith("cv=5) estimates the error on new data.")
 
 
@@ -401,16 +409,21 @@ class TestVerdict:
 
 
 def test_the_first_screen_has_the_answers():
-    report = report_about(comparison=BESIDE, own=OWN)
+    features = [Feature(i, str(i), 1.0, times_chosen=i % 3) for i in range(1, 301)]
+    report = report_about(comparison=BESIDE, own=OWN, features=features, data="100 rows")
     found = {fact.name: f"{fact.value}; {fact.note}" for fact in facts(report)}
-    assert found["Features"].startswith("300 of 9,000;")
+    assert found["Data"] == "100 rows; "
+    assert found["Features"].startswith("300 of 9,000 for any linear model")
     assert found["Error on new data"] == (
         "11.0 %, with all features 9.5 %; "
-        "difference +1.5 points (95 % interval -6.3 to +9.3): a tie"
+        "difference +1.5 points (95 % interval -6.3 to +9.3): a tie. "
+        "Wrong with these: 3 of 40 sick, 8 of 60 well"
     )
-    # One of the two features of each fold is the same.
-    assert found["Stability"].startswith("1 of 300 chosen in all 2 folds; stability 0.50")
-    assert found["With shuffled labels"].startswith("51.0 %; a control: chance has 48.0 %")
+    # One of the two features of each fold is the same, and that is what the index is about.
+    stability = "100 of 300 chosen again in all 2 folds; 100 in none; stability 0.50 (0 is random"
+    assert found["Stability"].startswith(stability)
+    assert found["Proven"].endswith("a fair bound; in fact 1.05 times")
+    assert found["With shuffled labels"].startswith("51.0 %; a control: well above 11.0 % with")
     rows = beside_rows(report)
     assert [row.name for row in rows] == ["This choice (BSS)", "RFE", "All 9,000 features"]
     assert [row.error for row in rows] == ["11.0 %", "12.0 %", "9.5 %"]
@@ -439,20 +452,22 @@ def test_the_paragraph_says_what_was_done_and_found():
     text = methods_paragraph(
         replace(CERTIFICATE, n_trusted=150),
         n_rows=400,
+        classes={"sick": 150, "well": 250},
         scaling="standard",
         own=OWN,
         comparison=BESIDE,
     )
     for part in (
         "Columns were standardised",
-        "Of 9,000 features measured on 400 rows, 300 were chosen",
+        "Of 9,000 features of 400 samples (150 sick, 250 well), 300 were chosen for linear models",
         "150 came first in a ranking",
         "single-set spectral sparsification",
         "at most 2.5 times",
         "2-fold cross-validation, in which columns were scaled and features chosen anew",
         "11.0 % with the chosen features and 9.5 % with all (difference +1.5 points, 95 % interval",
-        "this choice 11.0 % / 10.5 %, RFE 12.0 % / 11.5 %, all features 9.5 % / 9.5 %",
-        "With shuffled labels the error was 51.0 %",
+        "no difference that these samples can show",
+        "were 11.0 % (10.5 %) here, and with RFE 12.0 % (11.5 %) and all features 9.5 % (9.5 %)",
+        "With shuffled labels the error was 51.0 % (chance: 48.0 %)",
         "Provable Guarantees",
         f"certifeature {certifeature.__version__}",
     ):

@@ -116,7 +116,8 @@ def full_report(names=("gene",)):
             Realised("hinge", 1.0, 1.0, 1.1, 2.0, 2.1, 1.0, 1.1),
             new_data=NewData(
                 *("error", 2, 1, 9000, (300, 300), (0.1, 0.2), (0.1, 0.1)),
-                *(0.15, 0.1, 0.05, (-0.6, 0.7), 0.95, 1.0, (0.5, 0.52), 0.51, 0.48),
+                *(0.15, 0.1, 0.05, (-0.6, 0.7), 0.95, 1.0, (0.5, 0.52), 0.51),
+                *((text, "b"), (9, 9), (1, 2), 0.48),
             ),
         ),
         [Feature(i, name, 1.0, 0.5, name, "trusted", 2) for i, name in enumerate(names, 1)],
@@ -125,6 +126,7 @@ def full_report(names=("gene",)):
         text,
         {"Command": "\n".join(names)} | {name: name for name in names},
         dict.fromkeys(names, DRAWING),
+        f"60 rows: 46 {text[:100]}, 14 others",
     )
 
 
@@ -262,7 +264,7 @@ def test_all_is_there_without_scripts(browser):
     browser.send("Emulation.setScriptExecutionDisabled", value=True)
     try:
         browser.show(full_report())
-        assert browser.evaluate("document.querySelectorAll('section').length") == 9
+        assert browser.evaluate("document.querySelectorAll('section').length") == 10
         assert browser.evaluate("document.querySelectorAll('thead button').length") == 0
         dead = "[...document.querySelectorAll('button, input')].some(e => e.checkVisibility())"
         assert not browser.evaluate(dead)
@@ -273,7 +275,7 @@ def test_all_is_there_without_scripts(browser):
 
 def test_thousands_of_features(browser):
     n = 5000
-    features = [Feature(i, f"gene {i * 7919 % n}", 1.0, i / n) for i in range(1, n + 1)]
+    features = [Feature(i, f"gene {i * 7919 % n}", float(i), i / n) for i in range(1, n + 1)]
     browser.show(Report("t", features=features))
     browser.click(".features thead th:nth-child(2) button")
     first = browser.evaluate(f"{NAMES}.slice(0, 3)")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from joblib import delayed
+from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
@@ -42,6 +43,7 @@ class _Outcome:
     """What one fold gave; the error with all features is None where nobody asked for it."""
 
     n_selected: int
+    predicted: NDArray[Any]
     error_selected: float
     error_full: float | None
 
@@ -189,26 +191,27 @@ def _outcome(procedure: _Procedure, table: Any, rows: Rows, split: Split, full: 
             known, unseen = (replace(r, X=scaler.transform(r.X)) for r in (known, unseen))
             seen = known.X
         selector = clone(procedure.selector).fit(seen, known.y)
-        error_full = _trained_error(procedure.model, known, unseen) if full else None
+        model = procedure.model
+        error_full = _error(model, _predicted(model, known, unseen), unseen) if full else None
         if not selector.get_support().any():
             # Without features, the best guess is the most frequent class, or the mean.
-            regression = is_regressor(procedure.model)
-            guess = DummyRegressor() if regression else DummyClassifier(strategy="most_frequent")
-            return _Outcome(0, _error(guess.fit(known.X, known.y), unseen), error_full)
+            guess = DummyRegressor() if is_regressor(model) else DummyClassifier()
+            predicted = guess.fit(known.X, known.y).predict(unseen.X)
+            return _Outcome(0, predicted, _error(model, predicted, unseen), error_full)
         sample, limit = as_sample(selector, rows.n_features), procedure.max_features
         columns, scales = sample.indices[:limit], sample.weights[:limit]
         reduced = (part.columns(columns, scales) for part in (known, unseen))
-        return _Outcome(len(columns), _trained_error(procedure.model, *reduced), error_full)
+        predicted = _predicted(model, *reduced)
+        return _Outcome(len(columns), predicted, _error(model, predicted, unseen), error_full)
 
 
-def _trained_error(model: Any, known: Rows, unseen: Rows) -> float:
+def _predicted(model: Any, known: Rows, unseen: Rows) -> NDArray[Any]:
     assert known.y is not None
-    return _error(fit_model(clone(model), known.X, known.y), unseen)
+    return np.asarray(fit_model(clone(model), known.X, known.y).predict(unseen.X))
 
 
-def _error(fitted: Any, unseen: Rows) -> float:
-    predicted = fitted.predict(unseen.X)
-    if is_regressor(fitted):
+def _error(model: Any, predicted: NDArray[Any], unseen: Rows) -> float:
+    if is_regressor(model):
         return 1 - float(r2_score(unseen.y, predicted))
     return float(np.mean(predicted != unseen.y))
 
@@ -227,6 +230,9 @@ def _summary(
     n_train, n_test = (sum(len(split[side]) for split in splits) for side in (0, 1))
     assert rows.y is not None
     most_frequent = np.unique(rows.y, return_counts=True)[1].max()
+    tested = rows.y[np.concatenate([test for _, test in splits])]
+    wrong = tested != np.concatenate([outcome.predicted for outcome in true])
+    classes = [] if regression else np.unique(rows.y).tolist()
     return NewData(
         measure="1 - R2" if regression else "error",
         n_folds=len(splits) // n_repeats,
@@ -243,5 +249,8 @@ def _summary(
         test_share=n_test / n_train,
         errors_shuffled=tuple(by_chance.tolist()),
         shuffled_error=float(by_chance.mean()),
+        classes=tuple(map(str, classes)),
+        n_tested=tuple(int((tested == name).sum()) for name in classes),
+        n_wrong=tuple(int(wrong[tested == name].sum()) for name in classes),
         chance_error=1.0 if regression else float(1 - most_frequent / rows.n_rows),
     )

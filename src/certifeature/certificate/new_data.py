@@ -44,6 +44,11 @@ class NewData:
         Test error of each fold with features chosen for, and a model trained on, shuffled labels.
     shuffled_error : float
         Their mean.
+    classes : tuple of str
+        Names of the classes; none of real-valued targets.
+    n_tested, n_wrong : tuple of int
+        How many test rows of all folds belong to each class, and how many of them the model on the
+        chosen features takes for another.
     chance_error : float
         Error without features: that of always the most frequent class or, of real-valued targets,
         of always their mean.
@@ -64,6 +69,9 @@ class NewData:
     test_share: float
     errors_shuffled: tuple[float, ...]
     shuffled_error: float
+    classes: tuple[str, ...]
+    n_tested: tuple[int, ...]
+    n_wrong: tuple[int, ...]
     chance_error: float
 
     @property

@@ -8,18 +8,23 @@ from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import typer
 
 from certifeature.cli.certificates import certificate_values
 from certifeature.cli.drawings import drawings
+from certifeature.cli.loading import Loaded
 from certifeature.cli.output import json_text, print_table, reproduction
 from certifeature.cli.task import Choice, Task
 from certifeature.compare import Comparison, Contender
 from certifeature.report import Feature, Report, methods_paragraph
+from certifeature.support.accepted import predicts_numbers
+from certifeature.support.loss import model_name
 
 __all__ = ["choice_json", "choice_report", "print_choice"]
 
 _N_SHOWN = 20
+_MAX_CLASSES = 6
 
 
 def choice_report(
@@ -31,6 +36,7 @@ def choice_report(
     """Return the report of a choice: what was asked, what came of it, how it does beside others."""
     data, method, scaling = task.data, task.wishes.method.name, task.scale.value
     comparison, own = (None, None) if assessed is None else assessed
+    classes = _classes(task)
     return Report(
         f"{len(choice.features)} of {data.n_features:,} features of {Path(data.source).name}",
         _asked(task, choice, n_folds),
@@ -41,6 +47,7 @@ def choice_report(
         methods_paragraph(
             choice.certificate,
             n_rows=data.n_rows,
+            classes=classes,
             method=method,
             scaling=scaling,
             own=own,
@@ -48,20 +55,40 @@ def choice_report(
         ),
         reproduction(data, task.seed),
         {} if comparison is None else drawings(comparison),
+        _described(data, classes),
     )
+
+
+def _classes(task: Task) -> dict[str, int] | None:
+    """Return how many rows each class has, where labels are in memory and no numbers."""
+    y = task.data.y
+    if y is None or predicts_numbers(task.model):
+        return None
+    names, counts = np.unique(y, return_counts=True)
+    return dict(zip(map(str, names.tolist()), counts.tolist(), strict=True))
+
+
+def _described(data: Loaded, classes: dict[str, int] | None) -> str:
+    rows = f"{data.n_rows:,} rows"
+    if classes is None:
+        return rows
+    if len(classes) > _MAX_CLASSES:
+        return f"{rows} of {len(classes)} classes"
+    return f"{rows}: {', '.join(f'{count:,} {name}' for name, count in classes.items())}"
 
 
 def _asked(task: Task, choice: Choice, n_folds: int | None) -> dict[str, str]:
     wishes = task.wishes
     rows = "all rows" if wishes.unsupervised else "rows that matter"
+    shares = "" if predicts_numbers(task.model) else ", each with all classes in equal shares"
     return {
         "Data": str(task.data),
         "Method": f"{wishes.method.name}, {rows}",
         "Number of features": str(choice.search or wishes.size),
         **wishes.given(),
-        **({"Cross-validation": f"{n_folds} folds"} if n_folds else {}),
+        **({"Cross-validation": f"{n_folds} folds{shares}"} if n_folds else {}),
         "Scaling": task.scale.value,
-        "Model": str(task.model),
+        "Model": model_name(task.model),
     }
 
 

@@ -50,6 +50,8 @@ class Report:
     ----------
     title : str
         Heading of the page.
+    data : str
+        The data in a few words, for the first screen: "60 rows, 46 sick and 14 well".
     asked : mapping of str to str
         What was asked for: "Data", "Method", "Number of features" and the like.
     certificate : Certificate or None
@@ -88,6 +90,7 @@ class Report:
     methods: str = ""
     reproduction: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, str] = field(default_factory=dict)
+    data: str = ""
 
     @property
     def new_data(self) -> NewData | None:

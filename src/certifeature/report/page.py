@@ -26,6 +26,7 @@ from certifeature.report.view import (
     layers,
     method_rows,
 )
+from certifeature.report.words import WORDS
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -40,6 +41,7 @@ _HEADINGS = {
     "certificate": "What is proven",
     "new_data": "What to expect on new data",
     "methods": "For a paper",
+    "words": "Words",
     "asked": "What was asked",
     "reproduction": "How to repeat it",
 }
@@ -83,7 +85,7 @@ def render(report: Report) -> str:
     said, known = verdict(report), facts(report)
     given = {name for name in _HEADINGS if getattr(report, name, None)}
     if said or known:
-        given.add("summary")
+        given |= {"summary", "words"}
     return _template().render(
         report=report,
         version=certifeature.__version__,
@@ -103,6 +105,7 @@ def render(report: Report) -> str:
         table=_link("text/csv", features_csv(report.features)),
         methods=method_rows(report.comparison) if report.comparison else [],
         figures={caption: _link("image/svg+xml", svg) for caption, svg in report.figures.items()},
+        words=WORDS,
         missing=MISSING,
     )
 

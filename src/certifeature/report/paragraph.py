@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+
+import sklearn
 
 import certifeature
 from certifeature.certificate import Certificate, NewData
@@ -15,8 +18,8 @@ from certifeature.report.verdict import method_name, rivals_of
 __all__ = ["methods_paragraph"]
 
 _SCALINGS = {
-    "standard": "Columns were standardised to mean 0 and variance 1. ",
-    "tfidf": "Counts were weighted by tf-idf. ",
+    "standard": "Columns were standardised to mean 0 and variance 1.",
+    "tfidf": "Counts were weighted by tf-idf.",
 }
 _HOW = {
     "bss": "by single-set spectral sparsification (BSS [1, 2])",
@@ -36,13 +39,22 @@ Guarantees. AISTATS, PMLR 38:735–743, 2015.
 255–262, 2009.
 [3] C. Nadeau and Y. Bengio. Inference for the Generalization Error. Machine Learning 52:239–281, \
 2003.
-Software: certifeature {version}, the certifeature developers."""
+Software: certifeature {version}, the certifeature developers; scikit-learn {sklearn}."""
+_MODELS = {
+    "LinearSVC": "a linear support vector machine",
+    "SVC": "a linear support vector machine",
+    "LogisticRegression": "logistic regression",
+    "RidgeClassifier": "a ridge classifier",
+    "Ridge": "ridge regression",
+}
+_MAX_CLASSES = 6
 
 
 def methods_paragraph(
     certificate: Certificate,
     *,
     n_rows: int,
+    classes: Mapping[str, int] | None = None,
     method: str = "bss",
     scaling: str = "none",
     own: Contender | None = None,
@@ -56,6 +68,8 @@ def methods_paragraph(
         Of the choice, with estimates for new data if there are any.
     n_rows : int
         How many rows the features were chosen from.
+    classes : mapping of str to int, default=None
+        How many of them belong to each class.
     method : str, default="bss"
         Name of the method, as `certifeature.compare` knows it.
     scaling : {"none", "standard", "tfidf"}, default="none"
@@ -72,11 +86,12 @@ def methods_paragraph(
     >>> from certifeature.report import methods_paragraph
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
     >>> text = methods_paragraph(certify(BSSSelector(30).fit(X, y)), n_rows=60)
-    >>> text.partition(";")[0]
-    'Of 200 features measured on 60 rows, 30 were chosen for LinearSVC(C=1)'
+    >>> text.partition(" for ")[0]
+    'Of 200 features of 60 samples, 30 were chosen'
     """
     parts = [
-        _SCALINGS.get(scaling, "") + _choice(certificate, n_rows, method),
+        _SCALINGS.get(scaling, ""),
+        _choice(certificate, _samples(n_rows, classes), method),
         _proof(certificate),
     ]
     if certificate.new_data is not None:
@@ -85,40 +100,49 @@ def methods_paragraph(
             parts.append(_beside(own, comparison))
         parts.append(_control(certificate.new_data))
     text = " ".join(part for part in parts if part)
-    return f"{text}\n\n{_REFERENCES.format(version=certifeature.__version__)}"
+    versions = {"version": certifeature.__version__, "sklearn": sklearn.__version__}
+    return f"{text}\n\n{_REFERENCES.format(**versions)}"
 
 
-def _choice(c: Certificate, n_rows: int, method: str) -> str:
+def _samples(n_rows: int, classes: Mapping[str, int] | None) -> str:
+    if not classes or len(classes) > _MAX_CLASSES:
+        return f"{n_rows:,} samples"
+    counts = ", ".join(f"{count:,} {name}" for name, count in classes.items())
+    return f"{n_rows:,} samples ({counts})"
+
+
+def _choice(c: Certificate, samples: str, method: str) -> str:
     how = _HOW.get(method, f"by {method}")
     kept = []
     if c.n_fixed:
         kept.append(f"{c.n_fixed} were fixed beforehand")
     if c.n_trusted:
-        kept.append(f"{c.n_trusted} came first in a ranking of all features")
+        kept.append(f"{c.n_trusted} came first in a ranking of all features by their weights")
     if kept:
-        how = f"{', '.join(kept)}, and the others were picked {how}"
-        return f"{_start(c, n_rows)}; {how}, with certifeature {certifeature.__version__}."
-    return f"{_start(c, n_rows)} {how}, with certifeature {certifeature.__version__}."
-
-
-def _start(c: Certificate, n_rows: int) -> str:
-    model = c.model or "a linear model"
+        how = f"of these, {', '.join(kept)}, and the others were picked {how}"
+    joint = ";" if kept else ""
     return (
-        f"Of {c.n_features:,} features measured on {n_rows:,} rows, {c.n_selected:,} were chosen "
-        f"for {model}"
+        f"Of {c.n_features:,} features of {samples}, {c.n_selected:,} were chosen for "
+        f"{_model(c)}{joint} {how}."
     )
+
+
+def _model(c: Certificate) -> str:
+    if c.model is None:
+        return "linear models"
+    name, _, rest = c.model.partition("(")
+    return f"{_MODELS[name]} ({name}, {rest}" if name in _MODELS else c.model
 
 
 def _proof(c: Certificate) -> str:
     if math.isinf(c.measured_growth):
         return ""
-    rows = f"the {c.n_rows:,} rows that matter to it" if only_support(c) else "the training rows"
+    rows = f"its {c.n_rows:,} support vectors" if only_support(c) else "the training samples"
     chance = measured_probability(c)
     sure = "" if chance == 1 else f" with probability {chance:g}"
     return (
-        f"The regularised training objective on {rows} is at most "
-        f"{number(rounded_up(c.measured_growth))} times that with all features{sure} (measured "
-        "certificate [1])."
+        f"Its regularised training objective on {rows} is certified to be at most "
+        f"{number(rounded_up(c.measured_growth))} times that with all features{sure}."
     )
 
 
@@ -127,10 +151,12 @@ def _new_data(n: NewData, scaling: str) -> str:
     anew = "features were" if scaling == "none" else "columns were scaled and features"
     name = "error" if n.measure == "error" else "1 − R²"
     interval = "" if n.interval is None else f", {n.against_full.shown_interval()} [3]"
+    tie = ", no difference that these samples can show" if n.verdict == "tie" else ""
+    chosen, full = n.shown(n.error_selected), n.shown(n.error_full)
     return (
         f"In {n.n_folds}-fold cross-validation{repeats}, in which {anew} chosen anew from the "
-        f"training rows of every fold, the {name} was {n.shown(n.error_selected)} with the chosen "
-        f"features and {n.shown(n.error_full)} with all (difference {n.against_full}{interval})."
+        f"training samples of every fold, the {name} was {chosen} with the chosen features and "
+        f"{full} with all (difference {n.against_full}{interval}{tie})."
     )
 
 
@@ -141,13 +167,22 @@ def _beside(own: Contender, comparison: Comparison) -> str:
         plain = shown_error(contender.mean_error, comparison.measure)
         if not contender.tuned_errors:
             return plain
-        return f"{plain} / {shown_error(contender.mean_tuned_error, comparison.measure)}"
+        return f"{plain} ({shown_error(contender.mean_tuned_error, comparison.measure)})"
 
-    at = "at this C / with C tuned by inner folds" if own.tuned_errors else "at this C"
+    at = "at this C (with C tuned by inner folds)" if own.tuned_errors else "at this C"
+    name = "error" if comparison.measure == "error" else "value"
     others = [f"{method_name(c.method)} {errors(c)}" for c in rivals_of(own, comparison)]
-    return f"On the same folds ({at}): this choice {errors(own)}, {', '.join(others)}."
+    return f"On the same folds, {name}s {at} were {errors(own)} here, and with {_joined(others)}."
 
 
 def _control(n: NewData) -> str:
     name = "error" if n.measure == "error" else "1 − R²"
-    return f"With shuffled labels the {name} was {n.shown(n.shuffled_error)}."
+    return (
+        f"With shuffled labels the {name} was {n.shown(n.shuffled_error)} (chance: "
+        f"{n.shown(n.chance_error)})."
+    )
+
+
+def _joined(parts: Sequence[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from certifeature.certificate.difference import shown_error
 from certifeature.certificate.wording import measured_probability, only_support, rounded_up
 from certifeature.compare import FULL_DATA, Comparison, Contender
 from certifeature.compare.agreement import nogueira_index
-from certifeature.report.contents import Report
+from certifeature.report.contents import Feature, Report
 from certifeature.report.text import MISSING, number
 from certifeature.report.verdict import difference_of, method_name, rivals_of
 
@@ -20,6 +21,11 @@ __all__ = ["BesideRow", "Fact", "beside_rows", "facts"]
 
 # Of a choice against another, whose error is subtracted.
 _OUTCOMES = {"tie": "a tie", "lower": "better", "higher": "worse", "unclear": "unclear"}
+
+# From here on a bound on the growth says little, as the docs have it.
+_WEAK = 5.0
+# Of more classes, errors one by one are no longer read.
+_MAX_CLASSES = 6
 
 
 @dataclass(frozen=True)
@@ -47,13 +53,13 @@ class BesideRow:
 
 def facts(report: Report) -> list[Fact]:
     """Return what a reader asks first, as far as the report knows it."""
-    found = []
+    found = [Fact("Data", report.data)] if report.data else []
     if report.certificate is not None:
-        found += [_size(report.certificate), _model(report.certificate)]
+        found.append(_size(report.certificate))
     if report.new_data is not None:
         found.append(_error(report.new_data))
-    if report.own is not None and len(report.own.chosen) > 1 and report.comparison is not None:
-        found.append(_stability(report.own, report.comparison))
+    if report.own is not None and report.certificate is not None and len(report.own.chosen) > 1:
+        found.append(_stability(report.own, report.certificate.n_features, report.features))
     if report.certificate is not None:
         found.append(_proof(report.certificate))
     if report.new_data is not None:
@@ -111,11 +117,8 @@ def _size(c: Certificate) -> Fact:
         "to cover what these leave out": cover if c.n_fixed or c.n_trusted else 0,
     }
     note = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
-    return Fact("Features", f"{c.n_selected:,} of {c.n_features:,}", note)
-
-
-def _model(c: Certificate) -> Fact:
-    return Fact("Model", c.model or "any linear model with an ℓ2 penalty")
+    model = c.model or "any linear model with an ℓ2 penalty"
+    return Fact("Features", f"{c.n_selected:,} of {c.n_features:,} for {model}", note)
 
 
 def _error(n: NewData) -> Fact:
@@ -123,21 +126,28 @@ def _error(n: NewData) -> Fact:
     value = f"{n.shown(n.error_selected)}, with all features {n.shown(n.error_full)}"
     verdict = _OUTCOMES[n.against_full.verdict]
     note = f"difference {n.against_full} ({n.against_full.shown_interval()}): {verdict}"
+    if 1 < len(n.classes) <= _MAX_CLASSES:
+        by_class = zip(n.classes, n.n_wrong, n.n_tested, strict=True)
+        counts = ", ".join(f"{wrong} of {tested} {name}" for name, wrong, tested in by_class)
+        note += f". Wrong with these: {counts}"
     return Fact(name, value, note)
 
 
-def _stability(own: Contender, comparison: Comparison) -> Fact:
-    """Return how many features were chosen in every fold, and an index of all."""
-    full = next(c for c in comparison.contenders if c.method == FULL_DATA)
-    n_features, n_folds = round(full.n_features), len(own.chosen)
+def _stability(own: Contender, n_features: int, features: Sequence[Feature]) -> Fact:
+    """Return how many of the features were chosen in every fold, and an index of all choices."""
+    n_folds = len(own.chosen)
     masks = np.zeros((n_folds, n_features))
     for mask, chosen in zip(masks, own.chosen, strict=True):
         mask[list(chosen)] = 1
-    always = int(masks.all(axis=0).sum())
-    size = f"{own.n_features:g}"
+    times = [feature.times_chosen for feature in features]
     index = nogueira_index(masks)
-    note = "" if math.isnan(index) else f"stability {index:.2f}: 0 is random, 1 always the same"
-    return Fact("Stability", f"{always} of {size} chosen in all {n_folds} folds", note)
+    scale = "0 is random, 1 always the same"
+    judged = "" if math.isnan(index) else f"; stability {index:.2f} ({scale})"
+    return Fact(
+        "Stability",
+        f"{times.count(n_folds)} of {len(times)} chosen again in all {n_folds} folds",
+        f"{times.count(0)} in none{judged}",
+    )
 
 
 def _proof(c: Certificate) -> Fact:
@@ -147,13 +157,28 @@ def _proof(c: Certificate) -> Fact:
         return Fact("Proven", "nothing", what)
     chance = measured_probability(c)
     sure = "" if chance == 1 else f", with probability {chance:g}"
-    fact = "" if c.realised_growth is None else f"; in fact {number(c.realised_growth)} times"
     value = f"at most {number(rounded_up(c.measured_growth))} times{sure}"
-    return Fact("Proven", value, f"{what}{fact}")
+    return Fact("Proven", value, f"{what}: {_judged(c.measured_growth)}{_in_fact(c)}")
+
+
+def _judged(growth: float) -> str:
+    if growth <= 2:
+        return "a good bound"
+    return "a fair bound" if growth < _WEAK else "a weak bound"
+
+
+def _in_fact(c: Certificate) -> str:
+    growth = c.realised_growth
+    if growth is None:
+        return ""
+    why = " (below 1, since the columns are scaled up)" if growth < 1 else ""
+    return f"; in fact {number(growth)} times{why}"
 
 
 def _control(n: NewData) -> Fact:
     error, chance = n.shown(n.error_selected), n.shown(n.chance_error)
-    how = "far enough" if n.against_shuffled.verdict == "lower" else "not far enough"
-    note = f"a control: chance has {chance}, the true labels {error}, {how} from it"
+    if n.against_shuffled.verdict == "lower":
+        note = f"a control: well above {error} with the true labels. Chance is {chance}"
+    else:
+        note = f"a control: too close to {error} with the true labels. Chance is {chance}"
     return Fact("With shuffled labels", n.shown(n.shuffled_error), note)

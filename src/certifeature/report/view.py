@@ -28,6 +28,9 @@ __all__ = [
     "method_rows",
 ]
 
+# What more than so many choices share is no distinction.
+_MAX_LOWEST = 2
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -230,6 +233,8 @@ def method_rows(comparison: Comparison) -> list[MethodRow]:
     widest = max((c.mean_error + c.deviation for c in contenders), default=0.0) or 1.0
     rivals = [c.mean_error for c in contenders if c.method != FULL_DATA]
     lowest = min(rivals, default=math.nan)
+    if rivals.count(lowest) > _MAX_LOWEST:
+        lowest = math.nan
     ordered = sorted(contenders, key=lambda c: (c.method != FULL_DATA, c.mean_error, c.n_features))
     in_percent = comparison.measure == "error"
     return [_method_row(contender, lowest, 100 / widest, in_percent) for contender in ordered]
