@@ -22,6 +22,11 @@ __all__ = [
 ]
 
 
+_NOT_CHECKED = (
+    "Whether the reduced model leans on other rows was not checked; certify(X, y, selector) does."
+)
+
+
 def as_sentences(certificate: Certificate) -> list[str]:
     """Return the certificate as a list of lines, the most informative one first."""
     new_data = new_data_sentences(certificate.new_data)
@@ -153,7 +158,11 @@ def _realised(c: Certificate) -> str:
 
 
 def _coverage(c: Certificate) -> list[str]:
-    if c.covers_all_rows is None or not c.exact or c.rows == "all":
+    if c.rows == "all":
+        return []
+    if c.covers_all_rows is None:
+        return [_NOT_CHECKED] if c.realised is not None else []
+    if not c.exact:
         return []
     if c.covers_all_rows:
         return ["The reduced model leans on no other rows, so it holds for all rows."]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif, f_regression
 from sklearn.svm import SVC, LinearSVC
 
@@ -58,6 +59,8 @@ class Method:
         and can choose for all rows without labels.
     needs_classes : bool
         Whether it is a classifier of its own, that cannot choose for a model that predicts numbers.
+    draws : bool
+        Whether its choice is a draw of lots, so that each fold gets another seed.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Method:
     own_size: bool = False
     ours: bool = False
     needs_classes: bool = False
+    draws: bool = False
 
 
 KEEP_ALL = Method(FULL_DATA, "support", None)
@@ -109,6 +113,7 @@ _LISTED = (
         "support",
         lambda size, model, seed: LeverageScoreSelector(size, estimator=model, random_state=seed),
         ours=True,
+        draws=True,
     ),
     Method(
         "rrqr",
@@ -156,6 +161,7 @@ _LISTED = (
             random_state=seed,
         ),
         ours=True,
+        draws=True,
     ),
 )
 
@@ -169,22 +175,44 @@ def method_named(name: str) -> Method:
     return METHODS[name]
 
 
-def methods_for(model: Any, names: Sequence[str | Method] | None = None) -> list[Method]:
+def method_of(selector: Any) -> Method:
+    """Return the method of a selector that can be asked for a number of features."""
+    known = selector.get_params(deep=False)
+    sizes = [name for name in ("n_features_to_select", "max_features", "k") if name in known]
+    if not sizes:
+        raise ValueError(
+            f"{type(selector).__name__} has no parameter n_features_to_select, max_features or k, "
+            "so it cannot be asked for a number of features; leave it out."
+        )
+
+    def make(size: Any, *_: Any) -> Any:
+        return clone(selector).set_params(**{sizes[0]: size})
+
+    return Method(type(selector).__name__, "all", make)
+
+
+def _as_method(given: Any) -> Method:
+    if isinstance(given, Method):
+        return given
+    return method_of(given) if hasattr(given, "get_params") else method_named(given)
+
+
+def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[Method]:
     """Return the methods of these names, or all that can choose for a model.
 
     Parameters
     ----------
     model : estimator
         Linear model.
-    names : sequence of str or Method, default=None
-        Names of methods, or methods, that must be able to choose for it.
+    names : sequence of str, selector or Method, default=None
+        Names of methods, selectors or methods, that must be able to choose for it.
     """
     numbers = predicts_numbers(model)
     if names is None:
         return [method for method in METHODS.values() if not (numbers and method.needs_classes)]
-    methods = [
-        name if isinstance(name, Method) else method_named(name) for name in dict.fromkeys(names)
-    ]
+    if isinstance(names, str):
+        raise ValueError(f"methods={names!r} is one name; give a list, [{names!r}].")
+    methods = list(map(_as_method, dict.fromkeys(names)))
     for method in methods:
         if numbers and method.needs_classes:
             able = ", ".join(method.name for method in methods_for(model))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -57,7 +57,8 @@ class Contender:
     seconds: float
     growth: float
     tuned_errors: tuple[float, ...] = ()
-    chosen: tuple[tuple[int, ...], ...] = ()
+    # Hundreds of numbers for each fold are nothing to look at.
+    chosen: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
     @property
     def mean_error(self) -> float:
@@ -76,8 +77,8 @@ class Contender:
 
     @property
     def tuned_deviation(self) -> float:
-        """Standard deviation of the errors of the folds with C tuned."""
-        return _deviation(self.tuned_errors)
+        """Standard deviation of these errors; NaN if that was not asked for."""
+        return _deviation(self.tuned_errors) if self.tuned_errors else np.nan
 
 
 def _deviation(errors: Sequence[float]) -> float:

@@ -97,7 +97,9 @@ def methods_paragraph(
     if certificate.new_data is not None:
         parts.append(_new_data(certificate.new_data, scaling))
         if own is not None and comparison is not None:
-            parts.append(_beside(own, comparison))
+            same = own.errors == certificate.new_data.errors_selected
+            folds = "On the same folds" if same else "In another cross-validation"
+            parts.append(f"{folds}, {_beside(own, comparison)}")
         parts.append(_control(certificate.new_data))
     text = " ".join(part for part in parts if part)
     versions = {"version": certifeature.__version__, "sklearn": sklearn.__version__}
@@ -172,7 +174,7 @@ def _beside(own: Contender, comparison: Comparison) -> str:
     at = "at this C (with C tuned by inner folds)" if own.tuned_errors else "at this C"
     name = "error" if comparison.measure == "error" else "value"
     others = [f"{method_name(c.method)} {errors(c)}" for c in rivals_of(own, comparison)]
-    return f"On the same folds, {name}s {at} were {errors(own)} here, and with {_joined(others)}."
+    return f"{name}s {at} were {errors(own)} here, and with {_joined(others)}."
 
 
 def _control(n: NewData) -> str:
