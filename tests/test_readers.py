@@ -298,7 +298,15 @@ class TestBadText:
             (b'a,b,y\n"1\n",2,0\n3,x,1\n', r"line 4, column 'b'"),
             (b"a,b,y\n1,2,caf\xe9\n", r"line 2: byte 0xe9 at offset 13 .*UTF-8.*iconv"),
             ("a,b,y\n1,2,0\n".encode("utf-16"), r"line 1: byte 0x00 at offset 3, .*utf-16"),
-            (b"a,y\n1," + b"x" * 200_000, r"line 2: field larger than field limit"),
+            (b"a;b;y\n1,5;2;0\n", r"header has semicolons: save .* with commas .* decimal commas"),
+            (b";".join([b"gene"] * 50_000) + b"\n1;2\n", r"header has semicolons"),
+            (b"a\tb\ty\n1\t2\t0\n", r"header has tabs: give --format tsv \(format='tsv'"),
+            (
+                b"a,y\nr1,1,0\n",
+                r"header has 2 names, and line 2 has 3 fields.*--id id.*--transpose",
+            ),
+            (b'!Series_title,"x"\n\ng,y\n1,0\n', r"'!Series_title'.*Remove the lines .* '!'"),
+            (b"a,y\n1,0\n!series_matrix_table_end\n", r"'!series_matrix_table_end'"),
         ],
     )
     def test_csv(self, content, message):
@@ -561,10 +569,10 @@ class TestFilesAndFolders:
         with pytest.raises(FileNotFoundError, match=r"none\.csv: no such file"):
             read_data(tmp_path / "none.csv")
 
-    @pytest.mark.parametrize("name", ["a9a", "data.xyz", "data.gz"])
+    @pytest.mark.parametrize("name", ["a9a", "data.xyz", "data.txt", "data.gz"])
     def test_the_name_does_not_tell_the_format(self, tmp_path, name):
         (tmp_path / name).write_bytes(b"1 1:1\n")
-        with pytest.raises(ValueError, match=rf"{name}: the name does not tell.*Give format"):
+        with pytest.raises(ValueError, match=rf"{name}: the name does not tell.*--format tsv.*csv"):
             read_data(tmp_path / name)
         assert read_data(tmp_path / name, format="svmlight").y.tolist() == [1]
 
@@ -572,6 +580,12 @@ class TestFilesAndFolders:
     def test_a_matlab_file_is_told_its_way_in(self, tmp_path, name):
         (tmp_path / name).write_bytes(b"MATLAB 5.0 MAT-file")
         with pytest.raises(ValueError, match=rf"{name}: MATLAB .*loadmat.*savez.*save_npz"):
+            read_data(tmp_path / name)
+
+    @pytest.mark.parametrize("name", ["data.xlsx", "data.XLS", "data.ods"])
+    def test_a_spreadsheet_is_told_its_way_in(self, tmp_path, name):
+        (tmp_path / name).write_bytes(b"PK")
+        with pytest.raises(ValueError, match=rf"{name}: spreadsheets .*save the sheet as CSV"):
             read_data(tmp_path / name)
 
     def test_format_that_is_not_known(self):

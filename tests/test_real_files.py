@@ -130,6 +130,17 @@ class TestColumns:
     def test_what_is_not_there(self, options, message, files, capsys):
         assert message in refused(capsys, "select", "genes.csv", "-t", "tumour", "-k", 10, *options)
 
+    def test_the_last_column_is_named_since_labels_are_often_there(self, files, capsys):
+        message = refused(capsys, "select", "genes.csv", "-k", 10)
+        assert "'gene6' and 1995 more; the last is 'tumour'" in message
+        assert "--target" in message
+
+    def test_a_similar_name_of_a_file_is_suggested(self, files, capsys):
+        for name, right in (("gene.csv", "genes.csv"), ("acros.csv", "across.csv")):
+            message = refused(capsys, "select", name, "-k", 10)
+            assert f"{name}: no such file or folder. Did you mean {right}?" in message
+        assert "Check the path" in refused(capsys, "select", "elsewhere/a.csv", "-k", 10)
+
     def test_arrays_have_names_and_no_positions(self, tmp_path, capsys):
         np.savez(tmp_path / "arrays.npz", X=np.eye(3), groups=np.arange(3))
         message = refused(capsys, "select", tmp_path / "arrays.npz", "-t", 1, "-k", 1)
@@ -184,12 +195,24 @@ class TestTransposed:
         with pytest.raises(ValueError, match="drop='a' is the name of 2 columns"):
             read_data(path, transpose=True, drop=["a"])
 
+    @pytest.mark.parametrize("command", ["doctor", "select"])
+    def test_a_table_on_its_side_is_told_from_one_without_labels(self, command, files, capsys):
+        options = ("-k", 10) if command == "select" else ()
+        message = refused(capsys, command, "across.csv", "-t", "tumour", *options)
+        assert "no column is called 'tumour', but a line is" in message
+        assert "add --transpose (transpose=True in Python)" in message
+        message = refused(capsys, command, "genes.csv", *ACROSS, *options)
+        assert "no row is called 'tumour', but a column is" in message
+        assert "leave out --transpose" in message
+        message = refused(capsys, command, "genes.csv", "-t", "tumor", *options)
+        assert "target='tumor' is not there. There is 'tumour'" in message
+
     @pytest.mark.parametrize(
         ("text", "message"),
         [
             ("g,s1,s2\na,1,x\ny,0,1\n", "column 's2', row 'a': 'x' is not a finite number"),
             ("g,s1,s2\na,1,2\ny,0\n", "line 3: there are 2 fields, and the header has 3"),
-            ("g,s1,s2\na,1,2\nb,0,1\n", "no column is named y.*Give the name"),
+            ("g,s1,s2\na,1,2\nb,0,1\n", "no row is named y.*name of the row of labels"),
             ("g,s1,s2\ny,1,2\ny,0,1\n", "the labels could be 'y', 'y'"),
             ("g,s1,s2\n", "a header and no line of data"),
             ("", "the file is empty"),

@@ -10,10 +10,11 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["check_text", "decoding", "read_bytes", "unpacked"]
+__all__ = ["check_text", "decoding", "not_found", "read_bytes", "unpacked"]
 
 # By content, not by name: streams have no name, and names of downloads may be wrong.
 _UNPACKERS = {
@@ -29,7 +30,7 @@ def read_bytes(path: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:
     if isinstance(path, str | os.PathLike):
         source = os.fspath(path)
         if not os.path.exists(source):
-            raise FileNotFoundError(f"{source}: no such file or folder. Check the path.")
+            raise not_found(Path(source))
         content = Path(source).read_bytes()
     else:
         name = getattr(path, "name", None)
@@ -41,6 +42,14 @@ def read_bytes(path: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:
                 'Open the file with mode "rb", or give sys.stdin.buffer.'
             )
     return unpacked(content, source), source
+
+
+def not_found(path: Path) -> FileNotFoundError:
+    """Return the error that there is no such file, with the most similar name in its folder."""
+    beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    likely = get_close_matches(path.name, sorted(beside), n=1)
+    remedy = f"Did you mean {path.with_name(likely[0])}?" if likely else "Check the path."
+    return FileNotFoundError(f"{path}: no such file or folder. {remedy}")
 
 
 def unpacked(content: bytes, source: str) -> bytes:

@@ -14,6 +14,7 @@ __all__ = ["Columns", "Places", "find_label", "first_few"]
 
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
 _Column = str | int
+_N_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,24 @@ class Columns:
         """Return where the labels are, and everything; or say that there are no labels."""
         places = self.places(names, source)
         if places.label is None:
+            # Labels are often in the last of thousands.
+            last = f"; the last is {names[-1][:60]!r}" if len(names) > _N_SHOWN else ""
             raise ValueError(
-                f"{source}: no column is named y, label, target or class. The columns are "
-                f"{first_few(names)}. Give the name of the label column as target."
+                f"{source}: no {self.noun} is named y, label, target or class. The {self.noun}s "
+                f"are {first_few(names)}{last}. Give the name of the {self.noun} of labels as "
+                "target (--target)."
             )
         return places.label, places
+
+    @property
+    def noun(self) -> str:
+        """What a column is in the file."""
+        return "row" if self.transpose else "column"
+
+    def lacks_target(self, names: Sequence[str]) -> bool:
+        """Tell whether the labels have a name that is not among these."""
+        target = _typed(self.target, names)
+        return isinstance(target, str) and target not in names
 
     def refuse_but_target(self, source: str, kind: str) -> None:
         """Raise if something is asked that only tables with named columns can do."""
@@ -139,7 +153,7 @@ def _place(names: Sequence[str], column: _Column, source: str, asked: str) -> in
     return int(column) % len(names)
 
 
-def first_few(names: Sequence[str], n_shown: int = 8) -> str:
+def first_few(names: Sequence[str], n_shown: int = _N_SHOWN) -> str:
     """Return the first few names as text."""
     shown = ", ".join(repr(name[:60]) for name in names[:n_shown]) or "nothing"
     n_left = len(names) - n_shown

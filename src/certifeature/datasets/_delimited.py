@@ -64,10 +64,28 @@ def read_table(
 ) -> tuple[Table, Columns]:
     """Return the fields of a file with a sample in each row, and what its columns are."""
     if columns.transpose:
-        return transposed_table(content, source, delimiter, columns)
-    table = delimited_table(content, source, delimiter)
-    _check_distinct(table.names, source)
+        table, columns = transposed_table(content, source, delimiter, columns)
+    else:
+        table = delimited_table(content, source, delimiter)
+        _check_distinct(table.names, source)
+    if columns.lacks_target(table.names):
+        _check_side(table, columns)
     return table, columns
+
+
+def _check_side(table: Table, columns: Columns) -> None:
+    """Raise if the labels are where they would be in a table with rows for columns.
+
+    This reads the rows, which nobody needs where there are no labels.
+    """
+    if any(record[0].strip() == columns.target for _, record in table.records):
+        samples, remedy = ("columns", "add --transpose (transpose=True in Python)")
+        if columns.transpose:
+            samples, remedy = ("rows", "leave out --transpose (transpose in Python)")
+        raise ValueError(
+            f"{table.source}: no {table.column} is called {columns.target!r}, but a {table.row} "
+            f"is. If the samples are in {samples}, {remedy}."
+        )
 
 
 def _check_names(names: Sequence[str], source: str) -> None:

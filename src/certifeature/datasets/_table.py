@@ -13,6 +13,10 @@ from certifeature.datasets._columns import Columns
 
 __all__ = ["Table", "delimited_table", "transposed_table"]
 
+# The largest that the csv module takes on all systems.
+_MAX_FIELD = 2**31 - 1
+_GEO = ("!series", "!sample", "!platform", "!dataset")
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -74,8 +78,16 @@ def _checked(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield records of which there is at least one, with as many fields as the header."""
     line = 0
-    for line, record in records:
+    for number, (line, record) in enumerate(records):
         if len(record) != n_fields:
+            _check_geo(record, source)
+            if number == 0 and len(record) == n_fields + 1:
+                raise ValueError(
+                    f"{source}: the header has {n_fields} names, and line {line} has {len(record)} "
+                    "fields, one more. R writes no name above the names of the rows: begin the "
+                    "header with a name for them, such as id, and give it as id (--id id); or, if "
+                    "the samples are in columns, add --transpose, which needs no such name."
+                )
             raise ValueError(
                 f"{source}, line {line}: there are {len(record)} fields, and the header has "
                 f"{n_fields}. Correct the line; check that the file is complete."
@@ -90,6 +102,8 @@ def _checked(
 def _records(content: bytes, source: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line of each record that is not blank, and its fields."""
     check_text(content, source)
+    # A line with another separator is one field, which may be long.
+    csv.field_size_limit(max(csv.field_size_limit(), min(len(content), _MAX_FIELD)))
     text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     line = 1
@@ -111,8 +125,33 @@ def _check_header(header: Sequence[str], source: str, delimiter: str) -> None:
             f"{source}: the file is empty. A header with the names of the columns and at least "
             "one line of data are needed."
         )
+    _check_geo(header, source)
     if len(header) == 1:
         raise ValueError(
             f"{source}, header: {header[0].strip()[:60]!r} is one column; a label and at least "
-            f"one feature, separated by {delimiter!r}, are needed. Check the separator."
+            f"one feature, separated by {delimiter!r}, are needed. {_about_separator(header[0])}"
+        )
+
+
+def _about_separator(header: str) -> str:
+    """Return what to do about a header of one column."""
+    if ";" in header:
+        return (
+            "The header has semicolons: save the table as CSV with commas between the columns and "
+            "points in the numbers, not decimal commas."
+        )
+    for delimiter, name, kind in (("\t", "tabs", "tsv"), (",", "commas", "csv")):
+        if delimiter in header:
+            return f"The header has {name}: give --format {kind} (format={kind!r} in Python)."
+    return "Check the separator."
+
+
+def _check_geo(record: Sequence[str], source: str) -> None:
+    """Raise if a record is of the part of a GEO series matrix that is no table."""
+    if record[0].lower().startswith(_GEO):
+        raise ValueError(
+            f"{source}: there is a line {record[0].split()[0][:60]!r}, as in a series matrix of "
+            "GEO, which is no line of a table. Remove the lines that begin with '!', for example "
+            "with: grep -v '^!'. If one of them has the labels, keep it as a line of the table, "
+            "with a name such as class at its beginning."
         )

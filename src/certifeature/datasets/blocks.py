@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from certifeature._parameters import as_count
 from certifeature._progress import listed
-from certifeature.datasets._bytes import read_bytes
+from certifeature.datasets._bytes import not_found, read_bytes
 from certifeature.datasets._checks import checked_data
 from certifeature.datasets._columns import Columns
 from certifeature.datasets._svmlight import check_no_columns, parse_svmlight
@@ -217,5 +217,5 @@ def _files_of(path: Path) -> list[Path]:
         return [path]
     matching = sorted(map(Path, glob(str(path))))
     if not matching:
-        raise FileNotFoundError(f"{path}: no such file or folder. Check the path.")
+        raise not_found(path)
     return matching

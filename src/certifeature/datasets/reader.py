@@ -35,6 +35,7 @@ _FORMATS = {
     ".svmlight": "svmlight",
     ".tsv": "tsv",
 }
+_SPREADSHEETS = frozenset({".ods", ".xls", ".xlsm", ".xlsx"})
 _COMPRESSED = frozenset({".bz2", ".gz", ".xz", ".zst"})
 
 
@@ -149,9 +150,16 @@ def format_of(source: str) -> str:
             "dense X with numpy.savez('data.npz', X=X, y=y), or a sparse one with "
             "scipy.sparse.save_npz as X.npz beside y.npy in a folder."
         )
+    if endings and endings[-1] in _SPREADSHEETS:
+        raise ValueError(
+            f"{source}: spreadsheets are not read. Open it, save the sheet as CSV (UTF-8, with "
+            "commas between the columns and points in the numbers), and give that file."
+        )
     if not endings or endings[-1] not in _FORMATS:
         raise ValueError(
             f"{source}: the name does not tell the format; the endings known are "
-            f"{', '.join(_FORMATS)}. Give format, one of {sorted(_READERS)!r}."
+            f"{', '.join(_FORMATS)}. For a table with tabs between the columns give --format tsv, "
+            "with commas --format csv (format= in Python); the formats are "
+            f"{', '.join(sorted(_READERS))}."
         )
     return _FORMATS[endings[-1]]
