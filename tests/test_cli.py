@@ -203,6 +203,7 @@ class TestSelect:
     def test_installed_command_reads_standard_input(self, data, tmp_path):
         path, _ = write("svm.bz2", data, tmp_path)
         arguments = [COMMAND, "select", "-", "--format", "svmlight", "-k", "9", "-o", "-"]
+        arguments += ["--scale", "none"]
         done = subprocess.run(arguments, input=path.read_bytes(), capture_output=True, check=True)
         lines = done.stdout.decode().splitlines()
         assert len(lines) == 9
@@ -496,7 +497,7 @@ class TestSteering:
     )
     def test_what_cannot_be_asked(self, options, message, csv, capsys):
         size = () if "-k" in options else ("-k", "5")
-        assert run(["select", str(csv), "-t", "tumour", *size, *options]) == 2
+        assert run(["select", str(csv), "-t", "tumour", "--scale", "none", *size, *options]) == 2
         out, err = capsys.readouterr()
         assert out == ""
         assert err.count("\n") == 1
@@ -854,7 +855,9 @@ def cases(folder):
     }
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    select = ["select", csv, "-t", "tumour", "-k", "5"]
+    # Without a note about the scales.
+    given = [csv, "-t", "tumour", "--scale", "none"]
+    select, compare = ["select", *given, "-k", "5"], ["compare", *given]
     return {
         "no file": (["select", folder / "no.csv", "-k", "5"], "no.csv"),
         "target": (["select", csv, "-t", "cancer", "-k", "5"], "cancer"),
@@ -867,7 +870,7 @@ def cases(folder):
         "svmlight": (["select", folder / "bad.svm", "-k", "1"], "line 2"),
         "damaged": (["select", folder / "broken.npz", "-k", "1"], "broken.npz"),
         "format": (["select", folder / "unknown.xyz", "-k", "1"], "unknown.xyz"),
-        "too many": (["select", csv, "-t", "tumour", "-k", "61"], "60 columns"),
+        "too many": ([*select, "-k", "61"], "60 columns"),
         "no number": (["select", csv, "-t", "tumour", "-k", "many"], "many"),
         "negative": (["select", csv, "-t", "tumour", "-k", "-3"], "-3"),
         "zero": (["select", csv, "-t", "tumour", "-k", "0"], "0"),
@@ -886,10 +889,10 @@ def cases(folder):
         "two printed": ([*select, "-o", "-", "--json"], "choose one"),
         "stdin": (["select", "-", "-k", "3"], "--format"),
         "no list": (["certify", csv, "-t", "tumour", "-f", folder / "no.txt"], "no.txt"),
-        "compare k": (["compare", csv, "-t", "tumour", "-k", "60"], "60"),
-        "too many folds": (["select", csv, "-t", "tumour", "-k", "5", "--cv", "40"], "at most"),
+        "compare k": ([*compare, "-k", "60"], "60"),
+        "too many folds": ([*select, "--cv", "40"], "at most"),
         "one fold": (["select", csv, "-t", "tumour", "-k", "5", "--cv", "1"], "--cv"),
-        "compare folds": (["compare", csv, "-t", "tumour", "-k", "5", "--folds", "40"], "40 folds"),
+        "compare folds": ([*compare, "-k", "5", "--folds", "40"], "40 folds"),
         "compare output": (["compare", csv, "-k", "5", "-o", folder / "t.txt"], ".json"),
     }
 
@@ -990,7 +993,8 @@ class TestFiles:
             "from certifeature.cli import main\n"
             "main()\n"
         )
-        arguments = ["select", str(csv), "-t", "tumour", "-k", "5", "--write", str(target)]
+        options = ["-t", "tumour", "-k", "5", "--scale", "none", "--write", str(target)]
+        arguments = ["select", str(csv), *options]
         process = subprocess.Popen(
             [sys.executable, "-c", script, *arguments],
             stdout=subprocess.PIPE,
@@ -1031,7 +1035,8 @@ class TestFiles:
     @pytest.mark.slow
     def test_a_reader_that_stops_reading_is_no_error(self, csv):
         shell = (
-            f"'{COMMAND}' select '{csv}' -t tumour -k 30 -o - | head -1; exit ${{PIPESTATUS[0]}}"
+            f"'{COMMAND}' select '{csv}' -t tumour -k 30 --scale standard -o - | head -1; "
+            "exit ${PIPESTATUS[0]}"
         )
         done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
         assert done.returncode == 0

@@ -413,6 +413,97 @@ class TestDoctor:
         assert "doctor looks at files" in refused(capsys, "doctor", "-")
 
 
+class TestScales:
+    def noted(self, capsys, *arguments):
+        """Return what is on standard error, after work that is done."""
+        assert run([*map(str, arguments), "--json"]) == 0
+        out, err = capsys.readouterr()
+        json.loads(out)
+        return err
+
+    @pytest.fixture
+    def uneven(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        X, y = make_relevant_features(60, 50, 20, random_state=0)
+        np.savez("uneven.npz", X=X * np.logspace(0, 4, 50), y=y)
+        np.savez("even.npz", X=X / X.std(axis=0), y=y)
+        rng = np.random.default_rng(0)
+        words = rng.poisson(0.3, (60, 50)) * np.arange(1, 51)
+        dump_svmlight_file(words, y, "words.svm", zero_based=False)
+        dump_svmlight_file(words / 7, y, "weighted.svm", zero_based=False)
+        (tmp_path / "list.txt").write_text("1\n2\n")
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ("select", "uneven.npz", "-k", 5),
+            ("certify", "uneven.npz", "-f", "list.txt"),
+            ("compare", "uneven.npz", "-k", 5, "-m", "rfe", "--jobs", 1, "--no-tune"),
+        ],
+    )
+    def test_who_says_nothing_of_scales_that_differ_is_told(self, command, uneven, capsys):
+        note = self.noted(capsys, *command)
+        assert note.count("\n") == 1
+        assert note.startswith("certifeature: the features have standard deviations from ")
+        assert "; --scale standard gives all the same weight (--scale none leaves them" in note
+        for scaling in ("none", "standard"):
+            assert self.noted(capsys, *command, "--scale", scaling) == ""
+
+    def test_counts_are_told_of_their_own_scaling(self, uneven, capsys):
+        note = self.noted(capsys, "select", "words.svm", "-k", 5)
+        assert "look like counts" in note
+        assert "--scale tfidf" in note
+
+    @pytest.mark.parametrize("name", ["even.npz", "weighted.svm"])
+    def test_no_note_without_need(self, name, uneven, capsys):
+        assert self.noted(capsys, "select", name, "-k", 5) == ""
+
+    def test_no_note_where_columns_cannot_be_scaled(self, files, capsys):
+        assert self.noted(capsys, "select", "parts", "-k", 5, "--stream") == ""
+
+
+class TestManyLabels:
+    @pytest.fixture
+    def ages(self, tmp_path):
+        X, _ = make_relevant_features(60, 50, 20, random_state=0)
+        table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(50)])
+        people = {"name": [f"P-{i}" for i in range(60)], "age": 20 + np.arange(60) % 40}
+        table.assign(**people).to_csv(tmp_path / "ages.csv", index=False)
+        return tmp_path / "ages.csv"
+
+    @pytest.mark.parametrize("command", ["select", "compare"])
+    def test_numbers_are_no_classes(self, command, ages, capsys):
+        options = ("-t", "age", "--drop", "name", "-k", 5, "--scale", "standard")
+        for model in ("svm", "logistic"):
+            message = refused(capsys, command, ages, *options, "--model", model)
+            assert f"40 different values in 60 rows, and --model {model} tells" in message
+            assert "--model ridge" in message
+            assert "--target" in message
+
+    def test_ridge_predicts_whole_numbers_too(self, ages, capsys):
+        options = ("-t", "age", "--drop", "name", "-k", 5, "--model", "ridge")
+        _, found = chosen(capsys, "select", ages, *options)
+        assert {feature["label"] for feature in found["features"]} <= {"higher", "lower"}
+
+    def test_names_of_rows_are_no_classes(self, ages, capsys):
+        message = refused(capsys, "select", ages, "-t", "name", "--drop", "age", "-k", 5)
+        assert "60 different values in 60 rows, such as 'P-0'" in message
+        assert "--id" in message
+
+    def test_the_doctor_says_so_too(self, ages, capsys):
+        assert run(["doctor", str(ages), "-t", "age"]) == 0
+        text = capsys.readouterr().out
+        assert "labels: age, numbers, 40 different" in text
+        assert "--model ridge" in text
+        assert run(["doctor", str(ages), "-t", "name"]) == 0
+        assert "60 different labels, which look like names of rows" in capsys.readouterr().out
+
+    def test_few_rows_may_have_a_class_each(self, tmp_path, capsys):
+        np.savez(tmp_path / "few.npz", X=np.eye(4), y=np.arange(4))
+        assert len(chosen(capsys, "select", tmp_path / "few.npz", "-k", 2)[0]) == 2
+
+
 class TestBareCommand:
     def test_help_keeps_its_lines(self, capsys):
         assert run([]) == 2

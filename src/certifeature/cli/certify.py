@@ -9,7 +9,8 @@ import typer
 
 from certifeature.cli.certificates import certificate_values, certified
 from certifeature.cli.features import describe, read_features
-from certifeature.cli.loading import Scaling, load, scaled
+from certifeature.cli.labels import check_classes
+from certifeature.cli.loading import load, scaled
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
@@ -28,6 +29,7 @@ from certifeature.cli.options import (
 )
 from certifeature.cli.output import check_writable, json_text, reproduction
 from certifeature.cli.progress import showing
+from certifeature.cli.scales import scaling_or_note
 from certifeature.cli.source import Source
 from certifeature.report import Report, write_report
 
@@ -52,7 +54,7 @@ def certify_command(
         bool, typer.Option("--unsupervised", help="Certify for all rows, without labels.")
     ] = False,
     report: ReportOption = None,
-    scale: ScaleOption = Scaling.none,
+    scale: ScaleOption = None,
     model: ModelOption = Models.svm,
     cost: CostOption = 1.0,
     seed: SeedOption = 0,
@@ -74,16 +76,19 @@ def certify_command(
     check_writable(report, inputs=(*source.inputs(), features))
     with showing("reading"):
         loaded = load(source, needs_labels=not unsupervised)
-        loaded = scaled(loaded, scale)
         sample = read_features(features, loaded.names)
     estimator = linear_model(model, loaded.y, cost, seed)
+    if not unsupervised:
+        check_classes(loaded.y, model)
+    scaling = scaling_or_note(loaded.X, scale)
     with showing("certifying"):
+        loaded = scaled(loaded, scaling)
         certificate, fitted = certified(loaded, sample, estimator, unsupervised=unsupervised)
     if report is not None:
         asked = {
             "Data": str(loaded),
             "Features": str(features),
-            "Scaling": scale.value,
+            "Scaling": scaling.value,
             "Model": str(estimator),
         }
         chosen = describe(sample, loaded.names, fitted)

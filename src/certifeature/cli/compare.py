@@ -12,6 +12,7 @@ import typer
 
 from certifeature._files import write_text
 from certifeature.cli.drawings import drawings
+from certifeature.cli.labels import check_classes
 from certifeature.cli.loading import Loaded, Scaling, check_scaling, load
 from certifeature.cli.options import (
     CostOption,
@@ -32,6 +33,7 @@ from certifeature.cli.options import (
 )
 from certifeature.cli.output import check_writable, json_text, reproduction
 from certifeature.cli.progress import showing
+from certifeature.cli.scales import scaling_or_note
 from certifeature.cli.source import Source
 from certifeature.compare import Comparison, compare, method_named
 from certifeature.report import Report, write_report
@@ -65,7 +67,7 @@ def compare_command(
             "as long.",
         ),
     ] = True,
-    scale: ScaleOption = Scaling.none,
+    scale: ScaleOption = None,
     model: ModelOption = Models.svm,
     cost: CostOption = 1.0,
     seed: SeedOption = 0,
@@ -90,8 +92,10 @@ def compare_command(
     with showing("reading"):
         # Columns are scaled again in each fold, by its training rows.
         loaded = load(source, needs_labels=True)
-        check_scaling(loaded.X, scale)
     estimator = linear_model(model, loaded.y, cost, seed)
+    check_classes(loaded.y, model)
+    scaling = scaling_or_note(loaded.X, scale)
+    check_scaling(loaded.X, scaling)
     with showing("comparing methods"):
         comparison = compare(
             loaded.X,
@@ -99,7 +103,7 @@ def compare_command(
             sorted(sizes),
             methods=names,
             estimator=estimator,
-            scaling=scale.value,
+            scaling=scaling.value,
             tune=tune,
             n_repeats=repeats,
             n_folds=folds,
@@ -109,7 +113,7 @@ def compare_command(
     if output is not None:
         write_text(output, _table(comparison, output.suffix))
     if report is not None:
-        write_report(_report(loaded, comparison, scale, str(estimator)), report)
+        write_report(_report(loaded, comparison, scaling, str(estimator)), report)
     if as_json:
         typer.echo(json_text(_plain(comparison)), nl=False)
     else:
@@ -136,11 +140,11 @@ def _table(comparison: Comparison, suffix: str) -> str:
     return text.getvalue()
 
 
-def _report(loaded: Loaded, comparison: Comparison, scale: Scaling, model: str) -> Report:
+def _report(loaded: Loaded, comparison: Comparison, scaling: Scaling, model: str) -> Report:
     asked = {
         "Data": str(loaded),
         "Cross-validation": f"{comparison.n_repeats} × {comparison.n_folds} folds",
-        "Scaling": scale.value,
+        "Scaling": scaling.value,
         "Model": model,
     }
     title = f"Selectors compared on {Path(loaded.source).name}"

@@ -11,9 +11,8 @@ from certifeature.cli.findings import (
     Findings,
     advice,
     findings,
-    has_decimals,
     looks_transposed,
-    suggested_scaling,
+    predict_numbers,
 )
 from certifeature.cli.options import (
     DataArgument,
@@ -93,15 +92,16 @@ def _default(survey: Survey, found: Findings) -> str:
     """Return what happens to these data without any option but --target."""
     if survey.labels is None or survey.texts or found.n_missing:
         return "refuse the data as they are"
-    model = "ridge regression" if has_decimals(found) else "a linear SVM"
+    model = "ridge regression" if predict_numbers(found) else "a linear SVM"
     return f"choose from {survey.X.shape[1]:,} features, not scaled, for {model} with C = 1"
 
 
 def _classes(target: str | None, found: Findings) -> str:
     name = f"{target}, " if target is not None else ""
     counts = found.classes or {}
-    if has_decimals(found):
-        return f"{name}numbers with decimals"
+    if predict_numbers(found):
+        decimals = " with decimals" if any(float(label) % 1 for label in counts) else ""
+        return f"{name}numbers{decimals}, {len(counts):,} different"
     shown = [f"{label!r} in {n} rows" for label, n in list(counts.items())[:_N_CLASSES]]
     left = len(counts) - len(shown)
     return name + ", ".join(shown) + (f" and {left} more classes" if left else "")
@@ -118,15 +118,14 @@ def _command(source: Source, survey: Survey, found: Findings, kind: str) -> str:
     left_out = [text.name for text in survey.texts if text.name != row_names]
     left_out += [name for name in found.row_numbers if name != row_names]
     dropped = [*source.dropped, *left_out]
-    scaling = suggested_scaling(found)
     n_features = survey.X.shape[1]
     options: dict[str, str | None] = {
         "--format": source.format,
         "--target": source.target or ("COLUMN" if survey.labels is None else None),
         "--id": row_names,
         "--drop": ",".join(dropped) or None,
-        "--scale": scaling,
-        "--model": "ridge" if has_decimals(found) else None,
+        "--scale": found.scaling,
+        "--model": "ridge" if predict_numbers(found) else None,
         "-k": str(min(_SIZE, max(1, n_features // 2))),
     }
     given = [part for name, value in options.items() if value for part in (name, value)]

@@ -9,22 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from certifeature._formulas import is_number
+from certifeature.cli.labels import too_many_classes
+from certifeature.cli.loading import Scaling
+from certifeature.cli.scales import column_deviations, look_like_counts, scaling_for
 from certifeature.datasets.survey import Survey
 
 __all__ = [
     "Findings",
     "advice",
     "findings",
-    "has_decimals",
     "looks_transposed",
-    "suggested_scaling",
+    "predict_numbers",
 ]
 
-# Beyond this ratio of standard deviations, the widest columns decide alone.
-_MAX_RATIO = 10.0
 _MIN_CLASS = 5
 _N_TEXTS = 5
 
@@ -37,7 +36,7 @@ class Findings:
     constant: list[str]
     deviations: NDArray[np.float64]
     n_repeated: int
-    counts_of_something: bool
+    scaling: Scaling | None
     row_numbers: list[str]
     classes: dict[str, int] | None
 
@@ -46,16 +45,13 @@ def findings(survey: Survey) -> Findings:
     """Count what may matter; standard deviations are of columns that vary and lack nothing."""
     X = survey.X
     names = survey.names or [str(number) for number in range(X.shape[1])]
-    values = X.data if sparse.issparse(X) else X
     missing = np.zeros(X.shape[1], dtype=int)
     if not sparse.issparse(X):
         missing = (~np.isfinite(X)).sum(axis=0)
     complete = missing == 0
-    deviations = _deviations(X if complete.all() else X[:, complete])
+    deviations = column_deviations(X if complete.all() else X[:, complete])
     varying = deviations > 0
     places = np.flatnonzero(complete)
-    is_count = bool((values >= 0).all() and (values % 1 == 0).all()) if complete.all() else False
-    mostly_zero = np.count_nonzero(values) <= X.shape[0] * X.shape[1] / 2
     numbered = [] if sparse.issparse(X) else [names[i] for i in places if _numbers_rows(X[:, i])]
     labels = survey.labels
     return Findings(
@@ -63,20 +59,12 @@ def findings(survey: Survey) -> Findings:
         constant=[names[i] for i in places[~varying]],
         deviations=deviations[varying],
         n_repeated=_n_repeated(X),
-        counts_of_something=is_count and mostly_zero and bool(values.size),
+        scaling=scaling_for(
+            X, deviations[varying], counts=bool(complete.all()) and look_like_counts(X)
+        ),
         row_numbers=numbered,
         classes=None if labels is None else dict(Counter(map(_shown, labels)).most_common()),
     )
-
-
-def _deviations(X: Any) -> NDArray[np.float64]:
-    if not X.shape[1]:
-        return np.empty(0)
-    if sparse.issparse(X):
-        return np.sqrt(mean_variance_axis(X, axis=0)[1])
-    spread = np.ptp(X, axis=0)
-    # Rounding gives a column of equal values a deviation that is not quite zero.
-    return np.where(spread > 0, X.std(axis=0), 0.0)
 
 
 def _numbers_rows(column: NDArray[np.float64]) -> bool:
@@ -101,20 +89,16 @@ def _shown(label: Any) -> str:
     return "" if text.lower() in ("nan", "?") else text
 
 
-def suggested_scaling(found: Findings) -> str | None:
-    """Return the scaling that such columns need, if they need one."""
-    if found.counts_of_something:
-        return "tfidf"
-    deviations = found.deviations
-    if deviations.size and deviations.max() > _MAX_RATIO * deviations.min():
-        return "standard"
-    return None
+def predict_numbers(found: Findings) -> bool:
+    """Tell whether the labels are numbers that ridge regression predicts, not classes."""
+    classes = found.classes or {}
+    return all(map(is_number, classes)) and (
+        any(float(label) % 1 for label in classes) or _too_many(classes)
+    )
 
 
-def has_decimals(found: Findings) -> bool:
-    """Tell whether the labels are numbers with decimals, which ridge regression predicts."""
-    labels = list(found.classes or ())
-    return all(map(is_number, labels)) and any(float(label) % 1 for label in labels)
+def _too_many(classes: dict[str, int]) -> bool:
+    return too_many_classes(len(classes), sum(classes.values()))
 
 
 def looks_transposed(survey: Survey, kind: str) -> bool:
@@ -135,7 +119,7 @@ def advice(survey: Survey, found: Findings, kind: str) -> list[str]:
     said = []
     if found.classes is None:
         said.append("There are no labels: name their column with --target.")
-    elif not has_decimals(found):
+    elif not predict_numbers(found):
         said += _about_classes(found.classes)
     said += _about_texts(survey)
     said += [
@@ -151,10 +135,9 @@ def advice(survey: Survey, found: Findings, kind: str) -> list[str]:
             "Some rows are equal: with one of them in training and one in the test, errors look "
             "too good."
         )
-    scaling = suggested_scaling(found)
-    if scaling == "tfidf":
+    if found.scaling is Scaling.tfidf:
         said.append("The values look like counts, most of them zero: --scale tfidf.")
-    elif scaling is not None:
+    elif found.scaling is Scaling.standard:
         said.append(
             "The features have different scales, and the widest would count most: --scale standard."
         )
@@ -178,6 +161,11 @@ def _about_classes(classes: dict[str, int]) -> list[str]:
         return [f"{classes['']} rows have no label: fill them in, or remove the rows."]
     if len(classes) < 2:
         return ["All labels are equal: two classes are needed."]
+    if _too_many(classes):
+        return [
+            f"There are {len(classes):,} different labels, which look like names of rows: name "
+            "another column with --target."
+        ]
     rarest = min(classes, key=lambda name: classes[name])
     if classes[rarest] < _MIN_CLASS:
         rows = "row" if classes[rarest] == 1 else "rows"

@@ -10,6 +10,7 @@ import typer
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 
+from certifeature.cli.labels import are_numbers, has_decimals
 from certifeature.cli.loading import Scaling
 from certifeature.compare import METHODS
 from certifeature.support import default_model
@@ -93,9 +94,10 @@ FormatOption = Annotated[
     ),
 ]
 ScaleOption = Annotated[
-    Scaling,
+    Scaling | None,
     typer.Option(
         "--scale",
+        show_default="none",
         help="How to scale the columns first: none; standard (mean 0, variance 1), for "
         "measurements such as gene expression; tfidf, for word counts.",
     ),
@@ -111,8 +113,8 @@ ModelOption = Annotated[
     typer.Option(
         help="Model that features are chosen for: svm, a linear SVM with a squared hinge loss; "
         "logistic, logistic regression; ridge, a ridge classifier, or ridge regression where the "
-        "labels are numbers with decimals. Ridge takes alpha = 1/(2C), so that C means the same "
-        "for all.",
+        "labels are numbers with decimals, or numbers with more different values than half of the "
+        "rows. Ridge takes alpha = 1/(2C), so that C means the same for all.",
     ),
 ]
 SeedOption = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
@@ -142,8 +144,7 @@ ReportOption = Annotated[
 
 def linear_model(model: Models, y: NDArray[Any] | None, cost: float, seed: int = 0) -> Any:
     """Return the model that features are chosen for, unfitted."""
-    has_decimals = y is not None and y.dtype.kind == "f" and bool((y % 1 != 0).any())
-    if has_decimals and model is not Models.ridge:
+    if y is not None and has_decimals(y) and model is not Models.ridge:
         raise ValueError(
             f"the labels are numbers with decimals, and --model {model} tells classes apart; use "
             "--model ridge, or labels that are classes."
@@ -152,4 +153,5 @@ def linear_model(model: Models, y: NDArray[Any] | None, cost: float, seed: int =
         return default_model(seed).set_params(C=cost)
     if model is Models.logistic:
         return LogisticRegression(C=cost)
-    return (Ridge if has_decimals else RidgeClassifier)(alpha=1 / (2 * cost))
+    predicts_numbers = y is not None and are_numbers(y)
+    return (Ridge if predicts_numbers else RidgeClassifier)(alpha=1 / (2 * cost))

@@ -22,6 +22,7 @@ from certifeature.cli.choosing import (
     Wishes,
 )
 from certifeature.cli.features import feature_list
+from certifeature.cli.labels import check_classes
 from certifeature.cli.loading import Scaling, load, load_blocks
 from certifeature.cli.options import (
     CostOption,
@@ -46,6 +47,7 @@ from certifeature.cli.output import (
     write_data,
 )
 from certifeature.cli.progress import showing
+from certifeature.cli.scales import scaling_or_note
 from certifeature.cli.source import Source
 from certifeature.cli.task import Task, choose, estimate
 from certifeature.compare import method_named
@@ -103,7 +105,7 @@ def select_command(
         ),
     ] = None,
     report: ReportOption = None,
-    scale: ScaleOption = Scaling.none,
+    scale: ScaleOption = None,
     model: ModelOption = Models.svm,
     cost: CostOption = 1.0,
     seed: SeedOption = 0,
@@ -143,7 +145,11 @@ def select_command(
     with showing("reading"):
         loaded = (load_blocks if stream else load)(source, needs_labels=not unsupervised)
     check_data_file(write, loaded)
-    task = Task(loaded, wishes, linear_model(model, loaded.y, cost, seed), scale, seed)
+    estimator = linear_model(model, loaded.y, cost, seed)
+    if not unsupervised:
+        check_classes(loaded.y, model)
+    scaling = Scaling.none if stream else scaling_or_note(loaded.X, scale)
+    task = Task(loaded, wishes, estimator, scaling, seed)
     if cv is None and report is not None and not unsupervised:
         cv = n_folds_for(loaded.y, task.model)
     choice = choose(task, estimate(task, cv) if cv else None)
@@ -165,12 +171,14 @@ def select_command(
             typer.echo(f"Report: {report}")
 
 
-def _check_streams(wishes: Wishes, scale: Scaling, cv: int | None, write: Path | None) -> None:
+def _check_streams(
+    wishes: Wishes, scale: Scaling | None, cv: int | None, write: Path | None
+) -> None:
     """Raise, before any long work, if something is asked that needs all rows in memory."""
     options = {
         f"--method {wishes.method.name}": not wishes.method.ours,
         "-k cv": wishes.size == CROSS_VALIDATED,
-        f"--scale {scale}": scale is not Scaling.none,
+        f"--scale {scale}": scale not in (None, Scaling.none),
         "--cv": bool(cv),
         "--write": write is not None,
     }
