@@ -368,9 +368,39 @@ class TestDoctor:
         assert run(["doctor", "across.csv"]) == 0
         text = capsys.readouterr().out
         assert "add --transpose" in text
-        assert (
-            text.splitlines()[-1] == "Try: certifeature doctor across.csv --transpose --target ROW"
-        )
+        assert text.splitlines()[-1] == "Try: certifeature doctor across.csv --transpose"
+
+    @pytest.mark.parametrize(
+        "given", [["genes.csv"], ["genes.parquet"], ["across.csv", "--transpose"]]
+    )
+    def test_what_may_be_the_label_is_named_and_not_dropped(self, given, files, capsys):
+        assert run(["doctor", *given]) == 0
+        text = capsys.readouterr().out
+        noun = "row" if "--transpose" in given else "column"
+        assert f"There are no labels: name their {noun} with --target." in text
+        assert "'site' may be the label: 'Oslo' in 30 rows, 'Rome' in 30: --target site." in text
+        assert "'tumour' may be the label: '1' in 36 rows, '-1' in 24: --target tumour." in text
+        command = shlex.split(text.splitlines()[-1].removeprefix("Try: "))
+        assert command[command.index("--target") + 1] == "tumour"
+        assert command[command.index("--drop") + 1] == "site"
+        assert run(command[1:]) == 0
+
+    def test_the_only_text_may_be_the_label_wherever_it_is(self, files, frame, capsys):
+        frame.drop(columns="tumour").to_csv("site.csv", index=False)
+        assert run(["doctor", "site.csv"]) == 0
+        text = capsys.readouterr().out
+        assert "'site' may be the label" in text
+        assert "--drop" not in text
+        assert "--target site --id patient" in text
+
+    def test_the_last_of_many_columns_alike_is_no_label(self, tmp_path, capsys):
+        genotypes = np.random.default_rng(0).integers(0, 3, (30, 20))
+        table = pd.DataFrame(genotypes, columns=[f"snp{j}" for j in range(20)])
+        table.to_csv(tmp_path / "snp.csv", index=False)
+        assert run(["doctor", str(tmp_path / "snp.csv")]) == 0
+        text = capsys.readouterr().out
+        assert "may be the label" not in text
+        assert "--target COLUMN" in text
 
     def test_what_stands_in_the_way(self, tmp_path, capsys):
         path = tmp_path / "people.csv"

@@ -11,6 +11,7 @@ from certifeature.cli.findings import (
     Findings,
     advice,
     findings,
+    likely_target,
     looks_transposed,
     predict_numbers,
 )
@@ -56,7 +57,8 @@ def doctor_command(
         kind, survey = source.survey()
     with showing("looking"):
         found = findings(survey)
-    said, command = advice(survey, found, kind), _command(source, survey, found, kind)
+    said = advice(survey, found, kind, "row" if transpose else "column")
+    command = _command(source, survey, found, kind)
     if as_json:
         typer.echo(json_text(_values(source, kind, survey, found, said, command)), nl=False)
         return
@@ -110,18 +112,21 @@ def _classes(target: str | None, found: Findings) -> str:
 def _command(source: Source, survey: Survey, found: Findings, kind: str) -> str:
     """Return the command that would choose features of these data, or tell more of them."""
     if looks_transposed(survey, kind):
-        words = ["certifeature", "doctor", *source.paths, "--transpose", "--target", "ROW"]
-        return shlex.join(words)
+        form = ["--format", source.format] if source.format else []
+        return shlex.join(["certifeature", "doctor", *source.paths, *form, "--transpose"])
+    target = source.target or likely_target(survey)
+    if target is None and survey.labels is None:
+        target = "ROW" if source.transpose else "COLUMN"
     n_rows = survey.X.shape[0]
     ids = [text.name for text in survey.texts if text.n_different == n_rows] + found.row_numbers
     row_names = source.id if source.id is not None else next(iter(ids), None)
-    left_out = [text.name for text in survey.texts if text.name != row_names]
+    left_out = [text.name for text in survey.texts if text.name not in (row_names, target)]
     left_out += [name for name in found.row_numbers if name != row_names]
     dropped = [*source.dropped, *left_out]
     n_features = survey.X.shape[1]
     options: dict[str, str | None] = {
         "--format": source.format,
-        "--target": source.target or ("COLUMN" if survey.labels is None else None),
+        "--target": target,
         "--id": row_names,
         "--drop": ",".join(dropped) or None,
         "--scale": found.scaling,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "Findings",
     "advice",
     "findings",
+    "likely_target",
     "looks_transposed",
     "predict_numbers",
 ]
@@ -109,8 +111,25 @@ def looks_transposed(survey: Survey, kind: str) -> bool:
     return first.place == 0 and first.n_different == n_rows > survey.n_columns
 
 
-def advice(survey: Survey, found: Findings, kind: str) -> list[str]:
-    """Return sentences about what stands in the way, or should be known."""
+def likely_target(survey: Survey) -> str | None:
+    """Return the last column that may hold the labels, if they are not known."""
+    return survey.candidates[-1].name if survey.candidates else None
+
+
+def advice(survey: Survey, found: Findings, kind: str, column: str) -> list[str]:
+    """Return sentences about what stands in the way, or should be known.
+
+    Parameters
+    ----------
+    survey : Survey
+        What is in the data.
+    found : Findings
+        What was counted in them.
+    kind : str
+        Format of the data.
+    column : {"column", "row"}
+        What a column is in the file.
+    """
     if looks_transposed(survey, kind):
         return [
             "This looks like features in rows and samples in columns: add --transpose, and name "
@@ -118,7 +137,12 @@ def advice(survey: Survey, found: Findings, kind: str) -> list[str]:
         ]
     said = []
     if found.classes is None:
-        said.append("There are no labels: name their column with --target.")
+        said.append(f"There are no labels: name their {column} with --target.")
+        said += [
+            f"{candidate.name!r} may be the label: {_counted(candidate.counts)}: "
+            f"--target {shlex.quote(candidate.name)}."
+            for candidate in survey.candidates[-_N_TEXTS:]
+        ]
     elif not predict_numbers(found):
         said += _about_classes(found.classes)
     said += _about_texts(survey)
@@ -127,7 +151,7 @@ def advice(survey: Survey, found: Findings, kind: str) -> list[str]:
         for name in found.row_numbers
     ]
     if found.n_missing:
-        said.append("Values are missing or infinite: fill them in, or --drop their columns.")
+        said.append(f"Values are missing or infinite: fill them in, or --drop their {column}s.")
     if found.constant:
         said.append("Constant features tell nothing: --drop them, or let them be.")
     if found.n_repeated:
@@ -146,14 +170,20 @@ def advice(survey: Survey, found: Findings, kind: str) -> list[str]:
 
 def _about_texts(survey: Survey) -> list[str]:
     said = []
-    for text in survey.texts[:_N_TEXTS]:
+    texts = [text for text in survey.texts if text.name != likely_target(survey)]
+    for text in texts[:_N_TEXTS]:
         names_rows = text.n_different == survey.X.shape[0]
         remedy = f"--{'id' if names_rows else 'drop'} {text.name!r}, or encode it as numbers"
         different = "all different" if names_rows else f"{text.n_different} different"
         said.append(f"{text.name!r} is text, such as {text.example[:30]!r}, {different}: {remedy}.")
-    if len(survey.texts) > _N_TEXTS:
-        said.append(f"So are {len(survey.texts) - _N_TEXTS} others.")
+    if len(texts) > _N_TEXTS:
+        said.append(f"So are {len(texts) - _N_TEXTS} others.")
     return said
+
+
+def _counted(counts: dict[str, int]) -> str:
+    (first, n_first), *others = counts.items()
+    return ", ".join([f"{first!r} in {n_first} rows", *(f"{name!r} in {n}" for name, n in others)])
 
 
 def _about_classes(classes: dict[str, int]) -> list[str]:

@@ -93,7 +93,7 @@ class Source:
         labels = None if data.y is None else data.y.tolist()
         names = None if data.feature_names is None else data.feature_names.tolist()
         n_columns = data.X.shape[1] + (labels is not None)
-        return kind, Survey(n_columns, data.X, names, [], labels, self.target, self.id)
+        return kind, Survey(n_columns, data.X, names, [], labels, self.target, self.id, [])
 
     def _read_one(self, path: str | BinaryIO) -> Dataset:
         return read_data(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from certifeature.datasets._columns import Columns
 from certifeature.datasets._delimited import is_missing, is_plain_number, read_table
 from certifeature.datasets._parquet import is_numeric, parquet_table
 
-__all__ = ["Survey", "Text", "survey_table"]
+__all__ = ["Candidate", "Survey", "Text", "survey_table"]
+
+_MAX_CLASSES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +28,14 @@ class Text:
     place: int
     example: str
     n_different: int
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A column that may hold the labels, and how often it has each of its values."""
+
+    name: str
+    counts: dict[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +56,8 @@ class Survey:
         Labels, "" where one is missing.
     target, id : str or None
         Names of the columns of labels and of row names.
+    candidates : list of Candidate
+        Where there are no labels, features that may be them.
     """
 
     n_columns: int
@@ -54,6 +67,7 @@ class Survey:
     labels: list[Any] | None
     target: str | None
     id: str | None
+    candidates: list[Candidate]
 
 
 def survey_table(path: str, columns: Columns, kind: str) -> Survey:
@@ -85,6 +99,10 @@ def survey_table(path: str, columns: Columns, kind: str) -> Survey:
             texts.append(Text(names[place], place, found, len(set(values[place]))))
         else:
             numeric[names[place]] = found
+    candidates = []
+    if places.label is None:
+        of_text = [text.place for text in texts]
+        candidates = _candidates(names, values, of_text, places.features[-2:])
     n_rows = len(values[0])
     X = np.column_stack([*numeric.values()]) if numeric else np.empty((n_rows, 0))
     label, row_names = places.label, places.id
@@ -96,7 +114,31 @@ def survey_table(path: str, columns: Columns, kind: str) -> Survey:
         labels=None if label is None else ["" if v is None else v for v in values[label]],
         target=None if label is None else names[label],
         id=None if row_names is None else names[row_names],
+        candidates=candidates,
     )
+
+
+def _candidates(
+    names: list[str], values: list[Any], texts: list[int], last_two: list[int]
+) -> list[Candidate]:
+    """Return columns with few values, in their order: of text, or the last if it has whole numbers.
+
+    Where the one before the last is like it, all may be (genotypes, for example), and it is none.
+    """
+    few = {place: counts for place in {*texts, *last_two} if (counts := _few(values[place]))}
+    numbers = [place for place in last_two if place in few and place not in texts]
+    likely = [place for place in sorted(few) if place in texts or numbers == last_two[-1:]]
+    return [Candidate(names[place], few[place]) for place in likely]
+
+
+def _few(values: Any) -> dict[str, int] | None:
+    """Return how often each value occurs, if they are few texts or whole numbers."""
+    if isinstance(values, np.ndarray):
+        values = [f"{value:g}" for value in values]
+    counts = Counter(str(value).strip() for value in values)
+    is_whole = all(not is_plain_number(value) or float(value) % 1 == 0 for value in counts)
+    is_few = 2 <= len(counts) <= min(_MAX_CLASSES, len(values) // 2)
+    return dict(counts.most_common()) if is_whole and is_few and "" not in counts else None
 
 
 def _numbers(values: Any) -> NDArray[np.float64] | str:
