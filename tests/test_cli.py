@@ -603,6 +603,34 @@ class TestCertify:
         run_json(capsys, "select", path, "-k", 8, "-o", chosen)
         assert run_json(capsys, "certify", path, "-f", chosen)["n_selected"] == 8
 
+    def test_a_list_that_ends_in_csv_is_a_table(self, csv, tmp_path, capsys):
+        plain, table = tmp_path / "chosen.txt", tmp_path / "chosen.CSV"
+        arguments = ("select", csv, "-t", "tumour", "-k", 15)
+        found = run_json(capsys, *arguments, "-o", table)["features"]
+        written = pd.read_csv(table)
+        assert list(written)[:6] == ["rank", "feature", "scale", "weight", "points_to", "why"]
+        assert written["feature"].tolist() == [feature["name"] for feature in found]
+        assert written["scale"].tolist() == [feature["scale"] for feature in found]
+        assert set(written["points_to"]) <= {"yes", "no"}
+        run_json(capsys, *arguments, "-o", plain)
+        certify = ("certify", csv, "-t", "tumour", "-f")
+        assert run_json(capsys, *certify, table) == run_json(capsys, *certify, plain)
+        kept = run_json(capsys, *arguments, "--keep", f"@{table}")["features"]
+        assert {feature["why"] for feature in kept} == {"fixed"}
+
+    def test_a_table_of_features_goes_by_the_names_of_its_columns(self, tmp_path):
+        names = np.array(["a", "feature", "=b"])
+        path = tmp_path / "mine.csv"
+        path.write_text('"note","feature"\nfirst,\'=b\n\n"one, two",a\n')
+        sample = read_features(path, names)
+        assert sample.indices.tolist() == [2, 0]
+        assert sample.weights.tolist() == [1, 1]
+        path.write_text("scale,feature\n0.5,a,2\n")
+        with pytest.raises(ValueError, match=r"mine.csv, line 2: there are 3 fields"):
+            read_features(path, names)
+        path.write_text("feature\t2\na\t3\n")
+        assert read_features(path, names).weights.tolist() == [2, 3]
+
     @pytest.mark.parametrize("target", ["chosen.txt", "reduced.csv", "reduced.tsv"])
     def test_names_never_become_formulas(self, target, data, tmp_path, capsys):
         X, y, names = data

@@ -299,7 +299,10 @@ class TestBadText:
             (b"a,b,y\n1,2,caf\xe9\n", r"line 2: byte 0xe9 at offset 13 .*UTF-8.*iconv"),
             ("a,b,y\n1,2,0\n".encode("utf-16"), r"line 1: byte 0x00 at offset 3, .*utf-16"),
             (b"a;b;y\n1,5;2;0\n", r"header has semicolons: save .* with commas .* decimal commas"),
-            (b";".join([b"gene"] * 50_000) + b"\n1;2\n", r"header has semicolons"),
+            (b";".join([b"gene"] * 50_000) + b"\n1;2\n", r"line 1: field larger.*has semicolons"),
+            (b'"a";"y"\n"1";"0"\n', r"line 1: .*has semicolons"),
+            (b'"a\n1\n', r"line 1: unexpected end.*quotation"),
+            (b"a,y\n1," + b"x" * 200_000, r"line 2: field larger than field limit.*quotation"),
             (b"a\tb\ty\n1\t2\t0\n", r"header has tabs: give --format tsv \(format='tsv'"),
             (
                 b"a,y\nr1,1,0\n",

@@ -43,7 +43,8 @@ def certify_command(
         typer.Option(
             "--features",
             "-f",
-            help="File with one feature name per line; a scale may follow after a tab.",
+            help="File with one feature name per line; a scale may follow after a tab. Or a .csv "
+            "file with columns named feature and scale, as select -o writes.",
         ),
     ],
     target: TargetOption = None,

@@ -57,8 +57,9 @@ KeepOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="Feature that is chosen in any case (for bss); may be repeated. Several with commas "
-        "between them, or @FILE with one name per line, will do too. A feature without a name goes "
-        "by its number, from 0 as in Python; in SVMlight files, index 1 is feature 0.",
+        "between them, or @FILE with one name per line or as -o wrote it, will do too. A feature "
+        "without a name goes by its number, from 0 as in Python; in SVMlight files, index 1 is "
+        "feature 0.",
     ),
 ]
 OrderOption = Annotated[

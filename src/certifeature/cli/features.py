@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from certifeature._formulas import guarded, unguarded
 from certifeature.report import Feature
+from certifeature.report.view import features_csv
 from certifeature.sparsify import Sample
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.fitted import dense_coef
 
-__all__ = ["describe", "feature_list", "kept_features", "read_features"]
+__all__ = ["describe", "feature_list", "features_text", "kept_features", "read_features"]
 
 
 def describe(sample: Sample, names: NDArray[np.str_], model: Any) -> list[Feature]:
@@ -52,6 +53,15 @@ def _weights_and_labels(model: Any, sample: Sample) -> tuple[Any, Any]:
     return sizes, None
 
 
+def features_text(features: list[Feature], path: Path) -> str:
+    """Return what is written to a file: a table if its name ends in .csv, else a plain list."""
+    return features_csv(features) if _is_csv(path) else feature_list(features)
+
+
+def _is_csv(path: Path) -> bool:
+    return path.suffix.lower() == ".csv"
+
+
 def feature_list(features: list[Feature]) -> str:
     """Return a line for each feature: name, tab, scale. No name can become a formula."""
     text = io.StringIO()
@@ -61,7 +71,10 @@ def feature_list(features: list[Feature]) -> str:
 
 
 def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
-    """Read a list of names, one per line, each with a scale after a tab or without."""
+    """Read a list of names, one per line, each with a scale after a tab or without.
+
+    A .csv file may be a table instead, with a column named feature and perhaps one named scale.
+    """
     places = _places(names)
     scales: dict[int, float] = {}
     for line, row in _lines(path):
@@ -104,17 +117,37 @@ def _place(name: str, places: Mapping[str, int], where: str) -> int:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield number and fields of each line; a byte-order mark is no part of a name."""
+    """Yield the number of each line, and its name and scale, as far as they are there.
+
+    A byte-order mark is no part of a name.
+    """
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: this is not UTF-8 text (byte {error.start}).") from error
     rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t")
     try:
+        names = [name.strip('"') for name in text.partition("\n")[0].strip().split(",")]
+        if _is_csv(path) and "feature" in names and len(names) > 1:
+            rows = csv.reader(io.StringIO(text, newline=""))
+            header = next(rows)
+            for row in rows:
+                yield rows.line_num, _by_name(row, header, f"{path}, line {rows.line_num}")
         for row in rows:
             yield rows.line_num, row
     except csv.Error as error:
         raise ValueError(f"{path}, line {rows.line_num}: {error}.") from error
+
+
+def _by_name(row: list[str], header: list[str], where: str) -> list[str]:
+    """Return name and scale in the row of a table, or nothing if the row is blank."""
+    if row and len(row) != len(header):
+        raise ValueError(
+            f"{where}: there are {len(row)} fields, and the header has {len(header)}. Correct the "
+            "line."
+        )
+    fields = dict(zip(header, row, strict=False))
+    return [fields[name] for name in ("feature", "scale") if name in fields]
 
 
 def _scale(row: list[str], where: str) -> float:

@@ -21,7 +21,7 @@ from certifeature.cli.choosing import (
     TrustOption,
     Wishes,
 )
-from certifeature.cli.features import feature_list
+from certifeature.cli.features import feature_list, features_text
 from certifeature.cli.labels import check_classes
 from certifeature.cli.loading import Scaling, load, load_blocks
 from certifeature.cli.options import (
@@ -94,7 +94,12 @@ def select_command(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write names and scales to this file; - prints them."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write names and scales to this file; if it ends in .csv, as a table with rank, "
+            "weight and the rest. - prints them.",
+        ),
     ] = None,
     write: Annotated[
         Path | None,
@@ -154,8 +159,10 @@ def select_command(
         cv = n_folds_for(loaded.y, task.model)
     choice = choose(task, estimate(task, cv) if cv else None)
     if output is not None:
-        text = feature_list(choice.features)
-        sys.stdout.write(text) if to_stdout else write_text(output, text)
+        if to_stdout:
+            sys.stdout.write(feature_list(choice.features))
+        else:
+            write_text(output, features_text(choice.features, output))
     if write is not None:
         columns, scales = choice.sample.indices, choice.sample.weights
         reduced = scaled_columns(task.scaled.X[:, columns], scales)

@@ -13,8 +13,6 @@ from certifeature.datasets._columns import Columns
 
 __all__ = ["Table", "delimited_table", "transposed_table"]
 
-# The largest that the csv module takes on all systems.
-_MAX_FIELD = 2**31 - 1
 _GEO = ("!series", "!sample", "!platform", "!dataset")
 
 
@@ -102,8 +100,6 @@ def _checked(
 def _records(content: bytes, source: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line of each record that is not blank, and its fields."""
     check_text(content, source)
-    # A line with another separator is one field, which may be long.
-    csv.field_size_limit(max(csv.field_size_limit(), min(len(content), _MAX_FIELD)))
     text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     line = 1
@@ -113,10 +109,12 @@ def _records(content: bytes, source: str, delimiter: str) -> Iterator[tuple[int,
                 yield line, record
             line = reader.line_num + 1
     except csv.Error as error:
-        raise ValueError(
-            f"{source}, line {line}: {error}. Correct the quotation marks of the record that "
-            "starts there."
-        ) from None
+        remedy = "Correct the quotation marks of the record that starts there."
+        header = content.partition(b"\n")[0].decode()
+        if line == 1 and delimiter not in header and any(mark in header for mark in ",;\t"):
+            # A header with another separator is one field: too long, or with marks inside.
+            remedy = _about_separator(header)
+        raise ValueError(f"{source}, line {line}: {error}. {remedy}") from None
 
 
 def _check_header(header: Sequence[str], source: str, delimiter: str) -> None:
