@@ -343,8 +343,9 @@ class TestDoctor:
         for given in (["genes.csv", "-t", "tumour"], ["across.csv", "--transpose", "-t", "tumour"]):
             assert run(["doctor", *given]) == 0
             text = capsys.readouterr().out
-            assert "60 rows, 2,003 columns" in text
-            assert "labels: tumour, '1' in 36 rows, '-1' in 24 rows" in text
+            rows, columns = ("columns", "rows") if "--transpose" in given else ("rows", "columns")
+            assert f"60 {rows}, 2,003 {columns}" in text
+            assert f"labels: tumour, '1' in 36 {rows}, '-1' in 24 {rows}" in text
             assert "features: 2,000 of numbers" in text
             assert "'site' is text, such as 'Oslo', 2 different: --drop 'site'" in text
             assert "select would refuse the data as they are" in text
@@ -376,10 +377,10 @@ class TestDoctor:
     def test_what_may_be_the_label_is_named_and_not_dropped(self, given, files, capsys):
         assert run(["doctor", *given]) == 0
         text = capsys.readouterr().out
-        noun = "row" if "--transpose" in given else "column"
-        assert f"There are no labels: name their {noun} with --target." in text
-        assert "'site' may be the label: 'Oslo' in 30 rows, 'Rome' in 30: --target site." in text
-        assert "'tumour' may be the label: '1' in 36 rows, '-1' in 24: --target tumour." in text
+        rows, column = ("columns", "row") if "--transpose" in given else ("rows", "column")
+        assert f"There are no labels: name their {column} with --target." in text
+        assert f"'site' may be the label: 'Oslo' in 30 {rows}, 'Rome' in 30: --target site." in text
+        assert f"'tumour' may be the label: '1' in 36 {rows}, '-1' in 24: --target tumour" in text
         command = shlex.split(text.splitlines()[-1].removeprefix("Try: "))
         assert command[command.index("--target") + 1] == "tumour"
         assert command[command.index("--drop") + 1] == "site"

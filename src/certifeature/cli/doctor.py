@@ -57,7 +57,7 @@ def doctor_command(
         kind, survey = source.survey()
     with showing("looking"):
         found = findings(survey)
-    said = advice(survey, found, kind, "row" if transpose else "column")
+    said = advice(survey, found, kind, transposed=transpose)
     command = _command(source, survey, found, kind)
     if as_json:
         typer.echo(json_text(_values(source, kind, survey, found, said, command)), nl=False)
@@ -70,23 +70,26 @@ def doctor_command(
 
 def _facts(source: Source, kind: str, survey: Survey, found: Findings) -> list[str]:
     n_rows, n_numeric = survey.X.shape
-    lines = [f"{' '.join(source.paths)}: {kind}, {n_rows:,} rows, {survey.n_columns:,} columns"]
+    # What a sample and a feature are in the file.
+    rows, columns = ("columns", "rows") if source.transpose else ("rows", "columns")
+    shape = f"{n_rows:,} {rows}, {survey.n_columns:,} {columns}"
+    lines = [f"{' '.join(source.paths)}: {kind}, {shape}"]
     if survey.id is not None:
-        lines.append(f"row names: {survey.id or 'the header'}")
+        lines.append(f"{rows[:-1]} names: {survey.id or 'the header'}")
     if found.classes is not None:
-        lines.append(f"labels: {_classes(survey.target, found)}")
+        lines.append(f"labels: {_classes(survey.target, found, rows)}")
     texts = f", and {len(survey.texts):,} of text" if survey.texts else ""
     lines.append(f"features: {n_numeric:,} of numbers{texts}")
     if found.n_missing:
-        columns = first_few(list(found.n_missing), 4)
+        places = first_few(list(found.n_missing), 4)
         n_missing = sum(found.n_missing.values())
-        lines.append(f"missing or infinite values: {n_missing:,}, in {columns}")
+        lines.append(f"missing or infinite values: {n_missing:,}, in {places}")
     if found.constant:
         lines.append(f"constant: {first_few(found.constant, 4)}")
     if found.deviations.size:
         low, high = found.deviations.min(), found.deviations.max()
         lines.append(f"standard deviations: {low:.3g} to {high:.3g}")
-    lines.append(f"equal rows: {found.n_repeated or 'none'}")
+    lines.append(f"equal {rows}: {found.n_repeated or 'none'}")
     return [*lines, f"select would {_default(survey, found)}"]
 
 
@@ -98,13 +101,16 @@ def _default(survey: Survey, found: Findings) -> str:
     return f"choose from {survey.X.shape[1]:,} features, not scaled, for {model} with C = 1"
 
 
-def _classes(target: str | None, found: Findings) -> str:
+def _classes(target: str | None, found: Findings, rows: str) -> str:
     name = f"{target}, " if target is not None else ""
     counts = found.classes or {}
     if predict_numbers(found):
         decimals = " with decimals" if any(float(label) % 1 for label in counts) else ""
         return f"{name}numbers{decimals}, {len(counts):,} different"
-    shown = [f"{label!r} in {n} rows" for label, n in list(counts.items())[:_N_CLASSES]]
+    shown = [
+        f"{label!r} in {n} {rows if n > 1 else rows[:-1]}"
+        for label, n in list(counts.items())[:_N_CLASSES]
+    ]
     left = len(counts) - len(shown)
     return name + ", ".join(shown) + (f" and {left} more classes" if left else "")
 

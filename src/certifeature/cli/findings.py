@@ -116,7 +116,7 @@ def likely_target(survey: Survey) -> str | None:
     return survey.candidates[-1].name if survey.candidates else None
 
 
-def advice(survey: Survey, found: Findings, kind: str, column: str) -> list[str]:
+def advice(survey: Survey, found: Findings, kind: str, *, transposed: bool) -> list[str]:
     """Return sentences about what stands in the way, or should be known.
 
     Parameters
@@ -127,8 +127,8 @@ def advice(survey: Survey, found: Findings, kind: str, column: str) -> list[str]
         What was counted in them.
     kind : str
         Format of the data.
-    column : {"column", "row"}
-        What a column is in the file.
+    transposed : bool
+        Whether the file has a sample in each column.
     """
     if looks_transposed(survey, kind):
         return [
@@ -136,18 +136,19 @@ def advice(survey: Survey, found: Findings, kind: str, column: str) -> list[str]
             "the row of labels with --target."
         ]
     said = []
+    column, rows = ("row", "columns") if transposed else ("column", "rows")
     if found.classes is None:
         said.append(f"There are no labels: name their {column} with --target.")
         said += [
-            f"{candidate.name!r} may be the label: {_counted(candidate.counts)}: "
+            f"{candidate.name!r} may be the label: {_counted(candidate.counts, rows)}: "
             f"--target {shlex.quote(candidate.name)}."
             for candidate in survey.candidates[-_N_TEXTS:]
         ]
     elif not predict_numbers(found):
-        said += _about_classes(found.classes)
+        said += _about_classes(found.classes, rows)
     said += _about_texts(survey)
     said += [
-        f"Feature {name!r} numbers the rows: --id {name!r}, or --drop it."
+        f"Feature {name!r} numbers the {rows}: --id {name!r}, or --drop it."
         for name in found.row_numbers
     ]
     if found.n_missing:
@@ -156,7 +157,7 @@ def advice(survey: Survey, found: Findings, kind: str, column: str) -> list[str]
         said.append("Constant features tell nothing: --drop them, or let them be.")
     if found.n_repeated:
         said.append(
-            "Some rows are equal: with one of them in training and one in the test, errors look "
+            f"Some {rows} are equal: with one of them in training and one in the test, errors look "
             "too good."
         )
     if found.scaling is Scaling.tfidf:
@@ -181,23 +182,25 @@ def _about_texts(survey: Survey) -> list[str]:
     return said
 
 
-def _counted(counts: dict[str, int]) -> str:
+def _counted(counts: dict[str, int], rows: str) -> str:
     (first, n_first), *others = counts.items()
-    return ", ".join([f"{first!r} in {n_first} rows", *(f"{name!r} in {n}" for name, n in others)])
+    return ", ".join(
+        [f"{first!r} in {n_first} {rows}", *(f"{name!r} in {n}" for name, n in others)]
+    )
 
 
-def _about_classes(classes: dict[str, int]) -> list[str]:
+def _about_classes(classes: dict[str, int], rows: str) -> list[str]:
     if "" in classes:
-        return [f"{classes['']} rows have no label: fill them in, or remove the rows."]
+        return [f"{classes['']} {rows} have no label: fill them in, or remove the {rows}."]
     if len(classes) < 2:
         return ["All labels are equal: two classes are needed."]
     if _too_many(classes):
         return [
-            f"There are {len(classes):,} different labels, which look like names of rows: name "
-            "another column with --target."
+            f"There are {len(classes):,} different labels, which look like names of {rows}: name "
+            "others with --target."
         ]
     rarest = min(classes, key=lambda name: classes[name])
     if classes[rarest] < _MIN_CLASS:
-        rows = "row" if classes[rarest] == 1 else "rows"
-        return [f"Class {rarest!r} has only {classes[rarest]} {rows}: errors will be uncertain."]
+        shown = rows.removesuffix("s") if classes[rarest] == 1 else rows
+        return [f"Class {rarest!r} has only {classes[rarest]} {shown}: errors will be uncertain."]
     return []
