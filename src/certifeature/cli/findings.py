@@ -138,12 +138,7 @@ def advice(survey: Survey, found: Findings, kind: str, *, transposed: bool) -> l
     said = []
     column, rows = ("row", "columns") if transposed else ("column", "rows")
     if found.classes is None:
-        said.append(f"There are no labels: name their {column} with --target.")
-        said += [
-            f"{candidate.name!r} may be the label: {_counted(candidate.counts, rows)}: "
-            f"--target {shlex.quote(candidate.name)}."
-            for candidate in survey.candidates[-_N_TEXTS:]
-        ]
+        said += _about_no_labels(survey, column, rows)
     elif not predict_numbers(found):
         said += _about_classes(found.classes, rows)
     said += _about_texts(survey)
@@ -167,6 +162,15 @@ def advice(survey: Survey, found: Findings, kind: str, *, transposed: bool) -> l
             "The features have different scales, and the widest would count most: --scale standard."
         )
     return said
+
+
+def _about_no_labels(survey: Survey, column: str, rows: str) -> list[str]:
+    likely = [
+        f"{candidate.name!r} may be the label: {_counted(candidate.counts, rows)}: "
+        f"--target {shlex.quote(candidate.name)}."
+        for candidate in survey.candidates[-_N_TEXTS:]
+    ]
+    return [f"There are no labels: name their {column} with --target.", *likely]
 
 
 def _about_texts(survey: Survey) -> list[str]:
