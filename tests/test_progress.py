@@ -487,7 +487,7 @@ class TestCommand:
         monkeypatch.setenv("FORCE_COLOR", "1")
         errors = StringIO()
         monkeypatch.setattr(sys, "stderr", errors)
-        assert run(["select", file, "-k", "60", "-o", "-"]) == 0
+        assert run(["select", file, "-k", "60", "-o", "-", "--scale", "none"]) == 0
         assert errors.getvalue() == ""
 
 
