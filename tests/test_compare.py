@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.feature_selection import SelectFdr, SelectKBest, f_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score
 from sklearn.preprocessing import StandardScaler
@@ -20,7 +20,7 @@ from certifeature.certificate.selection import as_sample
 from certifeature.certificate.splits import splits_of
 from certifeature.compare import METHODS, Contender, Method
 from certifeature.compare import fold as fold_module
-from certifeature.compare.fold import TrainedFold, draw_seed
+from certifeature.compare.fold import TrainedFold
 from certifeature.datasets import make_relevant_features
 from certifeature.sparsify import Sample
 from certifeature.support import default_model, fit_model
@@ -102,9 +102,8 @@ class TestRows:
             found = []
             for fold in range(3):
                 train, _ = stratified_split(y, fold, 3)
-                seed = draw_seed(0, 0, fold)
                 make = METHODS[contender.method].make
-                selector = make(size, clone(model), seed).fit(X[train], y[train])
+                selector = make(size, clone(model), 0).fit(X[train], y[train])
                 chosen = as_sample(selector, X.shape[1])
                 given = {"weights": chosen.weights, "estimator": model, "realised": False}
                 certificate = certify(X[train], y[train], chosen.indices, **given)
@@ -133,7 +132,7 @@ class TestNumbers:
             train, test = plain_split(y, fold, 3)
             selectors = (
                 SelectKBest(f_regression, k="all"),
-                BSSSelector(12, estimator=model, random_state=draw_seed(0, 0, fold)),
+                BSSSelector(12, estimator=model, random_state=0),
                 SelectKBest(f_regression, k=12),
             )
             for contender, selector in zip(found.contenders, selectors, strict=True):
@@ -230,6 +229,9 @@ class TestCompare:
             ([80], {}, "80 features cannot be chosen from 80; ask for 1 to 79"),
             ([0], {}, "0 features cannot be chosen"),
             ([5], {"methods": ["magic"]}, "method 'magic' is unknown; choose from bss, bss-paper"),
+            ([5], {"methods": "bss"}, "methods='bss' is one name; give a list"),
+            ([5], {"methods": [SelectFdr()]}, "SelectFdr has no parameter n_features_to_select"),
+            (5, {}, "sizes=5 is one number; give a list"),
             ([5], {"scaling": "robust"}, "scaling='robust' is unknown; choose from none"),
             ([5], {"n_folds": 50}, "too few for cv=50 folds; ask for at most"),
         ],
@@ -271,6 +273,13 @@ class TestTuning:
             means = [np.mean([error(train[a], train[b], C) for a, b in inner]) for C in costs]
             assert found == pytest.approx(error(train, test, costs[int(np.argmin(means))]))
 
+    def test_it_is_left_out_where_it_cannot_be(self, data):
+        X, y = data
+        rare = np.where(np.arange(60) < 4, 2, y)
+        options = {"methods": ["univariate"], "n_folds": 2, "n_jobs": 1, "tune": "auto"}
+        assert not compare(X, rare, [10], **options).tuned
+        assert compare(X, y, [10], **options).tuned
+
     def test_it_can_be_left_out(self, data):
         found = compare(*data, [10], methods=["univariate"], n_folds=2, n_jobs=1, tune=False)
         assert not found.tuned
@@ -285,6 +294,23 @@ class TestTuning:
         rare = np.where(np.arange(60) < 5, 2, y)
         with pytest.raises(ValueError, match="but there the class 2 has 2 rows only, too few"):
             compare(X, rare, [10], n_folds=2)
+
+
+def test_only_draws_of_lots_differ_from_fold_to_fold(data):
+    X, y = data
+    options = {"n_folds": 2, "n_jobs": 1, "tune": False}
+    _, drawn = compare(X, y, [5], methods=["random"], **options).contenders
+    assert drawn.chosen[0] != drawn.chosen[1]
+    # The same rows give the same choice as the default of the selector does.
+    _, bss = compare(X, y, [5], methods=["bss"], **options).contenders
+    for fold, chosen in enumerate(bss.chosen):
+        train, _ = stratified_split(y, fold, 2)
+        assert list(chosen) == BSSSelector(5).fit(X[train], y[train]).indices_.tolist()
+
+
+def test_a_comparison_is_short_to_look_at(data):
+    found = compare(*data, [20], methods=["bss", "rfe"], n_folds=2, n_jobs=1, tune=False)
+    assert len(repr(found)) < 1500
 
 
 def test_a_method_of_ones_own(data):
@@ -304,8 +330,7 @@ def test_a_method_of_ones_own(data):
 def test_the_folds_are_those_of_certify(seed, data):
     X, y = data
     selector = BSSSelector(10, random_state=0)
-    own = Method("own", "all", lambda size, _, __: selector)
-    full, found = compare(X, y, [10], methods=[own], n_folds=3, seed=seed, n_jobs=1).contenders
+    full, found = compare(X, y, [10], methods=[selector], n_folds=3, seed=seed, n_jobs=1).contenders
     alone = new_data_errors(X, y, selector, cv=3, seed=seed)
     assert found.errors == alone.errors_selected
     assert full.errors == alone.errors_full
@@ -337,8 +362,8 @@ class TestResult:
             "full data             2000  0.250 ± 0.354     0.00       1",
             "bss           20        20  0.250 ± 0.000     1.23    12.4",
             "random        20        20  0.250 ± 0.000     0.00       ∞",
-            "growth: at most so many times the training objective with all features, with "
-            "probability 0.99 or more; median of the folds",
+            "growth: on the rows that matter to it, the training objective is at most so many "
+            "times that with all features, with probability 0.99 or more; median of the folds",
         ]
 
     def test_frame(self):

@@ -202,7 +202,7 @@ def test_growth_is_drawn_as_it_is_and_what_is_infinite_is_told(ax):
     assert display.legend_.get_title().get_text() == "at most, median of 2 folds"
     assert ax.get_yscale() == "log"
     assert ax.get_xlabel() == "number of features chosen"
-    assert ax.get_ylabel() == "growth of the training objective (times)"
+    assert ax.get_ylabel() == "growth on the rows that matter (times)"
     # Nothing lost is in view.
     assert ax.get_ylim()[0] < 1
 

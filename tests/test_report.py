@@ -345,10 +345,20 @@ class TestVerdict:
     SHUFFLED = (0.5, 0.48, 0.52, 0.51, 0.49)
     LOW, HIGH = (0.05, 0.06, 0.04, 0.05, 0.055), (0.2, 0.21, 0.18, 0.2, 0.19)
 
-    def said(self, selected, full, shuffled=SHUFFLED, **changes):
-        found = new_data_with(selected, full, shuffled)
+    def said(self, selected, full, shuffled=SHUFFLED, counts=None, **changes):
+        found = replace(new_data_with(selected, full, shuffled), **(counts or {}))
         certificate = replace(CERTIFICATE, new_data=found)
         return verdict(Report("t", certificate=certificate, **changes))
+
+    def test_a_choice_without_errors_can_be_relied_on(self):
+        # Shuffled labels have the same error in every fold, or folds are two: neither is a reason.
+        counts = {"n_tested": (30, 10), "n_wrong": (0, 0), "chance_error": 0.25}
+        for n_folds in (5, 2):
+            zeros, same = (0.0,) * n_folds, (0.25,) * n_folds
+            uneven = (0.2, 0.5, 0.2, 0.1, 0.3)[:n_folds]
+            for shuffled in (same, uneven):
+                first, _ = self.said(zeros, zeros, shuffled, counts)
+                assert first.startswith("With 290 to 300 of 9,000 features, the error")
 
     def test_two_sentences(self):
         first, second = self.said(self.LOW, self.LOW[::-1])
@@ -371,7 +381,8 @@ class TestVerdict:
         assert "the chosen features do better" in self.said(self.LOW, self.HIGH)[0]
 
     def test_what_shuffled_labels_do_as_well_is_not_to_be_relied_on(self):
-        first, second = self.said(self.HIGH, self.HIGH[::-1], self.HIGH[1:] + self.HIGH[:1])
+        coins = {"n_tested": (50, 50), "n_wrong": (24, 22)}
+        first, second = self.said(self.HIGH, self.HIGH[::-1], self.HIGH[1:] + self.HIGH[:1], coins)
         assert first.startswith("Do not rely on this choice")
         assert "proven" in second
 
@@ -379,11 +390,11 @@ class TestVerdict:
         ("errors", "tuned", "how"),
         [
             (LOW[::-1], LOW[::-1], "RFE cannot be told from it; what"),
-            (HIGH, HIGH, "RFE does worse; what"),
+            (HIGH, HIGH, "RFE did worse; what"),
             (
                 HIGH,
                 LOW[::-1],
-                "RFE does worse at this C and, with C tuned, cannot be told",
+                "RFE did worse at this C and, with C tuned, cannot be told",
             ),
         ],
     )
@@ -398,7 +409,10 @@ class TestVerdict:
 
     def test_of_methods_alone(self):
         (said,) = verdict(Report("t", comparison=COMPARISON))
-        assert said.startswith("The lowest error of 2 choices is 4.0 %, by BSS with")
+        assert said == (
+            "The lowest error of 2 choices is 4.0 %, by BSS with 290 features (3.0 % with all); "
+            "these rows cannot tell 1 of the others from it."
+        )
 
     def test_nothing_is_claimed_that_is_not_proven(self):
         bare = replace(CERTIFICATE, lambda_min=0.0, new_data=None)
@@ -423,7 +437,7 @@ def test_the_first_screen_has_the_answers():
     stability = "100 of 300 chosen again in all 2 folds; 100 in none; stability 0.50 (0 is random"
     assert found["Stability"].startswith(stability)
     assert found["Proven"].endswith("a fair bound; in fact 1.05 times")
-    assert found["With shuffled labels"].startswith("51.0 %; a control: well above 11.0 % with")
+    assert found["With shuffled labels"].startswith("51.0 %; a control: far from 11.0 % with")
     rows = beside_rows(report)
     assert [row.name for row in rows] == ["This choice (BSS)", "RFE", "All 9,000 features"]
     assert [row.error for row in rows] == ["11.0 %", "12.0 %", "9.5 %"]
@@ -458,9 +472,9 @@ def test_the_paragraph_says_what_was_done_and_found():
         comparison=BESIDE,
     )
     for part in (
-        "Columns were standardised",
+        "Columns were scaled to unit variance",
         "Of 9,000 features of 400 samples (150 sick, 250 well), 300 were chosen for linear models",
-        "150 came first in a ranking",
+        "150 that came first in a ranking of all features, 150 by single-set",
         "single-set spectral sparsification",
         "at most 2.5 times",
         "2-fold cross-validation, in which columns were scaled and features chosen anew",
@@ -480,6 +494,11 @@ def test_the_paragraph_claims_nothing_that_is_not_known():
     assert "times that with all features" not in text
     assert "cross-validation" not in text
     assert "by recursive feature elimination" in text
+    # Nothing is listed that is not cited.
+    assert "[1]" not in text
+    alone = methods_paragraph(replace(bare, n_trusted=300), n_rows=400, supervised=False)
+    assert "300 were chosen without labels: 300 that came first in a ranking of all" in alone
+    assert "sparsification" not in alone
 
 
 def test_numbers():

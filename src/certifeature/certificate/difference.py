@@ -73,7 +73,7 @@ class Difference:
         """Whether the first is "lower", "higher", a "tie", or "unclear" where nothing varies."""
         if abs(self.mean) <= _SAME:
             return "tie"
-        if self.interval is None:
+        if self.interval is None or np.isnan(self.mean):
             return "unclear"
         low, high = self.interval
         if low <= 0 <= high:
@@ -97,7 +97,8 @@ class Difference:
         return f"{low} to {high}"
 
     def _signed(self, value: float) -> str:
-        return f"{100 * value:+.1f}" if self.measure == "error" else f"{value:+.3g}"
+        text = f"{100 * value:+.1f}" if self.measure == "error" else f"{value:+.3g}"
+        return "0.0" if text in ("-0.0", "+0.0") else text
 
 
 def shown_error(error: float, measure: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from scipy.stats import binom
+
 from certifeature.certificate.difference import Difference, shown_error
 
 __all__ = ["NewData", "as_sentences"]
@@ -86,8 +88,22 @@ class NewData:
         return {"lower": "selected", "higher": "full"}.get(verdict, verdict)
 
     @property
+    def learnt(self) -> bool:
+        """Whether the error is below that of shuffled labels or of chance by more than luck.
+
+        Few folds say little of the first. The second is a binomial test of the rows that are put
+        into a wrong class, against always the most frequent one.
+        """
+        against = self.against_shuffled
+        if against.verdict == "lower" or (against.verdict == "unclear" and against.mean < 0):
+            return True
+        n_rows = sum(self.n_tested) // self.n_repeats
+        n_wrong = round(sum(self.n_wrong) / self.n_repeats)
+        return bool(n_rows and binom.cdf(n_wrong, n_rows, self.chance_error) <= 1 - self.confidence)
+
+    @property
     def against_shuffled(self) -> Difference:
-        """The difference to shuffled labels: not "lower" means that nothing was learnt for sure."""
+        """The difference to shuffled labels."""
         return Difference.of(
             self.errors_selected, self.errors_shuffled, self.test_share, self.measure
         )

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from certifeature.certificate.splits import splits_of
 from certifeature.cli.choosing import method_for
 from certifeature.cli.features import kept_features
 from certifeature.cli.loading import to_scale
 from certifeature.cli.progress import showing
 from certifeature.cli.task import Choice, Task
 from certifeature.compare import Comparison, Contender, compare
-from certifeature.compare.fold import N_INNER
 from certifeature.support.accepted import predicts_numbers
 
 __all__ = ["assess", "n_folds_for"]
@@ -25,26 +23,17 @@ _MULTIPLES = (0.25, 0.5, 2)
 _N_FOLDS = 5
 
 
-def n_folds_for(y: NDArray[Any] | None, model: Any) -> int | None:
+def n_folds_for(task: Task) -> int | None:
     """Return the number of folds of a report: five, or as many as the rows allow, or None."""
+    y = task.data.y
     if y is None:
         return None
-    n_folds = min(_N_FOLDS, _fewest(y, model))
-    return n_folds if n_folds > 1 else None
-
-
-def _can_tune(y: NDArray[Any] | None, model: Any, n_folds: int) -> bool:
-    """Return whether the training rows of each fold can be split into inner folds."""
-    assert y is not None
-    fewest = _fewest(y, model)
-    return fewest - -(-fewest // n_folds) >= N_INNER
-
-
-def _fewest(y: NDArray[Any], model: Any) -> int:
-    """Return how many folds there can be: one for each row of the rarest class, or two rows."""
-    if predicts_numbers(model):
-        return len(y) // 2
-    return int(np.unique(y, return_counts=True)[1].min())
+    numbers = predicts_numbers(task.model)
+    for n_folds in range(_N_FOLDS, 1, -1):
+        with suppress(ValueError):
+            splits_of(y, y, n_folds, task.seed, numbers)
+            return n_folds
+    return None
 
 
 def assess(task: Task, choice: Choice, n_folds: int) -> tuple[Comparison, Contender] | None:
@@ -65,9 +54,8 @@ def assess(task: Task, choice: Choice, n_folds: int) -> tuple[Comparison, Conten
         "n_folds": n_folds,
         "seed": task.seed,
     }
-    tune = _can_tune(data.y, task.model, n_folds)
     with showing("comparing with other methods"):
-        at_size = compare(X, data.y, [size], tune=tune, **options)
+        at_size = compare(X, data.y, [size], tune="auto", **options)
     contenders = list(at_size.contenders)
     fewest = max(1, len(kept_features(task.wishes.keep, data.names)))
     others = {round(size * multiple) for multiple in _MULTIPLES} - {size}

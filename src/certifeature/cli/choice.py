@@ -50,6 +50,7 @@ def choice_report(
             classes=classes,
             method=method,
             scaling=scaling,
+            supervised=not task.wishes.unsupervised,
             own=own,
             comparison=comparison,
         ),

@@ -178,14 +178,14 @@ def method_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Method:
     if wishes.keep:
         parameters["fixed_features"] = kept_features(wishes.keep, data.names)
 
-    def steered(size: Any, *_: Any) -> Any:
-        selector = make(size, model, seed)
+    def steered(size: Any, _: Any, drawn: int) -> Any:
+        selector = make(size, model, drawn if method.draws else seed)
         # Random choices need no model and no basis, but their certificates do.
         if method.ours and selector.estimator is None:
             selector.set_params(estimator=model)
         return selector.set_params(**parameters)
 
-    return replace(method, make=steered)
+    return replace(method, make=steered, rows="all" if wishes.unsupervised else method.rows)
 
 
 def _checked_size(size: str, data: Loaded) -> int | str:

@@ -156,7 +156,7 @@ def select_command(
     scaling = Scaling.none if stream else scaling_or_note(loaded.X, scale)
     task = Task(loaded, wishes, estimator, scaling, seed)
     if cv is None and report is not None and not unsupervised:
-        cv = n_folds_for(loaded.y, task.model)
+        cv = n_folds_for(task)
     choice = choose(task, estimate(task, cv) if cv else None)
     if output is not None:
         if to_stdout:

@@ -55,7 +55,7 @@ def compare(
     methods: Sequence[Any] | None = None,
     estimator: Any = None,
     scaling: Literal["none", "standard", "tfidf"] = "none",
-    tune: bool = True,
+    tune: bool | Literal["auto"] = True,
     n_repeats: int = 1,
     n_folds: int = 5,
     n_jobs: int = -1,
@@ -86,11 +86,12 @@ def compare(
     scaling : {"none", "standard", "tfidf"}, default="none"
         How the columns are scaled first, learnt from the training rows of each fold: not at all;
         to mean 0 and variance 1 (sparse data to variance 1 only); or by tf-idf, for word counts.
-    tune : bool, default=True
+    tune : bool or "auto", default=True
         Whether to find the errors at a tuned C too: with few features another C is best than with
         many, so that errors at one C for all are not the whole truth. In every fold C is the best
         of a hundredth to a hundred times that of the model, by three inner folds in which features
-        are chosen anew. It takes about three times as long.
+        are chosen anew. It takes about three times as long. "auto" does so where it is possible: it
+        takes a model with a C, and some rows of each class.
     n_repeats, n_folds : int
         Number of cross-validations, and of their folds.
     n_jobs : int, default=-1
@@ -135,7 +136,10 @@ def compare(
         for fold, split in enumerate(_splits(X, y, model, n_folds, seed_of_repeat(seed, repeat)))
     }
     if tune:
-        _check_tunable(model, y, folds.values())
+        reason = _why_not_tuned(model, y, folds.values(), seed)
+        if reason is not None and tune != "auto":
+            raise ValueError(f"{reason}; compare at one C, with tune=False (--no-tune).")
+        tune = reason is None
     calls = [
         delayed(_measured)(X, y, model, cells, scaling, tune, split, seed, draw_seed(seed, *place))
         for place, split in folds.items()
@@ -184,20 +188,17 @@ def _splits(X: Any, y: NDArray[Any], model: Any, n_folds: int, seed: int) -> lis
     return splits_of(X, y, n_folds, seed, predicts_numbers(model))[0]
 
 
-def _check_tunable(model: Any, y: NDArray[Any], splits: Iterable[Split]) -> None:
-    """Raise if there is no C to tune, or too few rows for inner folds."""
-    remedy = "compare at one C, with tune=False (--no-tune)"
+def _why_not_tuned(model: Any, y: NDArray[Any], splits: Iterable[Split], seed: int) -> str | None:
+    """Return why there is no C to tune, or no inner folds to tune it by, if so."""
     if cost_of(model) is None:
-        raise ValueError(f"{type(model).__name__} has no C to tune; {remedy}.")
+        return f"{type(model).__name__} has no C to tune"
     for train, _ in splits:
         try:
-            splits_of(train, y[train], N_INNER, 0, predicts_numbers(model))
+            splits_of(train, y[train], N_INNER, seed, predicts_numbers(model))
         except ValueError as error:
             reason = str(error).partition(";")[0]
-            raise ValueError(
-                f"C is tuned by {N_INNER} inner folds of the training rows, but there {reason}; "
-                f"{remedy}."
-            ) from error
+            return f"C is tuned by {N_INNER} inner folds of the training rows, but there {reason}"
+    return None
 
 
 def _measured(

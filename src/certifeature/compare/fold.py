@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -149,7 +150,7 @@ class TrainedFold:
         errors = np.zeros(len(models))
         for inner in self._inner_folds:
             chosen = inner.choose(method, size, seed)
-            errors += [inner._error(model, chosen) for model in models]
+            errors += [inner._error(model, chosen, fit=_plain_fit) for model in models]
         return self._error(models[int(np.argmin(errors))], sample)
 
     def growth(self, sample: Sample) -> float:
@@ -194,13 +195,21 @@ class TrainedFold:
             for split in splits
         ]
 
-    def _error(self, model: Any, sample: Sample, rows: WhichRows = "all") -> float:
-        predicted = self._predicted(model, sample, rows)
+    def _error(
+        self,
+        model: Any,
+        sample: Sample,
+        rows: WhichRows = "all",
+        fit: Callable[[Any, Any, NDArray[Any]], Any] = fit_model,
+    ) -> float:
+        predicted = self._predicted(model, sample, rows, fit)
         if predicts_numbers(model):
             return 1 - float(r2_score(self._y_test, predicted))
         return float(np.mean(predicted != self._y_test))
 
-    def _predicted(self, model: Any, sample: Sample, rows: WhichRows) -> NDArray[Any]:
+    def _predicted(
+        self, model: Any, sample: Sample, rows: WhichRows, fit: Callable[..., Any]
+    ) -> NDArray[Any]:
         X, y = self._rows(rows)
         if not sample.indices.size:
             # Without features, the best guess is the mean, or the most frequent class.
@@ -209,7 +218,7 @@ class TrainedFold:
         train, test = (
             scaled_columns(part[:, sample.indices], sample.weights) for part in (X, self._X_test)
         )
-        return np.asarray(fit_model(clone(model), train, y).predict(test))
+        return np.asarray(fit(clone(model), train, y).predict(test))
 
     def _basis(self, rows: WhichRows) -> Basis:
         if rows not in self._bases:
@@ -221,6 +230,11 @@ class TrainedFold:
         if rows == "all":
             return self._X, self._y
         return self._X[self.support], self._y[self.support]
+
+
+def _plain_fit(model: Any, X: Any, y: NDArray[Any]) -> Any:
+    """Fit as scikit-learn does: close enough to the optimum to tell which C is good."""
+    return model.fit(X, y)
 
 
 def column_scaler(name: str, X: Any) -> Any:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Contender"]
 
 _GROWTH = (
-    "growth: at most so many times the training objective with all features, with probability "
-    "0.99 or more; median of the folds"
+    "growth: on the rows that matter to it, the training objective is at most so many times that "
+    "with all features, with probability 0.99 or more; median of the folds"
 )
 
 
@@ -41,9 +41,9 @@ class Contender:
     seconds : float
         Median time of a selection.
     growth : float
-        At most by so many times does the objective of the model grow on the training rows, by the
-        certificate measured on those that matter to it: the median of the folds, in which a fold
-        where nothing is proven counts as inf.
+        At most by so many times does the objective of the model grow on the training rows that
+        matter to it, not on all, by the measured certificate: the median of the folds, in which a
+        fold where nothing is proven counts as inf.
     tuned_errors : tuple of float
         Test error of each fold with C tuned by inner folds; empty if that was not asked for.
     chosen : tuple of tuple of int
@@ -107,8 +107,8 @@ class Comparison:
     1 × 2-fold cross-validation
     method  asked  features          error        C tuned  seconds  growth
     bss        20        20  0.150 ± 0.071  0.100 ± 0.000     0.03     1.5
-    growth: at most so many times the training objective with all features, with probability
-    0.99 or more; median of the folds
+    growth: on the rows that matter to it, the training objective is at most so many times that
+    with all features, with probability 0.99 or more; median of the folds
     """
 
     contenders: tuple[Contender, ...]

@@ -117,7 +117,7 @@ class GrowthCurveDisplay:
             style = curve.style | {"label": with_lacking(curve.style["label"], growth)} | kwargs
             shown = np.where(np.isfinite(growth), growth, np.nan)
             (self.lines_[curve.name],) = self.ax_.plot(curve.places, shown, **style)
-        label = "growth of the training objective (times)"
+        label = "growth on the rows that matter (times)"
         self.ax_.set(xlabel="number of features chosen", ylabel=label)
         log_scale(self.ax_)
         label_numbers(self.ax_, [c.size for c in self.comparison.contenders if c.size is not None])

@@ -17,7 +17,7 @@ from certifeature.certificate.wording import as_sentences
 from certifeature.report.contents import Report
 from certifeature.report.summary import beside_rows, facts
 from certifeature.report.text import MISSING, one_line, typeset, visible
-from certifeature.report.verdict import verdict
+from certifeature.report.verdict import rows_of, verdict
 from certifeature.report.view import (
     constants,
     error_rows,
@@ -93,6 +93,8 @@ def render(report: Report) -> str:
         style=style,
         script=script,
         sections={name: text for name, text in _HEADINGS.items() if name in given},
+        rows=rows_of(certificate) if certificate else "",
+        searched=_searched(report),
         verdict=said,
         facts=known,
         beside=beside_rows(report),
@@ -108,6 +110,13 @@ def render(report: Report) -> str:
         words=WORDS,
         missing=MISSING,
     )
+
+
+def _searched(report: Report) -> bool:
+    """Tell whether the number of features was found anew in the folds of the estimate alone."""
+    if report.own is None or report.new_data is None:
+        return False
+    return report.new_data.n_selected != tuple(map(len, report.own.chosen))
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import sklearn
@@ -18,7 +19,7 @@ from certifeature.report.verdict import method_name, rivals_of
 __all__ = ["methods_paragraph"]
 
 _SCALINGS = {
-    "standard": "Columns were standardised to mean 0 and variance 1.",
+    "standard": "Columns were scaled to unit variance.",
     "tfidf": "Counts were weighted by tf-idf.",
 }
 _HOW = {
@@ -32,14 +33,14 @@ _HOW = {
     "univariate": "by univariate F tests",
     "random": "at random",
 }
-_REFERENCES = """\
-[1] S. Paul, M. Magdon-Ismail and P. Drineas. Feature Selection for Linear SVM with Provable \
-Guarantees. AISTATS, PMLR 38:735–743, 2015.
-[2] J. D. Batson, D. A. Spielman and N. Srivastava. Twice-Ramanujan Sparsifiers. STOC, pages \
-255–262, 2009.
-[3] C. Nadeau and Y. Bengio. Inference for the Generalization Error. Machine Learning 52:239–281, \
-2003.
-Software: certifeature {version}, the certifeature developers; scikit-learn {sklearn}."""
+_REFERENCES = (
+    "[1] S. Paul, M. Magdon-Ismail and P. Drineas. Feature Selection for Linear SVM with Provable "
+    "Guarantees. AISTATS, PMLR 38:735–743, 2015.",
+    "[2] J. D. Batson, D. A. Spielman and N. Srivastava. Twice-Ramanujan Sparsifiers. STOC, pages "
+    "255–262, 2009.",
+    "[3] C. Nadeau and Y. Bengio. Inference for the Generalization Error. Machine Learning "
+    "52:239–281, 2003.",
+)
 _MODELS = {
     "LinearSVC": "a linear support vector machine",
     "SVC": "a linear support vector machine",
@@ -57,6 +58,7 @@ def methods_paragraph(
     classes: Mapping[str, int] | None = None,
     method: str = "bss",
     scaling: str = "none",
+    supervised: bool = True,
     own: Contender | None = None,
     comparison: Comparison | None = None,
 ) -> str:
@@ -74,6 +76,8 @@ def methods_paragraph(
         Name of the method, as `certifeature.compare` knows it.
     scaling : {"none", "standard", "tfidf"}, default="none"
         How columns were scaled first.
+    supervised : bool, default=True
+        Whether they were chosen for the labels and a model, or without.
     own : Contender, default=None
         The choice in a comparison.
     comparison : Comparison, default=None
@@ -91,19 +95,23 @@ def methods_paragraph(
     """
     parts = [
         _SCALINGS.get(scaling, ""),
-        _choice(certificate, _samples(n_rows, classes), method),
+        _choice(certificate, _samples(n_rows, classes), method, supervised),
         _proof(certificate),
     ]
     if certificate.new_data is not None:
         parts.append(_new_data(certificate.new_data, scaling))
         if own is not None and comparison is not None:
             same = own.errors == certificate.new_data.errors_selected
-            folds = "On the same folds" if same else "In another cross-validation"
+            folds = "On the same folds" if same else "In another cross-validation, of this number"
             parts.append(f"{folds}, {_beside(own, comparison)}")
         parts.append(_control(certificate.new_data))
     text = " ".join(part for part in parts if part)
-    versions = {"version": certifeature.__version__, "sklearn": sklearn.__version__}
-    return f"{text}\n\n{_REFERENCES.format(**versions)}"
+    cited = [line for line in _REFERENCES if re.search(rf"\[[^\]]*{line[1]}[^\]]*\]", text)]
+    software = (
+        f"Software: certifeature {certifeature.__version__}, the certifeature developers; "
+        f"scikit-learn {sklearn.__version__}."
+    )
+    return "\n".join([text, "", *cited, software])
 
 
 def _samples(n_rows: int, classes: Mapping[str, int] | None) -> str:
@@ -113,19 +121,22 @@ def _samples(n_rows: int, classes: Mapping[str, int] | None) -> str:
     return f"{n_rows:,} samples ({counts})"
 
 
-def _choice(c: Certificate, samples: str, method: str) -> str:
+def _choice(c: Certificate, samples: str, method: str, supervised: bool) -> str:
+    if c.n_selected == c.n_features:
+        return f"All {c.n_features:,} features of {samples} were kept."
     how = _HOW.get(method, f"by {method}")
     kept = []
     if c.n_fixed:
-        kept.append(f"{c.n_fixed} were fixed beforehand")
+        kept.append(f"{c.n_fixed} fixed beforehand")
     if c.n_trusted:
-        kept.append(f"{c.n_trusted} came first in a ranking of all features by their weights")
-    if kept:
-        how = f"of these, {', '.join(kept)}, and the others were picked {how}"
-    joint = ";" if kept else ""
+        kept.append(f"{c.n_trusted} that came first in a ranking of all features")
+    n_others = c.n_selected - c.n_fixed - c.n_trusted
+    if kept and n_others:
+        kept.append(f"{n_others} {how}")
+    purpose = f"for {_model(c)}" if supervised else "without labels"
     return (
-        f"Of {c.n_features:,} features of {samples}, {c.n_selected:,} were chosen for "
-        f"{_model(c)}{joint} {how}."
+        f"Of {c.n_features:,} features of {samples}, {c.n_selected:,} were chosen {purpose}"
+        f"{': ' + ', '.join(kept) if kept else ' ' + how}."
     )
 
 

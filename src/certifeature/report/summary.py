@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,18 +11,24 @@ import numpy as np
 
 from certifeature.certificate import Certificate, Difference, NewData
 from certifeature.certificate.difference import shown_error
-from certifeature.certificate.wording import measured_probability, only_support, rounded_up
+from certifeature.certificate.wording import measured_probability, rounded_up
 from certifeature.compare import FULL_DATA, Comparison, Contender
 from certifeature.compare.agreement import nogueira_index
 from certifeature.report.contents import Feature, Report
 from certifeature.report.text import MISSING, number
-from certifeature.report.verdict import difference_of, method_name, rivals_of
+from certifeature.report.verdict import difference_of, method_name, rivals_of, rows_of
 
 __all__ = ["BesideRow", "Fact", "beside_rows", "facts"]
 
 # Of a choice against another, whose error is subtracted.
 _OUTCOMES = {"tie": "a tie", "lower": "better", "higher": "worse", "unclear": "unclear"}
 
+_REASONS = {
+    "fixed": "fixed beforehand",
+    "trusted": "from the top of the order",
+    "cover": "to cover what these leave out",
+    "next": "next in the order",
+}
 # From here on a bound on the growth says little, as the docs have it.
 _WEAK = 5.0
 # Of more classes, errors one by one are no longer read.
@@ -55,7 +62,7 @@ def facts(report: Report) -> list[Fact]:
     """Return what a reader asks first, as far as the report knows it."""
     found = [Fact("Data", report.data)] if report.data else []
     if report.certificate is not None:
-        found.append(_size(report.certificate))
+        found.append(_size(report.certificate, report.features))
     if report.new_data is not None:
         found.append(_error(report.new_data))
     if report.own is not None and report.certificate is not None and len(report.own.chosen) > 1:
@@ -109,14 +116,9 @@ def _compared(difference: Difference | None) -> tuple[str, str]:
     return _OUTCOMES[difference.verdict], f"{size} ({difference.shown_ends()})"
 
 
-def _size(c: Certificate) -> Fact:
-    cover = c.n_selected - c.n_fixed - c.n_trusted
-    reasons = {
-        "fixed beforehand": c.n_fixed,
-        "from the top of the order": c.n_trusted,
-        "to cover what these leave out": cover if c.n_fixed or c.n_trusted else 0,
-    }
-    note = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
+def _size(c: Certificate, features: Sequence[Feature]) -> Fact:
+    counts = Counter(feature.why for feature in features)
+    note = ", ".join(f"{counts[why]:,} {text}" for why, text in _REASONS.items() if counts[why])
     model = c.model or "any linear model with an ℓ2 penalty"
     return Fact("Features", f"{c.n_selected:,} of {c.n_features:,} for {model}", note)
 
@@ -151,8 +153,7 @@ def _stability(own: Contender, n_features: int, features: Sequence[Feature]) -> 
 
 
 def _proof(c: Certificate) -> Fact:
-    rows = "the rows that matter to it" if only_support(c) else "its training rows"
-    what = f"what the model minimises on {rows}, compared with all features"
+    what = f"what the model minimises on {rows_of(c)}, compared with all features"
     if math.isinf(c.measured_growth):
         return Fact("Proven", "nothing", what)
     chance = measured_probability(c)
@@ -177,8 +178,8 @@ def _in_fact(c: Certificate) -> str:
 
 def _control(n: NewData) -> Fact:
     error, chance = n.shown(n.error_selected), n.shown(n.chance_error)
-    if n.against_shuffled.verdict == "lower":
-        note = f"a control: well above {error} with the true labels. Chance is {chance}"
+    if n.learnt:
+        note = f"a control: far from {error} with the true labels. Chance is {chance}"
     else:
         note = f"a control: too close to {error} with the true labels. Chance is {chance}"
     return Fact("With shuffled labels", n.shown(n.shuffled_error), note)

@@ -12,7 +12,7 @@ from certifeature.compare import FULL_DATA, Comparison, Contender
 from certifeature.report.contents import Report
 from certifeature.report.text import number
 
-__all__ = ["difference_of", "method_name", "proof", "rivals_of", "verdict"]
+__all__ = ["difference_of", "method_name", "proof", "rivals_of", "rows_of", "verdict"]
 
 # What tables call by a short name, in sentences.
 _METHOD_NAMES = {
@@ -32,9 +32,9 @@ _CONCLUSIONS = {
 # How others do, where the error of the choice minus theirs is so.
 _OTHERS = {
     "tie": "cannot be told from it",
-    "lower": "does worse",
-    "higher": "does better",
-    "unclear": "differs by the same in every fold",
+    "lower": "did worse",
+    "higher": "did better",
+    "unclear": "differed by the same in every fold",
 }
 
 
@@ -49,14 +49,19 @@ def verdict(report: Report) -> list[str]:
             _sentence(proven),
             "Nothing was cross-validated, so nothing is said about new data.",
         ]
-    if new_data.against_shuffled.verdict != "lower":
+    if not new_data.learnt:
         return [_chance(new_data), _sentence(proven)]
     return [_new_data(new_data), _sentence(f"{_beside(report)}{proven}")]
 
 
+def rows_of(c: Certificate) -> str:
+    """Return which rows a certificate is about."""
+    return "the rows that matter to it" if only_support(c) else "its training rows"
+
+
 def proof(c: Certificate) -> str:
     """Return what is proven, as a clause."""
-    rows = "the rows that matter to it" if only_support(c) else "its training rows"
+    rows = rows_of(c)
     if math.isinf(c.measured_growth):
         return f"nothing is proven of what the choice can cost on {rows}"
     chance = measured_probability(c)
@@ -109,7 +114,7 @@ def _chance(n: NewData) -> str:
     return (
         f"Do not rely on this choice: with {n.size} features the {_error(n)} is "
         f"{n.shown(n.error_selected)} with the true labels and {n.shown(n.shuffled_error)} with "
-        "shuffled ones, which these rows cannot tell apart."
+        f"shuffled ones; chance has {n.shown(n.chance_error)}. These rows cannot tell them apart."
     )
 
 
@@ -123,7 +128,7 @@ def _beside(report: Report) -> str:
     for rival in rivals:
         how = _how(own, rival, comparison)
         groups.setdefault(how, []).append(method_name(rival.method))
-    clauses = [f"{' and '.join(names)} {how}" for how, names in groups.items()]
+    clauses = [f"{_joined(names)} {how}" for how, names in groups.items()]
     return f"with as many features, {_joined(clauses)}; " if clauses else ""
 
 
@@ -143,18 +148,26 @@ def _lowest(comparison: Comparison) -> str:
     if not chosen:
         return "No method was compared."
     best = min(chosen, key=lambda c: c.mean_error)
-    lowest = shown_error(best.mean_error, comparison.measure)
+    name = "error" if comparison.measure == "error" else "1 − R²"
+    choices = "choice" if len(chosen) == 1 else "choices"
     start = (
-        f"The lowest error of {len(chosen)} choices is {lowest}, by {method_name(best.method)} "
-        f"with {round(best.n_features):,} features"
+        f"The lowest {name} of {len(chosen)} {choices} is "
+        f"{shown_error(best.mean_error, comparison.measure)}, by {method_name(best.method)} with "
+        f"{round(best.n_features):,} features{_with_all(comparison)}"
     )
-    if comparison.n_folds < 2 or len(chosen) == 1:
+    if len(chosen) == 1:
         return f"{start}."
     differences = (difference_of(best, c, comparison) for c in chosen if c is not best)
     n_ties = sum(d is not None and d.verdict != "lower" for d in differences)
     if n_ties == 0:
-        return f"{start}, and no other comes as close that these rows could not tell them apart."
+        return f"{start}, and these rows tell it from all others."
     return f"{start}; these rows cannot tell {n_ties} of the others from it."
+
+
+def _with_all(comparison: Comparison) -> str:
+    full = [c for c in comparison.contenders if c.method == FULL_DATA]
+    shown = (shown_error(c.mean_error, comparison.measure) for c in full)
+    return "".join(f" ({error} with all)" for error in shown)
 
 
 def _joined(clauses: Iterable[str]) -> str:

@@ -32,7 +32,7 @@ def cost_of(model: Any) -> float | None:
 def with_cost_times(model: Any, factor: float) -> Any:
     """Return an unfitted copy of a model whose C is so many times as large."""
     if isinstance(model, Ridge | RidgeClassifier):
-        return clone(model).set_params(alpha=model.alpha / factor)
+        return clone(model).set_params(alpha=np.asarray(model.alpha) / factor)
     return clone(model).set_params(C=factor * model.C)
 
 
