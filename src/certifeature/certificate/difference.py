@@ -98,7 +98,7 @@ class Difference:
 
     def _signed(self, value: float) -> str:
         text = f"{100 * value:+.1f}" if self.measure == "error" else f"{value:+.3g}"
-        return "0.0" if text in ("-0.0", "+0.0") else text
+        return text.lstrip("+-") if abs(value) <= _SAME else text
 
 
 def shown_error(error: float, measure: str) -> str:

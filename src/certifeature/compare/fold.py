@@ -160,6 +160,8 @@ class TrainedFold:
         """
         if not sample.indices.size:
             return float(np.inf)
+        if self._keeps_all(sample):
+            return 1.0
         X, kind, target = self._rows("support")[0], self._found.kind, self._found.target
         if basis_pays(min(X.shape), len(sample.indices)) and self._basis("support").exact:
             basis = self._basis("support")
@@ -170,15 +172,17 @@ class TrainedFold:
 
     def eigenvalues(self, sample: Sample, rows: WhichRows) -> tuple[float, float]:
         """Return λ and Λ of a choice; λ = 0 proves nothing."""
-        n_features = self._X.shape[1]
         if not sample.indices.size:
             return 0.0, 0.0
-        if len(sample.indices) == n_features and (sample.weights == 1).all():
+        if self._keeps_all(sample):
             return 1.0, 1.0
         basis = self._basis(rows)
-        return (
-            extreme_eigenvalues(basis, sample) if basis.exact else without_basis(sample, n_features)
-        )
+        if not basis.exact:
+            return without_basis(sample, self._X.shape[1])
+        return extreme_eigenvalues(basis, sample)
+
+    def _keeps_all(self, sample: Sample) -> bool:
+        return len(sample.indices) == self._X.shape[1] and bool((sample.weights == 1).all())
 
     @cached_property
     def _found(self) -> Support:
