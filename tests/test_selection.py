@@ -12,7 +12,8 @@ from sklearn.feature_selection import (
     f_classif,
 )
 from sklearn.linear_model import Lasso
-from sklearn.svm import SVC
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LPSVMSelector
 from certifeature.certificate.selection import as_sample
@@ -78,3 +79,9 @@ def test_nothing_is_no_selection(data):
         selector = LPSVMSelector(C=1e-9).fit(*data)
     with pytest.raises(ValueError, match="selection is empty; select at least one"):
         as_sample(selector, 80)
+
+
+def test_a_pipeline_is_no_selection():
+    pipeline = make_pipeline(SelectKBest(k=2), LinearSVC())
+    with pytest.raises(ValueError, match="a pipeline is no selection; give the selector in it"):
+        as_sample(pipeline, 3)

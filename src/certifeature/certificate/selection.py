@@ -48,6 +48,11 @@ def as_sample(
     """
     if hasattr(selection, "get_support"):
         indices = _chosen_by(selection, n_features, best_first=weights is None)
+    elif hasattr(selection, "steps"):
+        raise ValueError(
+            "a pipeline is no selection; give the selector in it, such as pipeline[0], and the "
+            "rows as that step gets them."
+        )
     else:
         indices = as_indices(selection, n_features, feature_names, "selection")
     if not len(indices):

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from certifeature.cli.certificates import certificate_values, certified
-from certifeature.cli.features import describe, read_features
+from certifeature.cli.features import read_features
 from certifeature.cli.labels import check_classes
 from certifeature.cli.loading import load, scaled
 from certifeature.cli.options import (
@@ -31,7 +31,7 @@ from certifeature.cli.output import check_writable, json_text, reproduction
 from certifeature.cli.progress import showing
 from certifeature.cli.scales import scaling_or_note
 from certifeature.cli.source import Source
-from certifeature.report import Report, write_report
+from certifeature.report import Report, features_of, write_report
 
 __all__ = ["certify_command"]
 
@@ -92,7 +92,7 @@ def certify_command(
             "Scaling": scaling.value,
             "Model": str(estimator),
         }
-        chosen = describe(sample, loaded.names, fitted)
+        chosen = features_of(sample, loaded.names, model=fitted)
         title = f"Certificate for {len(chosen)} features of {Path(loaded.source).name}"
         how = reproduction(loaded, seed)
         page = Report(title, asked, certificate, chosen, reproduction=how)

@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,42 +14,8 @@ from certifeature._formulas import guarded, unguarded
 from certifeature.report import Feature
 from certifeature.report.view import features_csv
 from certifeature.sparsify import Sample
-from certifeature.support.accepted import predicts_numbers
-from certifeature.support.fitted import dense_coef
 
-__all__ = ["describe", "feature_list", "features_text", "kept_features", "read_features"]
-
-
-def describe(sample: Sample, names: NDArray[np.str_], model: Any) -> list[Feature]:
-    """Return the chosen features with their weights in a model on all features, if there is one."""
-    weights, labels = _weights_and_labels(model, sample)
-    return [
-        Feature(
-            rank=rank,
-            name=str(names[index]),
-            scale=float(scale),
-            weight=None if weights is None else float(weights[rank - 1]),
-            label=None if labels is None else str(labels[rank - 1]),
-            why=None if sample.reasons is None else str(sample.reasons[rank - 1]),
-        )
-        for rank, (index, scale) in enumerate(zip(sample.indices, sample.weights, strict=True), 1)
-    ]
-
-
-def _weights_and_labels(model: Any, sample: Sample) -> tuple[Any, Any]:
-    """Return the size of each weight, and what it points to: a class, higher or lower numbers."""
-    if model is None:
-        return None, None
-    coef = dense_coef(model)[:, sample.indices]
-    if predicts_numbers(model):
-        return np.abs(coef[0]), np.where(coef[0] > 0, "higher", "lower")
-    if len(coef) == 1:
-        return np.abs(coef[0]), model.classes_[(coef[0] > 0).astype(int)]
-    sizes = np.abs(coef).max(axis=0)
-    if len(coef) == len(model.classes_) and not hasattr(model, "support_"):
-        return sizes, model.classes_[coef.argmax(axis=0)]
-    # With one SVM for each pair of classes, a weight points to one of two classes only.
-    return sizes, None
+__all__ = ["feature_list", "features_text", "kept_features", "read_features"]
 
 
 def features_text(features: list[Feature], path: Path) -> str:

@@ -13,10 +13,9 @@ from certifeature.certificate import Certificate, NewData, new_data_errors
 from certifeature.certificate.selection import as_sample
 from certifeature.cli.certificates import certified
 from certifeature.cli.choosing import CROSS_VALIDATED, Wishes, selector_for
-from certifeature.cli.features import describe
 from certifeature.cli.loading import Loaded, Scaling, scaled, to_scale
 from certifeature.cli.progress import showing
-from certifeature.report import Feature
+from certifeature.report import Feature, features_of
 from certifeature.sparsify import Sample
 
 __all__ = ["Choice", "Search", "Task", "choose", "estimate"]
@@ -116,5 +115,5 @@ def choose(task: Task, new_data: NewData | None = None) -> Choice:
             unsupervised=wishes.unsupervised,
             realised=data.n_rows <= _MAX_ROWS_REALISED,
         )
-    features = describe(sample, data.names, fitted)
+    features = features_of(sample, data.names, model=fitted)
     return Choice(sample, features, replace(certificate, new_data=new_data), seconds, search)

@@ -1,7 +1,8 @@
 """Reports: one HTML file that shows a selection, its certificate and how to repeat it."""
 
 from certifeature.report.contents import Feature, Report
+from certifeature.report.features import features_of
 from certifeature.report.page import render, write_report
 from certifeature.report.paragraph import methods_paragraph
 
-__all__ = ["Feature", "Report", "methods_paragraph", "render", "write_report"]
+__all__ = ["Feature", "Report", "features_of", "methods_paragraph", "render", "write_report"]
