@@ -1,0 +1,70 @@
+"""A choice beside others: the same procedure on the same folds as the estimate for new data."""
+
+import numpy as np
+import pytest
+
+from certifeature.cli.assessment import assess, n_folds_for
+from certifeature.cli.choosing import Wishes
+from certifeature.cli.loading import Loaded, Scaling
+from certifeature.cli.options import Models, linear_model
+from certifeature.cli.task import Task, choose, estimate
+from certifeature.compare import method_named
+
+
+def task_of(y, size="8", method="bss", unsupervised=False, keep=(), model=Models.svm):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((len(y), 60))
+    X[:, :5] += 0.8 * np.unique(y, return_inverse=True)[1][:, None]
+    names = np.array([f"g{i}" for i in range(60)])
+    data = Loaded(X, y, names, "noisy.csv", "")
+    wishes = Wishes(method_named(method), size, unsupervised, list(keep), None, None, None)
+    return Task(data, wishes, linear_model(model, y, 1.0), Scaling.standard, 0)
+
+
+CLASSES = np.arange(90) % 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"unsupervised": True}, {"method": "rfe"}, {"method": "rrqr"}, {"keep": ["g1,g2,g50"]}],
+    ids=str,
+)
+def test_the_errors_are_those_of_the_estimate(options):
+    task = task_of(CLASSES, **options)
+    found = estimate(task, 3)
+    comparison, own = assess(task, choose(task), 3)
+    assert own.errors == found.errors_selected
+    assert comparison.contenders[0].errors == found.errors_full
+    assert {c.method for c in comparison.contenders} >= {"bss", "rfe", "univariate", "full data"}
+    # Tuned at the size of the choice alone, and no size is below what is kept.
+    for contender in comparison.contenders[1:]:
+        assert bool(contender.tuned_errors) == (contender.size == 8)
+        assert contender.size >= (3 if options.get("keep") else 2)
+
+
+def test_lots_are_drawn_anew_in_every_fold():
+    task = task_of(CLASSES, method="random")
+    _, own = assess(task, choose(task), 3)
+    assert len(set(own.chosen)) == 3
+
+
+def test_nothing_stands_beside_all_features():
+    task = task_of(CLASSES, size="60")
+    with pytest.warns(UserWarning, match="all are kept"):
+        choice = choose(task)
+    assert assess(task, choice, 3) is None
+
+
+@pytest.mark.parametrize(
+    ("y", "model", "n_folds"),
+    [
+        (CLASSES, Models.svm, 5),
+        (np.repeat([0, 1], [50, 3]), Models.svm, 3),
+        (np.repeat([0, 1], [50, 1]), Models.svm, None),
+        # Most targets are equal, and there is no R² of test rows that all are.
+        (np.repeat([0.5, 1.5, 2.5, 3.5], [11, 1, 1, 1]), Models.ridge, 3),
+        (np.linspace(0.1, 1, 30), Models.ridge, 5),
+    ],
+)
+def test_a_report_has_as_many_folds_as_the_rows_allow(y, model, n_folds):
+    assert n_folds_for(task_of(y, model=model)) == n_folds
