@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ErrorCurveDisplay"]
 
+# A label that starts so is not in the legend.
+_TUNED = {"linestyle": ":", "linewidth": 1, "markerfacecolor": "none", "label": "_tuned"}
+
 
 class ErrorCurveDisplay:
     """Test error against the number of features, a curve for each method.
@@ -49,6 +52,8 @@ class ErrorCurveDisplay:
         The band of each method whose folds differ.
     points_ : dict of str to matplotlib ErrorbarContainer
         The point of each method that finds its own number of features.
+    tuned_ : dict of str to matplotlib Line2D
+        The same with C tuned, dotted and with hollow markers, where the comparison has that.
     legend_ : matplotlib Legend
         The legend.
 
@@ -145,6 +150,7 @@ class ErrorCurveDisplay:
         self.lines_: dict[str, Any] = {}
         self.bands_: dict[str, Any] = {}
         self.points_: dict[str, Any] = {}
+        self.tuned_: dict[str, Any] = {}
         in_percent = self.comparison.measure == "error"
         unit, label = (100, "test error (%)") if in_percent else (1, "1 − R² on test rows")
         for curve in curves:
@@ -152,14 +158,20 @@ class ErrorCurveDisplay:
         for contender in self.comparison.contenders:
             if contender.method == FULL_DATA:
                 name = f"all {contender.n_features:g} features"
+                line: dict[str, Any] = {"color": BLACK, "linewidth": 1, "zorder": 1.5}
                 self.lines_[FULL_DATA] = self.ax_.axhline(
-                    unit * contender.mean_error, color=BLACK, linewidth=1, label=name, zorder=1.5
+                    unit * contender.mean_error, label=name, **line
                 )
+                if self.comparison.tuned:
+                    self.tuned_[FULL_DATA] = self.ax_.axhline(
+                        unit * contender.mean_tuned_error, linestyle=":", **line
+                    )
         self.ax_.set(xlabel="number of features chosen", ylabel=label)
         self.ax_.set_ylim(bottom=max(self.ax_.get_ylim()[0], 0.0))
         label_numbers(self.ax_, [c.size for c in self.comparison.contenders if c.size is not None])
         n_folds = self.comparison.n_folds * self.comparison.n_repeats
-        self.legend_ = add_legend(self.ax_, f"mean ± s.d., {n_folds} folds", headroom=True)
+        tuned = "\ndotted: C tuned" if self.comparison.tuned else ""
+        self.legend_ = add_legend(self.ax_, f"mean ± s.d., {n_folds} folds{tuned}", headroom=True)
         return self
 
     def _add(self, curve: Curve, unit: int, own: dict[str, Any]) -> None:
@@ -167,6 +179,9 @@ class ErrorCurveDisplay:
         name, contenders = curve.name, curve.contenders
         means = unit * np.array([contender.mean_error for contender in contenders])
         deviations = unit * np.array([contender.deviation for contender in contenders])
+        if self.comparison.tuned:
+            tuned = unit * np.array([contender.mean_tuned_error for contender in contenders])
+            (self.tuned_[name],) = self.ax_.plot(curve.places, tuned, **(curve.style | _TUNED))
         if contenders[0].size is None:
             self.points_[name] = self.ax_.errorbar(
                 curve.places, means, deviations, capsize=3, **curve.style
