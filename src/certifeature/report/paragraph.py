@@ -75,7 +75,8 @@ def methods_paragraph(
     method : str, default="bss"
         Name of the method, as `certifeature.compare` knows it.
     scaling : {"none", "standard", "tfidf"}, default="none"
-        How columns were scaled first.
+        How columns were scaled, learnt from the training rows of every fold; leave it at "none" for
+        columns that were scaled beforehand, by all rows.
     supervised : bool, default=True
         Whether they were chosen for the labels and a model, or without.
     own : Contender, default=None
@@ -102,8 +103,8 @@ def methods_paragraph(
         parts.append(_new_data(certificate.new_data, scaling))
         if own is not None and comparison is not None:
             same = own.errors == certificate.new_data.errors_selected
-            folds = "On the same folds" if same else "In another cross-validation, of this number"
-            parts.append(f"{folds}, {_beside(own, comparison)}")
+            other = "In a cross-validation with this number of features in all folds"
+            parts.append(f"{'On the same folds' if same else other}, {_beside(own, comparison)}")
         parts.append(_control(certificate.new_data))
     text = " ".join(part for part in parts if part)
     cited = [line for line in _REFERENCES if re.search(rf"\[[^\]]*{line[1]}[^\]]*\]", text)]
