@@ -447,6 +447,20 @@ def test_the_first_screen_has_the_answers():
     assert html.index('id="summary"') < html.index('id="features"')
 
 
+def test_nothing_is_counted_over_folds_that_is_not_known():
+    report = report_about(comparison=BESIDE, own=OWN, features=[Feature(1, "a", 1.0)])
+    (stability,) = (fact for fact in facts(report) if fact.name == "Stability")
+    assert stability.value == "0.50 (0 is random, 1 always the same)"
+    assert stability.note == ""
+
+
+def test_many_classes_are_not_listed():
+    few, many = ({str(i): i + 1 for i in range(n)} for n in (6, 7))
+    given = {"n_rows": 40}
+    assert "40 samples (1 0, 2 1," in methods_paragraph(CERTIFICATE, classes=few, **given)
+    assert "40 samples, 300" in methods_paragraph(CERTIFICATE, classes=many, **given)
+
+
 def test_features_as_a_table_to_take_away():
     features = [
         Feature(2, "=1+1", 1.0, 0.5, "-sick", "cover", 1),

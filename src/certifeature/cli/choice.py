@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, replace
-from itertools import chain
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +16,14 @@ from certifeature.cli.output import json_text, print_table, reproduction
 from certifeature.cli.task import Choice, Task
 from certifeature.compare import Comparison, Contender
 from certifeature.report import Feature, Report, methods_paragraph
+from certifeature.report.features import with_times_chosen
+from certifeature.report.text import class_counts
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.loss import model_name
 
 __all__ = ["choice_json", "choice_report", "print_choice"]
 
 _N_SHOWN = 20
-_MAX_CLASSES = 6
 
 
 def choice_report(
@@ -37,11 +36,14 @@ def choice_report(
     data, method, scaling = task.data, task.wishes.method.name, task.scale.value
     comparison, own = (None, None) if assessed is None else assessed
     classes = _classes(task)
+    features = choice.features
+    if own is not None:
+        features = with_times_chosen(features, choice.sample, own)
     return Report(
         f"{len(choice.features)} of {data.n_features:,} features of {Path(data.source).name}",
         _asked(task, choice, n_folds),
         choice.certificate,
-        choice.features if own is None else _counted(choice, own),
+        features,
         comparison,
         own,
         methods_paragraph(
@@ -73,9 +75,8 @@ def _described(data: Loaded, classes: dict[str, int] | None) -> str:
     rows = f"{data.n_rows:,} rows"
     if classes is None:
         return rows
-    if len(classes) > _MAX_CLASSES:
-        return f"{rows} of {len(classes)} classes"
-    return f"{rows}: {', '.join(f'{count:,} {name}' for name, count in classes.items())}"
+    counts = class_counts({name: f"{count:,}" for name, count in classes.items()})
+    return f"{rows}: {counts}" if counts else f"{rows} of {len(classes)} classes"
 
 
 def _asked(task: Task, choice: Choice, n_folds: int | None) -> dict[str, str]:
@@ -91,15 +92,6 @@ def _asked(task: Task, choice: Choice, n_folds: int | None) -> dict[str, str]:
         "Scaling": task.scale.value,
         "Model": model_name(task.model),
     }
-
-
-def _counted(choice: Choice, own: Contender) -> list[Feature]:
-    """Return the features with the number of folds in which each was chosen anew."""
-    counts = Counter(chain.from_iterable(own.chosen))
-    return [
-        replace(feature, times_chosen=counts[int(index)])
-        for feature, index in zip(choice.features, choice.sample.indices, strict=True)
-    ]
 
 
 def print_choice(choice: Choice) -> None:

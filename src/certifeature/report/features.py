@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -16,7 +17,7 @@ from certifeature.sparsify import Sample
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.fitted import dense_coef
 
-__all__ = ["features_of"]
+__all__ = ["features_of", "with_times_chosen"]
 
 
 def features_of(
@@ -56,8 +57,7 @@ def features_of(
         names = getattr(selection, "feature_names_in_", None) if names is None else names
     known = None if names is None else np.asarray(names)
     weights, labels = _weights_and_labels(model, sample)
-    counts = None if own is None else Counter(chain.from_iterable(own.chosen))
-    return [
+    features = [
         Feature(
             rank=rank,
             name=str(index if known is None else known[index]),
@@ -65,9 +65,28 @@ def features_of(
             weight=None if weights is None else float(weights[rank - 1]),
             label=None if labels is None else str(labels[rank - 1]),
             why=None if sample.reasons is None else str(sample.reasons[rank - 1]),
-            times_chosen=None if counts is None else counts[int(index)],
         )
         for rank, (index, scale) in enumerate(zip(sample.indices, sample.weights, strict=True), 1)
+    ]
+    return features if own is None else with_times_chosen(features, sample, own)
+
+
+def with_times_chosen(features: list[Feature], sample: Sample, own: Contender) -> list[Feature]:
+    """Return features with the number of folds in which each was chosen anew.
+
+    Parameters
+    ----------
+    features : list of Feature
+        The chosen features.
+    sample : Sample
+        Their indices, in the same order.
+    own : Contender
+        The same choice in a comparison.
+    """
+    counts = Counter(chain.from_iterable(own.chosen))
+    return [
+        replace(feature, times_chosen=counts[int(index)])
+        for feature, index in zip(features, sample.indices, strict=True)
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import sklearn
 
@@ -13,7 +13,7 @@ from certifeature.certificate import Certificate, NewData
 from certifeature.certificate.difference import shown_error
 from certifeature.certificate.wording import measured_probability, only_support, rounded_up
 from certifeature.compare import Comparison, Contender
-from certifeature.report.text import number
+from certifeature.report.text import class_counts, joined, measure_name, number
 from certifeature.report.verdict import method_name, rivals_of
 
 __all__ = ["methods_paragraph"]
@@ -48,7 +48,6 @@ _MODELS = {
     "RidgeClassifier": "a ridge classifier",
     "Ridge": "ridge regression",
 }
-_MAX_CLASSES = 6
 
 
 def methods_paragraph(
@@ -116,10 +115,8 @@ def methods_paragraph(
 
 
 def _samples(n_rows: int, classes: Mapping[str, int] | None) -> str:
-    if not classes or len(classes) > _MAX_CLASSES:
-        return f"{n_rows:,} samples"
-    counts = ", ".join(f"{count:,} {name}" for name, count in classes.items())
-    return f"{n_rows:,} samples ({counts})"
+    counts = class_counts({name: f"{count:,}" for name, count in (classes or {}).items()})
+    return f"{n_rows:,} samples ({counts})" if counts else f"{n_rows:,} samples"
 
 
 def _choice(c: Certificate, samples: str, method: str, supervised: bool) -> str:
@@ -151,11 +148,12 @@ def _model(c: Certificate) -> str:
 def _proof(c: Certificate) -> str:
     if math.isinf(c.measured_growth):
         return ""
-    rows = f"its {c.n_rows:,} support vectors" if only_support(c) else "the training samples"
+    rows = f"the {c.n_rows:,} support vectors" if only_support(c) else "the training samples"
+    model = "" if c.model is None else f" of {c.model}"
     chance = measured_probability(c)
     sure = "" if chance == 1 else f" with probability {chance:g}"
     return (
-        f"Its regularised training objective on {rows} is certified to be at most "
+        f"The regularised training objective{model} on {rows} is certified to be at most "
         f"{number(rounded_up(c.measured_growth))} times that with all features{sure}."
     )
 
@@ -163,7 +161,7 @@ def _proof(c: Certificate) -> str:
 def _new_data(n: NewData, scaling: str) -> str:
     repeats = f", repeated {n.n_repeats} times" if n.n_repeats > 1 else ""
     anew = "features were" if scaling == "none" else "columns were scaled and features"
-    name = "error" if n.measure == "error" else "1 − R²"
+    name = measure_name(n.measure)
     interval = "" if n.interval is None else f", {n.against_full.shown_interval()} [3]"
     tie = ", no difference that these samples can show" if n.verdict == "tie" else ""
     chosen, full = n.shown(n.error_selected), n.shown(n.error_full)
@@ -186,17 +184,12 @@ def _beside(own: Contender, comparison: Comparison) -> str:
     at = "at this C (with C tuned by inner folds)" if own.tuned_errors else "at this C"
     name = "error" if comparison.measure == "error" else "value"
     others = [f"{method_name(c.method)} {errors(c)}" for c in rivals_of(own, comparison)]
-    return f"{name}s {at} were {errors(own)} here, and with {_joined(others)}."
+    return f"{name}s {at} were {errors(own)} here, and with {joined(others)}."
 
 
 def _control(n: NewData) -> str:
-    name = "error" if n.measure == "error" else "1 − R²"
+    name = measure_name(n.measure)
     return (
         f"With shuffled labels the {name} was {n.shown(n.shuffled_error)} (chance: "
         f"{n.shown(n.chance_error)})."
     )
-
-
-def _joined(parts: Sequence[str]) -> str:
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last

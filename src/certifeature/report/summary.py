@@ -15,7 +15,7 @@ from certifeature.certificate.wording import measured_probability, rounded_up
 from certifeature.compare import FULL_DATA, Comparison, Contender
 from certifeature.compare.agreement import nogueira_index
 from certifeature.report.contents import Feature, Report
-from certifeature.report.text import MISSING, number
+from certifeature.report.text import MISSING, class_counts, measure_name, number
 from certifeature.report.verdict import difference_of, method_name, rivals_of, rows_of
 
 __all__ = ["BesideRow", "Fact", "beside_rows", "facts"]
@@ -31,8 +31,6 @@ _REASONS = {
 }
 # From here on a bound on the growth says little, as the docs have it.
 _WEAK = 5.0
-# Of more classes, errors one by one are no longer read.
-_MAX_CLASSES = 6
 
 
 @dataclass(frozen=True)
@@ -124,15 +122,13 @@ def _size(c: Certificate, features: Sequence[Feature]) -> Fact:
 
 
 def _error(n: NewData) -> Fact:
-    name = "Error on new data" if n.measure == "error" else "1 − R² on new data"
+    name = f"{measure_name(n.measure).capitalize()} on new data"
     value = f"{n.shown(n.error_selected)}, with all features {n.shown(n.error_full)}"
     verdict = _OUTCOMES[n.against_full.verdict]
     note = f"difference {n.against_full} ({n.against_full.shown_interval()}): {verdict}"
-    if 1 < len(n.classes) <= _MAX_CLASSES:
-        by_class = zip(n.classes, n.n_wrong, n.n_tested, strict=True)
-        counts = ", ".join(f"{wrong} of {tested} {name}" for name, wrong, tested in by_class)
-        note += f". Wrong with these: {counts}"
-    return Fact(name, value, note)
+    by_class = zip(n.classes, n.n_wrong, n.n_tested, strict=True)
+    wrong = class_counts({name: f"{wrong:,} of {tested:,}" for name, wrong, tested in by_class})
+    return Fact(name, value, f"{note}. Wrong with these: {wrong}" if wrong else note)
 
 
 def _stability(own: Contender, n_features: int, features: Sequence[Feature]) -> Fact:
@@ -141,14 +137,15 @@ def _stability(own: Contender, n_features: int, features: Sequence[Feature]) -> 
     masks = np.zeros((n_folds, n_features))
     for mask, chosen in zip(masks, own.chosen, strict=True):
         mask[list(chosen)] = 1
-    times = [feature.times_chosen for feature in features]
     index = nogueira_index(masks)
-    scale = "0 is random, 1 always the same"
-    judged = "" if math.isnan(index) else f"; stability {index:.2f} ({scale})"
+    judged = f"{MISSING if math.isnan(index) else f'{index:.2f}'} (0 is random, 1 always the same)"
+    times = [feature.times_chosen for feature in features]
+    if None in times:
+        return Fact("Stability", judged)
     return Fact(
         "Stability",
         f"{times.count(n_folds)} of {len(times)} chosen again in all {n_folds} folds",
-        f"{times.count(0)} in none{judged}",
+        f"{times.count(0)} in none; stability {judged}",
     )
 
 
@@ -172,8 +169,9 @@ def _in_fact(c: Certificate) -> str:
     growth = c.realised_growth
     if growth is None:
         return ""
-    why = " (below 1, since the columns are scaled up)" if growth < 1 else ""
-    return f"; in fact {number(growth)} times{why}"
+    shown = number(growth)
+    why = " (below 1, since the columns are scaled up)" if growth < 1 and shown != "1" else ""
+    return f"; in fact {shown} times{why}"
 
 
 def _control(n: NewData) -> Fact:

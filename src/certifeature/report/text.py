@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-__all__ = ["MISSING", "decimals", "duration", "number", "one_line", "typeset", "visible"]
+__all__ = [
+    "MISSING",
+    "class_counts",
+    "decimals",
+    "duration",
+    "joined",
+    "measure_name",
+    "number",
+    "one_line",
+    "typeset",
+    "visible",
+]
 
 MISSING = "–"
+# The counts of more classes than this are no longer read one by one.
+_MAX_CLASSES = 6
 
 # What a page would swallow (control characters), let reorder its neighbours (marks of writing
 # direction) or could not be saved with (halves of surrogate pairs, non-characters).
@@ -59,6 +72,31 @@ def typeset(text: str) -> str:
 
 def _sign(match: re.Match[str]) -> str:
     return f"⟨U+{ord(match[0]):04X}⟩"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return parts of a sentence as a list in words.
+
+    Examples
+    --------
+    >>> from certifeature.report.text import joined
+    >>> joined(["BSS", "RFE", "the univariate test"])
+    'BSS, RFE and the univariate test'
+    """
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def class_counts(counts: Mapping[str, str]) -> str:
+    """Return how many there are of each class, or nothing if there are too many classes."""
+    if len(counts) > _MAX_CLASSES:
+        return ""
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
+def measure_name(measure: str) -> str:
+    """Return what an error is called, for the share of wrong classes or for 1 - R²."""
+    return "error" if measure == "error" else "1 − R²"
 
 
 def number(value: float | None) -> str:

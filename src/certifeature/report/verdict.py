@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from certifeature.certificate import Certificate, Difference, NewData
 from certifeature.certificate.difference import shown_error
 from certifeature.certificate.wording import measured_probability, only_support, rounded_up
 from certifeature.compare import FULL_DATA, Comparison, Contender
 from certifeature.report.contents import Report
-from certifeature.report.text import number
+from certifeature.report.text import joined, measure_name, number
 
-__all__ = ["difference_of", "method_name", "proof", "rivals_of", "rows_of", "verdict"]
+__all__ = ["difference_of", "method_name", "rivals_of", "rows_of", "verdict"]
 
 # What tables call by a short name, in sentences.
 _METHOD_NAMES = {
@@ -43,7 +42,7 @@ def verdict(report: Report) -> list[str]:
     certificate, new_data = report.certificate, report.new_data
     if certificate is None:
         return [] if report.comparison is None else [_lowest(report.comparison)]
-    proven = proof(certificate)
+    proven = _proof(certificate)
     if new_data is None:
         return [
             _sentence(proven),
@@ -59,7 +58,7 @@ def rows_of(c: Certificate) -> str:
     return "the rows that matter to it" if only_support(c) else "its training rows"
 
 
-def proof(c: Certificate) -> str:
+def _proof(c: Certificate) -> str:
     """Return what is proven, as a clause."""
     rows = rows_of(c)
     if math.isinf(c.measured_growth):
@@ -98,13 +97,9 @@ def _sentence(clause: str) -> str:
     return f"{clause[0].upper()}{clause[1:]}."
 
 
-def _error(new_data: NewData) -> str:
-    return "error" if new_data.measure == "error" else "1 − R²"
-
-
 def _new_data(n: NewData) -> str:
     return (
-        f"With {n.size} of {n.n_features:,} features, the {_error(n)} on new data is "
+        f"With {n.size} of {n.n_features:,} features, the {measure_name(n.measure)} on new data is "
         f"{n.shown(n.error_selected)}, and with all of them {n.shown(n.error_full)}: "
         f"{_CONCLUSIONS[n.verdict]}."
     )
@@ -112,7 +107,7 @@ def _new_data(n: NewData) -> str:
 
 def _chance(n: NewData) -> str:
     return (
-        f"Do not rely on this choice: with {n.size} features the {_error(n)} is "
+        f"Do not rely on this choice: with {n.size} features the {measure_name(n.measure)} is "
         f"{n.shown(n.error_selected)} with the true labels and {n.shown(n.shuffled_error)} with "
         f"shuffled ones; chance has {n.shown(n.chance_error)}. These rows cannot tell them apart."
     )
@@ -128,8 +123,8 @@ def _beside(report: Report) -> str:
     for rival in rivals:
         how = _how(own, rival, comparison)
         groups.setdefault(how, []).append(method_name(rival.method))
-    clauses = [f"{_joined(names)} {how}" for how, names in groups.items()]
-    return f"with as many features, {_joined(clauses)}; " if clauses else ""
+    clauses = [f"{joined(names)} {how}" for how, names in groups.items()]
+    return f"with as many features, {joined(clauses)}; " if clauses else ""
 
 
 def _how(own: Contender, rival: Contender, comparison: Comparison) -> str:
@@ -148,10 +143,9 @@ def _lowest(comparison: Comparison) -> str:
     if not chosen:
         return "No method was compared."
     best = min(chosen, key=lambda c: c.mean_error)
-    name = "error" if comparison.measure == "error" else "1 − R²"
     choices = "choice" if len(chosen) == 1 else "choices"
     start = (
-        f"The lowest {name} of {len(chosen)} {choices} is "
+        f"The lowest {measure_name(comparison.measure)} of {len(chosen)} {choices} is "
         f"{shown_error(best.mean_error, comparison.measure)}, by {method_name(best.method)} with "
         f"{round(best.n_features):,} features{_with_all(comparison)}"
     )
@@ -168,8 +162,3 @@ def _with_all(comparison: Comparison) -> str:
     full = [c for c in comparison.contenders if c.method == FULL_DATA]
     shown = (shown_error(c.mean_error, comparison.measure) for c in full)
     return "".join(f" ({error} with all)" for error in shown)
-
-
-def _joined(clauses: Iterable[str]) -> str:
-    *first, last = clauses
-    return f"{', '.join(first)} and {last}" if first else last
