@@ -73,6 +73,7 @@ class TestRows:
             return sketched_basis(rows.X, 5, random_state=0), None
 
         monkeypatch.setattr(fold_module, "span", sketch)
+        monkeypatch.setattr("certifeature._memory.MAX_GRAM", 5)
         X, y = data
         fold = fold_of_all(NuSVC(kernel="linear", nu=0.2), X, y)
         sample = Sample(np.arange(70), np.full(70, 1.5))

@@ -19,13 +19,8 @@ from sklearn.preprocessing import StandardScaler
 
 from certifeature.basis import Basis
 from certifeature.basis.span import span
-from certifeature.certificate.lanczos import certificate_by_products
-from certifeature.certificate.measure import (
-    basis_pays,
-    extreme_eigenvalues,
-    measured_certificate,
-    without_basis,
-)
+from certifeature.certificate.measurable import Measurable
+from certifeature.certificate.measure import extreme_eigenvalues, without_basis
 from certifeature.certificate.selection import as_sample
 from certifeature.certificate.splits import Split, splits_of
 from certifeature.compare.methods import Method, WhichRows
@@ -162,13 +157,7 @@ class TrainedFold:
             return float(np.inf)
         if self._keeps_all(sample):
             return 1.0
-        X, kind, target = self._rows("support")[0], self._found.kind, self._found.target
-        if basis_pays(min(X.shape), len(sample.indices)) and self._basis("support").exact:
-            basis = self._basis("support")
-            certificate = measured_certificate(basis, sample, kind, X.shape[0], target)
-        else:
-            certificate = certificate_by_products(X, sample, kind, X.shape[0], target)
-        return certificate.measured_growth
+        return self._measurable.certificate(sample).measured_growth
 
     def eigenvalues(self, sample: Sample, rows: WhichRows) -> tuple[float, float]:
         """Return λ and Λ of a choice; λ = 0 proves nothing."""
@@ -189,6 +178,10 @@ class TrainedFold:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             return find_support(Rows(self._X, self._y), self._model)
+
+    @cached_property
+    def _measurable(self) -> Measurable:
+        return Measurable.of_support(self._found, self._found.kind)
 
     @cached_property
     def _inner_folds(self) -> list[TrainedFold]:
