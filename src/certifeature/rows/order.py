@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["canonical_order"]
+__all__ = ["canonical_order", "class_numbers"]
 
 FloatArray = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -16,6 +16,33 @@ Indices = NDArray[np.intp]
 # To which rows that are equal but for rounding are so.
 _DIGITS = 9
 _TINY = float(np.finfo(np.float64).tiny)
+
+
+def class_numbers(rows: Any, y: NDArray[Any]) -> Indices:
+    """Return the number of the class of each row, from 0, by what its rows are and not by its name.
+
+    Classes are ordered by the number of their rows, and then by sums over these: of their lengths,
+    of all values, of their squared products with the sum of all rows; and, where all these are
+    alike, by where values stand.
+
+    Parameters
+    ----------
+    rows : {ndarray, CSR array} of shape (n_samples, n_features)
+        Of moderate size, as `normalised` returns them.
+    y : ndarray of shape (n_samples,)
+        Labels.
+    """
+    labels = np.unique(y, return_inverse=True)[1]
+    lengths, ones = _lengths(rows), np.ones(rows.shape[1])
+    total = max(float(lengths.sum()), _TINY)
+    middle = rows @ (rows.T @ np.ones(len(labels))) / total
+    facts = (np.ones(len(labels)), lengths, rows @ ones, middle, middle**2, _landmark(rows))
+    sums = [np.bincount(labels, fact) for fact in facts]
+    scales = [max(float(np.abs(fact).sum()), _TINY) for fact in facts]
+    keys = [np.round(own / scale, _DIGITS) for own, scale in zip(sums, scales, strict=True)]
+    numbers = np.empty(len(sums[0]), dtype=np.intp)
+    numbers[np.lexsort(keys[::-1])] = np.arange(len(numbers))
+    return numbers[labels]
 
 
 def canonical_order(
@@ -34,28 +61,35 @@ def canonical_order(
     rows : {ndarray, CSR array} of shape (n_samples, n_features)
         Of moderate size, as `normalised` returns them.
     y : ndarray of shape (n_samples,)
-        Labels, or numbers.
+        Numbers of classes, as `class_numbers` returns them, or targets.
     sample_weight : ndarray of shape (n_samples,) or None
         Weights of the rows.
     numbers : bool, default=False
-        Whether y holds numbers.
+        Whether y holds targets.
     """
     n_features = rows.shape[1]
     if numbers:
-        labels = y
         members = (y / max(np.abs(y).max(initial=0.0), _TINY))[:, None]
     else:
-        classes, labels = np.unique(y, return_inverse=True)
-        members = (labels[:, None] == np.arange(len(classes))).astype(float)
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
-    lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+        members = (y[:, None] == np.arange(y.max() + 1)).astype(float)
+    lengths = _lengths(rows)
     units = np.where(lengths > 0, lengths, 1.0)[:, None]
     total = lengths.sum()
     sums = rows.T @ members / total
     products = rows @ np.column_stack([np.full(n_features, n_features**-0.5), sums]) / units
     images = rows @ (rows.T @ products / total) / units
-    places = rows @ np.random.default_rng(0).standard_normal((n_features, 1)) / units
+    places = _landmark(rows)[:, None] / units
     keys = np.hstack([places, images, products, np.log(units), lengths[:, None] > 0])
     weights = [] if sample_weight is None else [sample_weight]
     # Weights come last: repeated rows stand together, whatever their weights.
-    return np.lexsort((*weights, *np.round(keys, _DIGITS).T, labels))
+    return np.lexsort((*weights, *np.round(keys, _DIGITS).T, y))
+
+
+def _lengths(rows: Any) -> FloatArray:
+    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
+    return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+
+
+def _landmark(rows: Any) -> FloatArray:
+    """Return a number that tells rows apart by where their values stand."""
+    return np.asarray(rows @ np.random.default_rng(0).standard_normal(rows.shape[1]))

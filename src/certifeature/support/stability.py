@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,16 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC, LinearSVC, NuSVC
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.svm import SVC, LinearSVC
 
 from certifeature._parallel import in_parallel
 from certifeature.rows.matrix import normalised, scaled_back
-from certifeature.rows.order import canonical_order
+from certifeature.rows.order import canonical_order, class_numbers
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.costs import row_costs
 from certifeature.support.dual_newton import InnerProducts, squared_hinge_duals
 from certifeature.support.fitted import dense_coef
-from certifeature.support.model import check_row_norms, fit_model
+from certifeature.support.model import capped, check_row_norms, fit_model
 from certifeature.support.newton import has_smooth_loss
 from certifeature.support.smooth import has_gradient
 
@@ -132,13 +131,14 @@ def stable_scores(
     check_row_norms(X)
     rows, exponent = normalised(X)
     numbers = predicts_numbers(model)
-    order = canonical_order(rows, y, sample_weight, numbers=numbers)
-    if has_fit_parameter(model, "sample_weight"):
-        order, sample_weight = _without_repeats(rows, y, sample_weight, order)
-    elif sample_weight is not None:
-        sample_weight = sample_weight[order]
-    X, rows, y = X[order], rows[order], y[order]
     model = _own_copy(model, seed)
+    if not numbers:
+        # Solvers take classes in the order of their names, which must not matter.
+        names, y = y, class_numbers(rows, y)
+        _rename_classes(model, dict(zip(names.tolist(), y.tolist(), strict=True)))
+    order = canonical_order(rows, y, sample_weight, numbers=numbers)
+    order, sample_weight = _without_repeats(rows, y, sample_weight, order)
+    X, rows, y = X[order], rows[order], y[order]
     many = len(y) > _MANY_ROWS
     if n_subsamples is None:
         n_subsamples = _SUBSAMPLES_OF_MANY if many else _SUBSAMPLES
@@ -199,7 +199,7 @@ def _subsamples(y: NDArray[Any], n_subsamples: int, share: float, seed: int) -> 
 def _gram_pays(model: Any, rows: Any) -> bool:
     """Tell whether the coordinates of rows are fewer than their values, and may replace these."""
     rotates = (
-        isinstance(model, SVC | NuSVC)
+        isinstance(model, SVC)
         or (isinstance(model, LinearSVC) and model.penalty == "l2")
         or has_gradient(model)
     )
@@ -223,13 +223,21 @@ def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
 
 def _own_copy(model: Any, seed: int) -> Any:
     """Return an unfitted model that gives the same weights at every call, and gives up in time."""
-    model = clone(model)
+    model = capped(model)
     if isinstance(model, SVC) and not 0 <= model.max_iter <= _MAX_ITERATIONS:
         # Classes that overlap can keep LIBSVM busy long after the ranking is clear.
         model.set_params(max_iter=_MAX_ITERATIONS)
     if model.get_params().get("random_state", seed) is None:
         model.set_params(random_state=seed)
     return model
+
+
+def _rename_classes(model: Any, names: dict[Any, int]) -> None:
+    """Give the weights of classes to what the classes are called now."""
+    weights = getattr(model, "class_weight", None)
+    if isinstance(weights, Mapping):
+        new = {names[label]: weight for label, weight in weights.items() if label in names}
+        model.set_params(class_weight=new)
 
 
 def _weights(
