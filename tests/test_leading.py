@@ -81,7 +81,7 @@ def test_bounds_of_what_is_outside(seed, dense, mu, scale):
     basis = leading_basis(X, 12)
     rng = np.random.default_rng(seed)
     chosen, scales = rng.choice(X.shape[1], 15, replace=False), rng.uniform(0.1, 3, 15)
-    share, energy, mixing = basis.outside.tail(mu * scale**2, chosen, scales)
+    share, energy, mixing, _ = basis.outside.tail(mu * scale**2, chosen, scales)
     rows, U = dense_rows(X) / scale, basis.outside.left
     outside = rows - U @ (U.T @ rows)
     inner = outside @ outside.T

@@ -12,7 +12,7 @@ from scipy import sparse
 from certifeature import _memory
 from certifeature._lanczos import FAILURE, largest_eigenvalue
 from certifeature.basis.basis import Basis, ImplicitVectors
-from certifeature.rows.matrix import normalised, scaled_back
+from certifeature.rows.matrix import fingerprint, normalised, scaled_back
 
 __all__ = ["Outside", "leading_basis"]
 
@@ -49,6 +49,8 @@ class Outside:
         RᵀR, with R = XXᵀU − UΣ² = YVΣ, which is not zero, for V need not be singular vectors.
     square : float
         A number that ‖Y‖² is not above.
+    rounding : float
+        A number that no rounding error of a product with XXᵀ and orthonormal columns is above.
     n_others : int
         About how many directions are outside: as many as distinct rows, or columns, allow.
     probability : float
@@ -62,6 +64,7 @@ class Outside:
     energies: FloatArray
     mixed: FloatArray
     square: float
+    rounding: float
     n_others: int
     probability: float = 1 - FAILURE
 
@@ -76,7 +79,7 @@ class Outside:
     @np.errstate(over="ignore", under="ignore", divide="ignore")
     def tail(
         self, mu: float, indices: NDArray[np.intp], scales: FloatArray
-    ) -> tuple[float, float, float]:
+    ) -> tuple[float, float, float, float]:
         """Return what a ridge μ makes of what is outside, where columns are chosen and scaled.
 
         Parameters
@@ -90,10 +93,11 @@ class Outside:
 
         Returns
         -------
-        share, energy, mixing
+        share, energy, mixing, rounding
             Bounds of ‖Y‖²/(‖Y‖² + μ), and of the largest eigenvalue of HỸỸᵀH with
-            H = (YYᵀ + μI)^−½ and Ỹ what the chosen and scaled columns have outside; and an η for
-            which XXᵀ + μI ≼ (1 + η)(UΣ²Uᵀ + YYᵀ + μI).
+            H = (YYᵀ + μI)^−½ and Ỹ what the chosen and scaled columns have outside; an η for
+            which XXᵀ + μI ≼ (1 + η)(UΣ²Uᵀ + YYᵀ + μI); and a bound of the rounding errors of the
+            chosen and scaled rows of V.
         """
         ridge = float(np.ldexp(mu, -2 * self.exponent))
         share = self.square / (self.square + ridge)
@@ -108,7 +112,14 @@ class Outside:
         energy = min(energy, float(scales.max()) ** 2 * share)
         roots = np.sqrt(self.singular_values**2 + ridge)
         mixed = float(np.linalg.eigvalsh(self.mixed / np.outer(roots, roots))[-1])
-        return share, energy, min(1.0, float(np.sqrt(max(mixed, 0.0) / ridge)))
+        weakest = float(roots[-1])
+        mixed = np.sqrt(max(mixed, 0.0)) + self.rounding / weakest
+        mixing = min(1.0, float(mixed / np.sqrt(ridge)))
+        # The columns of V are orthonormal but for rounding, too.
+        mixing += (1 + mixing) * self.rounding / weakest**2
+        values = self.columns.data if sparse.issparse(self.columns) else self.columns
+        of_vectors = self.rounding / float(np.linalg.norm(values)) / self.singular_values[-1]
+        return share, energy, float(mixing), float(scales.max()) * float(of_vectors)
 
 
 def leading_basis(X: Any, n_components: int) -> Basis | None:
@@ -161,6 +172,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     left, residuals = left @ turn, images @ turn
     residuals -= left * squares
     values = np.sqrt(squares)
+    rounding = _rounding(rows)
     outside = Outside(
         left,
         values,
@@ -168,7 +180,8 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
         exponent,
         _shares(columns, left, along),
         residuals.T @ residuals,
-        _largest_square(rows, columns, left),
+        _largest_square(rows, columns, left, rounding),
+        rounding,
         max(1, min(n_distinct, rows.shape[1]) - n_components),
     )
     vectors: Any = ImplicitVectors(columns, left / values)
@@ -230,16 +243,24 @@ def _shares(columns: Any, left: FloatArray, along: FloatArray | None) -> FloatAr
     return np.divide(squares, total, out=np.zeros_like(squares), where=total > 0)
 
 
-def _largest_square(rows: Any, columns: Any, left: FloatArray) -> float:
+def _rounding(rows: Any) -> float:
+    """Return a number that rounding errors of products with XXᵀ and unit vectors are not above."""
+    values, n_terms = rows, rows.shape[1]
+    if sparse.issparse(rows):
+        values, n_terms = rows.data, int(np.diff(rows.indptr).max())
+    return 8 * (rows.shape[0] + n_terms) * _EPS * float(np.sum(values**2))
+
+
+def _largest_square(rows: Any, columns: Any, left: FloatArray, rounding: float) -> float:
     """Return a number that ‖(I − UUᵀ)X‖² is not above, but for a small chance."""
 
     def without(V: FloatArray) -> FloatArray:
         return V - left @ (left.T @ V)
 
-    values, n_terms = rows, rows.shape[1]
-    if sparse.issparse(rows):
-        values, n_terms = rows.data, int(np.diff(rows.indptr).max())
-    rounding = 8 * (len(left) + n_terms) * _EPS * float(np.sum(values**2))
     return largest_eigenvalue(
-        lambda V: without(columns.T @ (rows.T @ without(V))), len(left), _STEPS, rounding=rounding
+        lambda V: without(columns.T @ (rows.T @ without(V))),
+        len(left),
+        _STEPS,
+        identity=fingerprint(rows),
+        rounding=rounding,
     ).upper

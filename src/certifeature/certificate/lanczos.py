@@ -21,7 +21,7 @@ from certifeature.certificate.certificate import Certificate, Regularised
 from certifeature.certificate.measure import hinge_kept, n_kept, without_basis
 from certifeature.certificate.passes import STEPS, bound_in_blocks, operator_rounding
 from certifeature.rows.blocks import RowBlocks
-from certifeature.rows.matrix import scaled_columns
+from certifeature.rows.matrix import fingerprint, scaled_columns
 from certifeature.sparsify import Sample
 from certifeature.support.loss import Target
 
@@ -67,6 +67,7 @@ def certificate_by_products(
         n_fixed=n_fixed,
         n_trusted=n_trusted,
         model=target.name,
+        converged=target.converged,
     )
 
 
@@ -130,7 +131,9 @@ def bound_in_memory(X: Any, sample: Sample, mu: float) -> Regularised:
         V = solved(columns @ (rows.T @ V) / ridge + V)
         return np.vstack([chosen.T @ V, root * V])
 
-    bounds = largest_eigenvalue(operator, n_chosen + X.shape[0], STEPS, rounding=rounding)
+    identity = f"{fingerprint(rows)} {sample.fingerprint} {ridge!r}"
+    size = n_chosen + X.shape[0]
+    bounds = largest_eigenvalue(operator, size, STEPS, identity=identity, rounding=rounding)
     growth, probability = bounds.upper, 1 - FAILURE
     if _gram_is_quick(rows):
         certain = _certain_growth(rows, chosen, ridge, bounds)

@@ -23,6 +23,7 @@ from certifeature._lanczos import FAILURE, largest_eigenvalue
 from certifeature._progress import phase
 from certifeature.certificate.certificate import Regularised
 from certifeature.rows.blocks import Block, RowBlocks
+from certifeature.rows.matrix import fingerprint
 from certifeature.sparsify import Sample
 
 __all__ = ["STEPS", "bound_in_blocks", "operator_rounding"]
@@ -74,8 +75,9 @@ def _bound_in_passes(rows: _Scaled, sample: Sample, mu: float) -> Regularised:
     others, probability = 0.0, 1.0
     n_features = rows.blocks.n_features
     if len(chosen) < n_features:
+        identity = f"{rows.fingerprint} {sample.fingerprint} {ridge!r}"
         others = largest_eigenvalue(
-            operator, n_features, STEPS, zeros=chosen, rounding=rounding
+            operator, n_features, STEPS, identity=identity, zeros=chosen, rounding=rounding
         ).upper
         probability = 1 - FAILURE
     lambda_min = float(1 / (others + max(1.0, 1 / smallest)))
@@ -100,6 +102,7 @@ class _Scaled:
     blocks: RowBlocks
     exponent: int
     square_norm: float
+    fingerprint: str
     advance: Callable[[], None]
 
     @classmethod
@@ -107,9 +110,9 @@ class _Scaled:
         """Return rows over a power of 2; every pass over them is told."""
         sizes = blocks.collect(_size)
         advance()
-        exponent = max(own for own, _ in sizes)
-        square_norm = sum(np.ldexp(s, 2 * (own - exponent)) for own, s in sizes)
-        return cls(blocks, exponent, square_norm, advance)
+        exponent = max(own for own, *_ in sizes)
+        square_norm = sum(np.ldexp(s, 2 * (own - exponent)) for own, s, _ in sizes)
+        return cls(blocks, exponent, square_norm, " ".join(own for *_, own in sizes), advance)
 
     def gram(self, columns: NDArray[np.intp]) -> FloatArray:
         """Return the inner products of some columns."""
@@ -141,11 +144,11 @@ def _add(function: Callable[[Block], FloatArray], total: _Sum, block: Block) -> 
     return total.merged(_Sum(function(block)))
 
 
-def _size(block: Block) -> tuple[int, float]:
-    """Return the exponent of the largest value of a block, and its squared norm without that."""
+def _size(block: Block) -> tuple[int, float, str]:
+    """Return the exponent of a block's largest value, its squared norm without that, a digest."""
     values = block.X.data if sparse.issparse(block.X) else block.X.ravel()
     exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
-    return exponent, float(np.sum(np.ldexp(values, -exponent) ** 2))
+    return exponent, float(np.sum(np.ldexp(values, -exponent) ** 2)), fingerprint(block.X)
 
 
 def _gram(columns: NDArray[np.intp], exponent: int, block: Block) -> FloatArray:

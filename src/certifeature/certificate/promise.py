@@ -28,7 +28,10 @@ def bss_promise(n_components: int, n_picks: int) -> APriori:
 
 
 def ridge_promise(
-    dimension: float, n_picks: int, stretch: float, tail: tuple[float, float, float] | None = None
+    dimension: float,
+    n_picks: int,
+    stretch: float,
+    tail: tuple[float, float, float, float] | None = None,
 ) -> APriori:
     """Return what BSS with an effective dimension promises of a soft model.
 
@@ -44,16 +47,18 @@ def ridge_promise(
         Picks r.
     stretch : float
         By how many times the ridge is larger than that of the model.
-    tail : tuple of (float, float, float), default=None
+    tail : tuple of (float, float, float, float), default=None
         Of the directions that BSS did not look at: the largest share w, the largest eigenvalue
         s of what the picks have there, W^½MW^½, and an η for which K + μI is at most 1 + η times
-        what it is without products between these directions and the others. For every part g of
+        what it is without products between these directions and the others; and the norm of the
+        rounding errors of the scaled vectors that BSS looked at. For every part g of
         what the ridge leaves of these directions, 1 − w, they and the others keep at least
         (1 − w)(1 − g) and (1 − √(D/r))²·g(1 − w)/(s + g(1 − w)); the best g makes them equal.
     """
     kept = float((1 - np.sqrt(dimension / n_picks)) ** 2)
     if tail is not None:
-        share, energy, mixing = tail
+        share, energy, mixing, rounding = tail
+        kept = max(0.0, float(np.sqrt(kept)) - rounding) ** 2
         # A share next to 1 leaves little but rounding.
         room, energy = max(0.0, 1 - share - _ROUNDING), energy * _SAFE
         # (1 − g)(s + g·room) = kept·g, solved for g without cancellation.

@@ -235,7 +235,8 @@ class BSSMethod(Method):
         elif len(rest):
             scaled = basis.vectors[picked.indices][:, head.n_components :] * np.sqrt(rest)
             scaled *= picked.weights[:, None]
-            tail = float(rest[0]), float(np.linalg.eigvalsh(scaled @ scaled.T)[-1]), 0.0
+            energy = float(np.linalg.eigvalsh(scaled @ scaled.T)[-1])
+            tail = float(rest[0]), energy, 0.0, 0.0
         promise = ridge_promise(float(shares.sum()), n_picks, cut.stretch, tail)
         if basis.outside is not None:
             promise = replace(promise, probability=basis.outside.probability)

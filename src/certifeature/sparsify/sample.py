@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature.rows.matrix import fingerprint
+
 __all__ = ["EmptySampleError", "Sample", "Steps"]
 
 
@@ -53,3 +55,8 @@ class Sample:
     weights: NDArray[np.float64]
     steps: Steps | None = None
     reasons: NDArray[np.str_] | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the chosen features and their scales."""
+        return fingerprint(np.column_stack([self.indices, self.weights]))
