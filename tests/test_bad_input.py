@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Perceptron
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
+from sklearn.svm import SVC, SVR, LinearSVC
 
 from certifeature import (
     BSSSelector,
@@ -269,14 +269,15 @@ class TestRightAnswers:
             assert array.dtype == copy.dtype
 
 
-class Untrainable(SVC):
+@pytest.fixture
+def untrainable(monkeypatch):
     """An SVM that must not be trained, since something else is wrong."""
 
-    def __init__(self, kernel="linear", class_weight=None, C=1.0):
-        super().__init__(kernel=kernel, class_weight=class_weight, C=C)
-
-    def fit(self, X, y, sample_weight=None):
+    def fit(*_, **__):
         raise AssertionError("trained in vain")
+
+    monkeypatch.setattr(SVC, "fit", fit)
+    return SVC(kernel="linear")
 
 
 @pytest.mark.parametrize("selector", SELECTORS)
@@ -291,24 +292,23 @@ class Untrainable(SVC):
         ({"n_components": -1}, r"'n_components'.*range \[1, inf\) or None. Got -1"),
         ({"rescale": 2}, "'rescale'.*must be"),
         ({"estimator": SVC()}, "got SVC with kernel='rbf'. Use kernel='linear'"),
-        ({"estimator": NuSVC(kernel="poly")}, "got NuSVC with kernel='poly'"),
-        ({"estimator": SVR(kernel="linear")}, "cannot be chosen for SVR"),
+        ({"estimator": SVR(kernel="linear")}, "cannot be chosen or certified for SVR"),
         ({"estimator": LinearSVC(C=0)}, "C of LinearSVC must be a finite positive number; got 0"),
         ({"estimator": LinearSVC(class_weight={1: 0})}, r"class_weight .* class 1 the weight 0"),
         ({"estimator": SVC(kernel="linear", class_weight={0: np.nan})}, r"class 0 the weight nan"),
     ],
 )
-def test_bad_parameters_are_found_before_any_work(selector, parameters, message):
+def test_bad_parameters_are_found_before_any_work(selector, parameters, message, untrainable):
     """The data, no less wrong, are not even looked at."""
     with pytest.raises(ValueError, match=message):
-        selector(**{"estimator": Untrainable(), **parameters}).fit("no data", None)
+        selector(**{"estimator": untrainable, **parameters}).fit("no data", None)
 
 
 @pytest.mark.parametrize("order", [np.ones(7), np.full(120, np.nan), np.full(120, np.inf)])
-def test_a_bad_order_is_found_before_the_svm_is_trained(order, data):
+def test_a_bad_order_is_found_before_the_svm_is_trained(order, data, untrainable):
     X, y = data
     with pytest.raises(ValueError, match=r"order .*(each of the 120 features|no usable scores)"):
-        BSSSelector(20, order=order, estimator=Untrainable()).fit(X, y)
+        BSSSelector(20, order=order, estimator=untrainable).fit(X, y)
     for rows in (X, ArrayBlocks(X, n_rows=10)):
         with pytest.raises(ValueError, match="order"):
             BSSSelector(20, order=order, supervised=False).fit(rows)
@@ -326,8 +326,7 @@ def test_bad_parameters_of_lpsvm_are_found_before_any_work():
     ("svm", "message"),
     [
         (SVC(), "got SVC with kernel='rbf'. Use kernel='linear'"),
-        (NuSVC(), "got NuSVC with kernel='rbf'"),
-        (SVR(kernel="linear"), "cannot be chosen for SVR"),
+        (SVR(kernel="linear"), "cannot be chosen or certified for SVR"),
         (LinearSVC(C=-1), "C of LinearSVC must be a finite positive number; got -1"),
         (LinearSVC(class_weight={0: 0.0}), r"class_weight .* class 0 the weight 0\.0"),
     ],
@@ -335,7 +334,7 @@ def test_bad_parameters_of_lpsvm_are_found_before_any_work():
 def test_certify_refuses_an_estimator_before_any_work(rows, svm, message):
     with pytest.raises(ValueError, match=message):
         certify("no data", None, [0], estimator=svm, rows=rows)
-    selector = RandomSelector(3, estimator=svm, supervised=False).fit(np.eye(5))
+    selector = RandomSelector(3, supervised=False).fit(np.eye(5)).set_params(estimator=svm)
     with pytest.raises(ValueError, match=message):
         certify("no data", None, selector, rows=rows)
 

@@ -25,8 +25,10 @@ from certifeature import (
     certify,
     compare,
 )
+from certifeature.certificate.coverage import unproven_rows
 from certifeature.rows import ArrayBlocks
 from certifeature.rows.rows import Rows
+from certifeature.sparsify import Sample
 from certifeature.support import (
     arom_scores,
     elimination_order,
@@ -38,7 +40,7 @@ from certifeature.support import (
     support_rows,
 )
 from certifeature.support.accepted import check_model, predicts_numbers
-from certifeature.support.find import find_support, missing_rows
+from certifeature.support.find import find_support
 from certifeature.support.loss import intercept_of, loss_of
 
 TUBE = LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.3, C=0.7, random_state=0)
@@ -274,13 +276,17 @@ class TestRefusals:
         np.testing.assert_array_equal(found.indices_, expected.indices_)
 
 
+def plain(columns):
+    return Sample(np.array(columns), np.ones(len(columns)))
+
+
 class TestRowsThatMatter:
     @pytest.mark.parametrize("model", [m for m in MODELS if not isinstance(m, LinearSVR)], ids=str)
     def test_all_of_them(self, model):
         X, y = data_for(model)
         support = find_support(Rows(X, y), model)
         np.testing.assert_array_equal(support.rows.places, np.arange(60))
-        assert not missing_rows(support, Rows(X[:, :2], y)).size
+        assert not unproven_rows(support, plain([0, 1]), Rows(X, y)).size
 
     @pytest.mark.parametrize("intercept", [False, True])
     def test_rows_outside_the_tube_suffice(self, intercept):
@@ -296,7 +302,7 @@ class TestRowsThatMatter:
         model = clone(TUBE).set_params(epsilon=0.6)
         X, y = data_for(TUBE)
         support = find_support(Rows(X, y), model)
-        missing = missing_rows(support, Rows(X[:, 1:], y))
+        missing = unproven_rows(support, plain(range(1, X.shape[1])), Rows(X, y))
         assert missing.size
         assert not np.isin(missing, support.rows.places).any()
 
@@ -305,7 +311,7 @@ class TestRowsThatMatter:
         model = clone(TUBE).set_params(epsilon=0.6)
         X, y = data_for(TUBE)
         support = BSSSelector(3, estimator=model).fit(X, y).selection_.support
-        assert missing_rows(support, Rows(X[:, 1:], y)).size
+        assert unproven_rows(support, plain(range(1, X.shape[1])), Rows(X, y)).size
 
 
 class TestOrders:

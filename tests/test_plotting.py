@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectKBest, f_classif
 from sklearn.linear_model import RidgeClassifier
-from sklearn.svm import SVC, NuSVC
+from sklearn.svm import SVC, LinearSVC
 
 from certifeature import (
     BSSSelector,
@@ -281,7 +281,9 @@ def test_nothing_lost_is_at_the_bottom(data, ax):
 
 def test_what_is_infinite_or_not_computed_is_not_drawn_but_told(data, ax):
     """Of a loss that is not known all directions may count, which five features do not span."""
-    selector = BSSSelector(estimator=NuSVC(kernel="linear", nu=0.2), order="coef")
+    selector = BSSSelector(
+        estimator=LinearSVC(multi_class="crammer_singer", random_state=0), order="coef"
+    )
     display = CertificateDisplay.from_estimator(selector, *data, [5, 80], ax=ax)
     for name in ("promised", "measured"):
         assert np.isinf(display.layers[name]).tolist() == [True, False]
@@ -291,7 +293,7 @@ def test_what_is_infinite_or_not_computed_is_not_drawn_but_told(data, ax):
 
 
 def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
-    svm = NuSVC(kernel="linear", nu=0.2)
+    svm = LinearSVC(multi_class="crammer_singer", random_state=0)
     certificates = [
         certify(*data, np.arange(size), estimator=svm, realised=False) for size in (1, 10)
     ]

@@ -14,7 +14,6 @@ from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.datasets import make_classification
 from sklearn.feature_selection import f_classif
-from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -472,12 +471,6 @@ def test_support_of_one_class_only_is_ranked_by_all_rows():
         selector = BSSSelector(25, order=order, estimator=svm).fit(X, y)
         assert set(y[selector.support_rows_]) == {1}
         assert np.isfinite(selector.scores_).sum() > 1
-
-
-def test_an_svm_that_has_not_converged_is_noticed():
-    X, y = make_classification(200, 60, random_state=0)
-    with pytest.warns(UserWarning, match="lie outside the span of its support rows"):
-        BSSSelector(50, estimator=SGDClassifier(random_state=0)).fit(X, y)
 
 
 def test_default_svm_finds_the_support_of_many_rows():

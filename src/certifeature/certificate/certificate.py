@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
+from certifeature._warnings import warn
 from certifeature.certificate.new_data import NewData
 from certifeature.certificate.wording import as_html, as_phrase, as_sentences
 
@@ -39,6 +40,11 @@ class APriori:
     lambda_max: float
     probability: float
     regularised_min: float | None = None
+
+    @property
+    def kept(self) -> float:
+        """1 over the most by which the objective of the model grows; 0 if by anything."""
+        return max(min(1.0, self.lambda_min), self.regularised_min or 0.0)
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,12 @@ class Realised:
         return ratio if self.measured is None else min(ratio, self.measured.radius_growth)
 
 
+def _is_exceeded(kept: float, bound: APriori | Regularised, realised: Realised) -> bool:
+    """Tell whether a bound that may be wrong is below what was realised."""
+    ratio = realised.objective_ratio
+    return bound.probability < 1 and ratio is not None and ratio * kept > 1
+
+
 @dataclass(frozen=True)
 class Certificate:
     """A proof of what a selection of features can cost a linear model on its training rows.
@@ -182,8 +194,9 @@ class Certificate:
     realised : Realised or None
         What was computed in the end.
     covers_all_rows : bool or None
-        For ``rows="support"``: whether the support vectors of the reduced model, trained on *all*
-        rows, lie among them, so that the bounds hold for all rows. None if it was not checked.
+        For ``rows="support"``: whether the optimal reduced model on these rows is *proven* to have
+        no loss on any other row, so that the bounds of its objective hold for all rows. None if it
+        was not checked.
     n_fixed, n_trusted : int
         How many of the chosen features were fixed beforehand, and how many were taken straight
         from the top of an order, where the selector tells.
@@ -191,6 +204,11 @@ class Certificate:
         The model whose objective counts; None stands for any ℓ2-regularised linear model.
     new_data : NewData or None
         Cross-validated errors, which are no bounds, where `certify` was asked for them.
+    converged : bool
+        Whether the model on all features reached its optimum. If not, its support vectors may be
+        other rows than those of the certificate.
+    withdrawn : bool
+        Whether a bound of probability below 1 was taken back, because what was realised exceeds it.
 
     Examples
     --------
@@ -224,6 +242,36 @@ class Certificate:
     n_trusted: int = 0
     model: str | None = None
     new_data: NewData | None = None
+    converged: bool = True
+    withdrawn: bool = False
+
+    def with_realised(self, realised: Realised | None) -> Certificate:
+        """Return the certificate with its third layer.
+
+        A bound that holds with a probability below 1 is withdrawn, with a warning, if what is
+        realised exceeds it.
+
+        Parameters
+        ----------
+        realised : Realised or None
+            What was computed for the full and for the selected features.
+        """
+        found = replace(self, realised=realised)
+        if realised is None:
+            return found
+        regularised, promise = self.regularised, self.a_priori
+        if regularised is not None and _is_exceeded(regularised.kept, regularised, realised):
+            regularised = replace(regularised, lambda_min=0.0, lambda_max=math.inf, hinge_kept=None)
+        if promise is not None and _is_exceeded(promise.kept, promise, realised):
+            promise = None
+        if regularised is self.regularised and promise is self.a_priori:
+            return found
+        warn(
+            "what the selection costs exceeds a bound that holds with probability 0.99, so that "
+            "bound is withdrawn: either this is the one case in a hundred, or the data were made "
+            "to deceive it."
+        )
+        return replace(found, regularised=regularised, a_priori=promise, withdrawn=True)
 
     @property
     def promised_growth(self) -> float:
@@ -231,9 +279,7 @@ class Certificate:
 
         Where rounding leaves less to be measured than was promised, that is all that is promised.
         """
-        if self.a_priori is None:
-            return math.inf
-        kept = max(min(1.0, self.a_priori.lambda_min), self.a_priori.regularised_min or 0.0)
+        kept = 0.0 if self.a_priori is None else self.a_priori.kept
         return max(1 / kept, self.measured_growth) if kept > 0 else math.inf
 
     @property

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from certifeature.certificate.certificate import APriori, Certificate
+from certifeature.certificate.coverage import unproven_rows
 from certifeature.certificate.measurable import Measurable
 from certifeature.certificate.realise import Yardstick
 from certifeature.certificate.selection import as_sample
@@ -16,7 +17,7 @@ from certifeature.rows.rows import Rows, as_rows
 from certifeature.sparsify import Sample
 from certifeature.support import default_model
 from certifeature.support.accepted import check_model, predicts_numbers
-from certifeature.support.find import Support, every_row, find_support, missing_rows
+from certifeature.support.find import Support, every_row, find_support
 
 __all__ = ["Certifier", "certificates_of", "model_of", "with_realised_by"]
 
@@ -114,7 +115,7 @@ def certificates_of(
             if yardstick is None or yardstick.found.rows is not selection.rows:
                 yardstick = Yardstick(selection.support)
             layer = yardstick.realised(selection.sample, certificate)
-            certificate = replace(certificate, realised=layer)
+            certificate = certificate.with_realised(layer)
         yield certificate
 
 
@@ -135,10 +136,9 @@ def with_realised_by(
         The rows among which those of the certificate were found.
     """
     if certificate.rows == "support":
-        reduced = all_rows.columns(sample.indices, sample.weights)
-        missing = missing_rows(yardstick.found, reduced)
-        certificate = replace(certificate, covers_all_rows=not missing.size)
-    return replace(certificate, realised=yardstick.realised(sample, certificate))
+        unproven = unproven_rows(yardstick.found, sample, all_rows)
+        certificate = replace(certificate, covers_all_rows=not unproven.size)
+    return certificate.with_realised(yardstick.realised(sample, certificate))
 
 
 def model_of(selector: Any) -> Any:

@@ -136,7 +136,7 @@ def _known(selector: Any, realised: bool) -> Certificate:
             "certify(X, y, selector), or realised=False."
         )
     found = selection.support or Support(rows, None, np.empty(0), None, rows)
-    return replace(certificate, realised=Yardstick(found).realised(selection.sample, certificate))
+    return certificate.with_realised(Yardstick(found).realised(selection.sample, certificate))
 
 
 def with_realised(

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.certificate.multipliers import OVERFLOW_IS_WIDE, Enclosure, balanced
-from certifeature.certificate.safe_rows import EPS, SafeRows
-from certifeature.certificate.scales import TINY, at_scale_of_rows, scaled_back
+from certifeature.certificate.safe_rows import EPS, TINY, SafeRows
+from certifeature.certificate.scales import at_scale_of_rows, scaled_back
 from certifeature.support.smooth_losses import LogisticLoss, MultinomialLoss
 from certifeature.support.smooth_minimiser import minimiser
 

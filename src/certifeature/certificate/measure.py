@@ -62,6 +62,7 @@ def measured_certificate(
         n_fixed=n_fixed,
         n_trusted=n_trusted,
         model=target.name,
+        converged=target.converged,
     )
 
 

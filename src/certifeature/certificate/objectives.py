@@ -8,7 +8,7 @@ enclose the optimum whatever the solver did.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from certifeature.certificate.safe_rows import EPS, SafeRows
 from certifeature.certificate.scales import at_scale_of_rows, scaled_back
 from certifeature.support.newton import solved, squared_hinge_minimiser
 
-__all__ = ["hinge_objective", "squared_hinge_objective"]
+__all__ = ["HingePoint", "hinge_objective", "hinge_points", "squared_hinge_objective"]
 
 FloatArray = NDArray[np.float64]
 
@@ -69,17 +69,62 @@ def hinge_objective(
         return Enclosure(0.0, np.inf)
     rows, places, costs = scaled
     signs = signs[places]
-    lower, upper = 0.0, float(costs.sum()) * (1 + len(costs) * EPS)
-    for alpha in _hinge_multipliers(rows, signs, costs, free=intercept is None):
+    *_, best = hinge_points(rows, signs, costs, free=intercept is None, close=CLOSE)
+    return scaled_back(best.lower, best.upper, rows)
+
+
+class HingePoint(NamedTuple):
+    """Weights and a free intercept, and what they and multipliers say of the optimum.
+
+    ``upper`` is not below the objective of these weights, and ``lower`` not above the optimum;
+    ``alpha`` are the multipliers of the best dual value so far.
+    """
+
+    weights: FloatArray
+    shift: float
+    alpha: FloatArray
+    lower: float
+    upper: float
+
+
+def hinge_points(
+    rows: SafeRows, signs: FloatArray, costs: FloatArray, *, free: bool, close: float
+) -> Iterator[HingePoint]:
+    """Yield ever better points, until the bounds are close to each other, or there are no more.
+
+    Parameters
+    ----------
+    rows : SafeRows
+        Rows.
+    signs, costs : ndarray of shape (n_samples,)
+        Labels −1 and +1, and positive constants, at the scale of the rows.
+    free : bool
+        Whether there is an intercept that is not penalised.
+    close : float
+        Relative difference of the bounds that is close enough.
+    """
+    best = HingePoint(
+        np.zeros(rows.values.shape[1] + 1),
+        0.0,
+        np.zeros(len(signs)),
+        0.0,
+        float(costs.sum()) * (1 + len(costs) * EPS),
+    )
+    yield best
+    for alpha in _hinge_multipliers(rows, signs, costs, free=free):
         combined, error = rows.combination(alpha * signs)
         total = float(alpha.sum()) * (1 - len(alpha) * EPS)
         square = (float(np.linalg.norm(combined)) + error) ** 2 * (1 + len(combined) * EPS)
-        lower = max(lower, total - square / 2)
-        shift = _best_shift(rows.scores(combined)[0], signs, costs) if intercept is None else 0.0
-        upper = min(upper, _primal(rows, signs, costs, combined, shift, power=1))
-        if upper - lower <= CLOSE * upper:
-            break
-    return scaled_back(lower, upper, rows)
+        lower = total - square / 2
+        shift = _best_shift(rows.scores(combined)[0], signs, costs) if free else 0.0
+        upper, stretch = _primal(rows, signs, costs, combined, shift, power=1)
+        if lower > best.lower:
+            best = best._replace(alpha=alpha, lower=lower)
+        if upper < best.upper:
+            best = best._replace(weights=stretch * combined, shift=stretch * shift, upper=upper)
+        yield best
+        if best.upper - best.lower <= close * best.upper:
+            return
 
 
 def _hinge_multipliers(
@@ -163,11 +208,11 @@ def squared_hinge_objective(
     start = np.zeros(rows.values.shape[1] + 1)
     weights, _ = squared_hinge_minimiser(rows.values, rows.constant, signs, costs, start)
     lower, upper = 0.0, float(costs.sum()) * (1 + len(costs) * EPS)
-    upper = min(upper, _primal(rows, signs, costs, weights, 0.0, power=2))
+    upper = min(upper, _primal(rows, signs, costs, weights, 0.0, power=2)[0])
     for alpha in _squared_multipliers(rows, signs, costs, weights):
         combined, error = rows.combination(alpha * signs)
         lower = max(lower, _squared_dual(costs, alpha, combined, error))
-        upper = min(upper, _primal(rows, signs, costs, combined, 0.0, power=2))
+        upper = min(upper, _primal(rows, signs, costs, combined, 0.0, power=2)[0])
     return scaled_back(lower, upper, rows)
 
 
@@ -206,8 +251,8 @@ def _primal(
     shift: float,
     *,
     power: int,
-) -> float:
-    """Return the objective of a multiple of some weights, or more."""
+) -> tuple[float, float]:
+    """Return the objective of a multiple of some weights, or more, and the multiple."""
     scores, errors = rows.scores(weights)
     margins = signs * (scores + shift) - errors - 2 * EPS * abs(shift)
     squared_norm = float(weights @ weights)
@@ -219,8 +264,8 @@ def _primal(
     # Margins short by a solver's tolerance are expensive where C is large; stretching mends them.
     best = minimize_scalar(value, bounds=(0.9, 1.1), method="bounded", options={"xatol": 1e-12})
     nearest = margins[np.abs(margins - 1) < 1e-4].min(initial=1.0)
-    values = value(1.0), float(best.fun), value(float(1 / nearest))
-    return min(values) * (1 + (len(weights) + len(costs) + 8) * EPS)
+    found, stretch = min((value(s), s) for s in (1.0, float(best.x), float(1 / nearest)))
+    return found * (1 + (len(weights) + len(costs) + 8) * EPS), stretch
 
 
 def _best_shift(scores: FloatArray, signs: FloatArray, costs: FloatArray) -> float:

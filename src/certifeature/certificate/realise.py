@@ -27,7 +27,7 @@ from certifeature.support.accepted import predicts_numbers
 from certifeature.support.find import Support
 from certifeature.support.loss import intercept_of, loss_of
 
-__all__ = ["Yardstick"]
+__all__ = ["Yardstick", "binary_problems"]
 
 FloatArray = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ class Yardstick:
             return []
         assert found.rows.y is not None
         assert found.costs is not None
-        return list(_binary_problems(found.model, found.rows.y, found.costs, found.classes))
+        return list(binary_problems(found.model, found.rows.y, found.costs, found.classes))
 
     @cached_property
     def _full(self) -> tuple[list[tuple[_Problem, Enclosure]], float | None]:
@@ -152,7 +152,7 @@ class Yardstick:
         return [_of_signs(rows, p, self._loss, self._intercept) for p in self._problems]
 
 
-def _binary_problems(
+def binary_problems(
     model: Any, y: NDArray[Any], costs: FloatArray, classes: NDArray[Any]
 ) -> Iterator[_Problem]:
     """Yield the problems that the model solves: pairs, or one class against the rest."""

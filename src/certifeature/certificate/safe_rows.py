@@ -13,11 +13,13 @@ from scipy import sparse
 from certifeature import _memory
 from certifeature.rows.matrix import finite_rows, near_origin
 
-__all__ = ["EPS", "SafeRows"]
+__all__ = ["EPS", "TINY", "SafeRows"]
 
 FloatArray = NDArray[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)
+# Below it numbers lose digits. A sum of products loses less than this to underflow, for each.
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +84,15 @@ class SafeRows:
         )
         # Twice: multipliers that ought to sum to zero over the classes do so but for rounding.
         return weights, 2 * (len(multipliers) + 4) * EPS * float(np.linalg.norm(sizes))
+
+    @cached_property
+    def norms(self) -> FloatArray:
+        """Norms of the rows (a, constant), or more."""
+        values = self.values
+        squares = values.multiply(values) if sparse.issparse(values) else values**2
+        sums = np.asarray(squares.sum(axis=1)).ravel() + self.constant**2
+        # Squares of tiny values underflow.
+        return np.sqrt(sums + values.shape[1] * TINY) * (1 + (values.shape[1] + 8) * EPS)
 
     @cached_property
     def kernel(self) -> FloatArray:

@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.certificate.multipliers import Enclosure
-from certifeature.certificate.safe_rows import SafeRows
+from certifeature.certificate.safe_rows import TINY, SafeRows
 
-__all__ = ["TINY", "at_scale_of_rows", "scaled_back"]
+__all__ = ["at_scale_of_rows", "scaled_back"]
 
 FloatArray = NDArray[np.float64]
-
-# Below it numbers lose digits. A sum of products loses less than this to underflow, for each.
-TINY = float(np.finfo(np.float64).tiny)
 
 
 def at_scale_of_rows(

@@ -19,8 +19,8 @@ from certifeature.certificate.multipliers import (
     balanced,
     bordered_solution,
 )
-from certifeature.certificate.safe_rows import EPS, SafeRows
-from certifeature.certificate.scales import TINY, at_scale_of_rows, scaled_back
+from certifeature.certificate.safe_rows import EPS, TINY, SafeRows
+from certifeature.certificate.scales import at_scale_of_rows, scaled_back
 from certifeature.rows.matrix import near_origin
 from certifeature.support.newton import solved
 from certifeature.support.smooth_losses import TubeLoss

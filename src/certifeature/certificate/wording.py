@@ -23,8 +23,22 @@ __all__ = [
 
 
 _NOT_CHECKED = (
-    "Whether the reduced model leans on other rows was not checked; certify(X, y, selector) does."
+    "Whether the reduced model has other support vectors was not checked; certify(X, y, selector) "
+    "does."
 )
+_COVERED = (
+    "The optimal reduced model is proven to have no other support vectors, so the bound on its "
+    "objective holds for all rows."
+)
+_NOT_COVERED = (
+    "It was not shown that the optimal reduced model has no other support vectors, so the bounds "
+    "hold for these rows only."
+)
+_NOT_CONVERGED = (
+    "The solver did not reach the optimum with all features, so these rows may not be all of its "
+    "support vectors."
+)
+_WITHDRAWN = "a bound that holds with probability 0.99 was exceeded, and withdrawn"
 
 
 def as_sentences(certificate: Certificate) -> list[str]:
@@ -101,6 +115,8 @@ def _promised(c: Certificate) -> str:
 
 
 def _no_promise(c: Certificate) -> str:
+    if c.withdrawn:
+        return _WITHDRAWN
     if c.regularised is None and c.rank is not None and c.n_selected <= c.rank:
         return _too_few(c)
     return "no theorem covers how they were chosen, for these rows and this model"
@@ -128,6 +144,8 @@ def _measured(c: Certificate) -> str:
 
 
 def _no_bound(c: Certificate) -> str:
+    if c.withdrawn:
+        return _WITHDRAWN
     if not c.exact or c.rank is None:
         return "the rows span more directions than were looked at"
     if c.regularised is not None:
@@ -160,13 +178,10 @@ def _realised(c: Certificate) -> str:
 def _coverage(c: Certificate) -> list[str]:
     if c.rows == "all":
         return []
+    sentences = [] if c.converged else [_NOT_CONVERGED]
     if c.covers_all_rows is None:
-        return [_NOT_CHECKED] if c.realised is not None else []
-    if not c.exact:
-        return []
-    if c.covers_all_rows:
-        return ["The reduced model leans on no other rows, so it holds for all rows."]
-    return ["The reduced model leans on other rows too, so it holds for these rows, not for all."]
+        return [*sentences, _NOT_CHECKED] if c.realised is not None else sentences
+    return [*sentences, _COVERED if c.covers_all_rows else _NOT_COVERED]
 
 
 def _training_only(c: Certificate) -> str:

@@ -29,7 +29,7 @@ from certifeature.compare.result import Comparison, Contender
 from certifeature.rows.matrix import canonical_csr
 from certifeature.support import default_model
 from certifeature.support.accepted import check_model, predicts_numbers
-from certifeature.support.costs import cost_of
+from certifeature.support.model import capped
 
 __all__ = ["compare"]
 
@@ -127,6 +127,7 @@ def compare(
     """
     model = default_model(seed) if estimator is None else estimator
     check_model(model)
+    model = capped(model)
     chosen = methods_for(model, methods)
     X, y = _checked(X, y, model, sizes, scaling)
     cells = _cells(chosen, sizes)
@@ -189,9 +190,7 @@ def _splits(X: Any, y: NDArray[Any], model: Any, n_folds: int, seed: int) -> lis
 
 
 def _why_not_tuned(model: Any, y: NDArray[Any], splits: Iterable[Split], seed: int) -> str | None:
-    """Return why there is no C to tune, or no inner folds to tune it by, if so."""
-    if cost_of(model) is None:
-        return f"{type(model).__name__} has no C to tune"
+    """Return why there are no inner folds to tune C by, if so."""
     for train, _ in splits:
         try:
             splits_of(train, y[train], N_INNER, seed, predicts_numbers(model))

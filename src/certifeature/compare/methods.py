@@ -19,7 +19,6 @@ from certifeature.selectors import (
 )
 from certifeature.support.accepted import predicts_numbers
 from certifeature.support.costs import cost_of
-from certifeature.support.model import MAX_ITERATIONS
 
 __all__ = [
     "FULL_DATA",
@@ -75,17 +74,6 @@ class Method:
 KEEP_ALL = Method(FULL_DATA, "support", None)
 
 
-def _cost(model: Any) -> float:
-    """Return C for the methods that are SVMs of their own."""
-    C = cost_of(model)
-    if C is None:
-        raise ValueError(
-            f"{type(model).__name__} has no C, which bss-paper, lpsvm and l1 need; leave these "
-            "methods out."
-        )
-    return C
-
-
 _LISTED = (
     Method(
         "bss",
@@ -102,7 +90,7 @@ _LISTED = (
             trust=0,
             rescale="each",
             # The paper is about hinge losses, for which all directions count alike.
-            estimator=SVC(kernel="linear", C=_cost(model), max_iter=MAX_ITERATIONS),
+            estimator=SVC(kernel="linear", C=cost_of(model)),
             random_state=seed,
         ),
         ours=True,
@@ -127,7 +115,7 @@ _LISTED = (
     Method(
         "lpsvm",
         "all",
-        lambda _, model, __: LPSVMSelector(C=_cost(model)),
+        lambda _, model, __: LPSVMSelector(C=cost_of(model)),
         own_size=True,
         needs_classes=True,
     ),
@@ -135,7 +123,7 @@ _LISTED = (
         "l1",
         "all",
         lambda size, model, seed: SelectFromModel(
-            LinearSVC(penalty="l1", C=_cost(model), random_state=seed),
+            LinearSVC(penalty="l1", C=cost_of(model), random_state=seed),
             max_features=size,
             threshold=1e-12,
         ),

@@ -29,7 +29,7 @@ WORDS = {
         "a bound says little. It is about training rows, and no number of errors."
     ),
     "Rows that matter": (
-        "Those that the model leans on: of a support vector machine, its support vectors. All "
+        "Those that determine the model: of a support vector machine, its support vectors. All "
         "others could be left out without a change."
     ),
     "Trusted, cover": (

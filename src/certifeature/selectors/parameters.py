@@ -40,7 +40,7 @@ def check_together(selector: Any) -> None:
         raise ValueError(
             "supervised=False covers all rows as it is; guarantee='full' needs supervised=True."
         )
-    if selector.supervised and selector.estimator is not None:
+    if selector.estimator is not None:
         check_model(selector.estimator)
     if selector.basis == "exact" and selector.n_components is not None:
         raise ValueError(

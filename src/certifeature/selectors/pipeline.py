@@ -14,6 +14,7 @@ from certifeature._threads import one_thread
 from certifeature._warnings import warn
 from certifeature.basis.span import BasisFacts
 from certifeature.certificate import APriori, Certificate
+from certifeature.certificate.coverage import unproven_rows
 from certifeature.certificate.measure import left_out_factors, measured_certificate
 from certifeature.certificate.promise import promise_of_scales
 from certifeature.rows.rows import Rows
@@ -21,7 +22,7 @@ from certifeature.selectors.fewest import fewest_that_keep
 from certifeature.selectors.method import Choice, Method, Ranking, Request
 from certifeature.selectors.prepared import Preparation, Prepared, rescaled
 from certifeature.sparsify import Sample
-from certifeature.support.find import Support, find_support, grown, missing_rows
+from certifeature.support.find import Support, find_support, grown
 
 __all__ = ["Selection", "run", "samples_of_sizes", "select", "selections_of_sizes"]
 
@@ -180,8 +181,7 @@ def _covering_all(rows: Rows, prepared: Preparation, request: Request, method: M
         for n_rounds in range(1, _MAX_ROUNDS + 1):
             selection = select(prepared, request, method)
             with phase("check all rows"):
-                sample = selection.sample
-                missing = missing_rows(support, rows.columns(sample.indices, sample.weights))
+                missing = unproven_rows(support, selection.sample, rows)
             advance()
             if not missing.size or n_rounds == _MAX_ROUNDS:
                 break

@@ -11,7 +11,6 @@ from scipy import sparse
 
 from certifeature._progress import phase
 from certifeature._threads import one_thread
-from certifeature._warnings import warn
 from certifeature.basis import Basis
 from certifeature.basis.digest import Digest
 from certifeature.basis.span import BasisFacts, leading_span, span
@@ -19,13 +18,10 @@ from certifeature.certificate.measurable import Measurable
 from certifeature.rows.rows import Rows
 from certifeature.selectors.method import Choice, Method, Ranking, Request
 from certifeature.sparsify import Sample
-from certifeature.support import share_outside
 from certifeature.support.find import Support, every_row
 from certifeature.support.loss import Target
 
 __all__ = ["Preparation", "Prepared", "rescaled"]
-
-_LARGEST_SHARE_OUTSIDE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +142,7 @@ class Preparation:
     @cached_property
     def _all_directions(self) -> tuple[Basis, BasisFacts]:
         request = self._request
-        whole, facts = span(self._rows, request.basis, request.n_components, request.seed)
-        if whole.exact and self.support is not None and self.support.kind == "support":
-            _check_support(self.support.model, whole)
-        return whole, facts
+        return span(self._rows, request.basis, request.n_components, request.seed)
 
     @cached_property
     def _target(self) -> Target:
@@ -159,17 +152,6 @@ class Preparation:
             rows = Rows(np.empty((0, 0))) if self._known is None else self._known
             support = every_row(rows, estimator)
         return Target() if support is None else support.target
-
-
-def _check_support(svm: Any, basis: Basis) -> None:
-    """Warn if the weights of the SVM do not lie in the span of its support rows."""
-    outside = share_outside(svm, basis.vectors)
-    if outside > _LARGEST_SHARE_OUTSIDE:
-        warn(
-            f"{100 * outside:.0f} % of the weights of {type(svm).__name__} lie outside the span of "
-            "its support rows, so these are not all: it has not converged, or is no SVM with an l2 "
-            "penalty. Scale X, let it iterate longer, or use LinearSVC(dual=True)."
-        )
 
 
 def rescaled(sample: Sample, basis: Basis, rescale: Any) -> Sample:

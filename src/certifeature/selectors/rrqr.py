@@ -43,8 +43,7 @@ class RRQRSelector(BaseSelector):
         support vectors of the reduced model taken in, until it has no others; the bounds then hold
         for all rows.
     estimator : estimator, default=None
-        The linear model that features are chosen for: an SVM (``SVC(kernel="linear")``, ``NuSVC``,
-        ``LinearSVC``, or a classifier with ``support_`` or a hinge-type ``loss``),
+        The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
         ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
         ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are

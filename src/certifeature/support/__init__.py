@@ -4,7 +4,7 @@ from certifeature.support.arom import arom_scores
 from certifeature.support.cascade import Cascade, cascade
 from certifeature.support.costs import row_costs
 from certifeature.support.elimination import elimination_order
-from certifeature.support.fitted import feature_weights, share_outside, support_rows
+from certifeature.support.fitted import feature_weights, support_rows
 from certifeature.support.model import default_model, fit_model
 from certifeature.support.stability import stable_scores
 
@@ -17,7 +17,6 @@ __all__ = [
     "feature_weights",
     "fit_model",
     "row_costs",
-    "share_outside",
     "stable_scores",
     "support_rows",
 ]

@@ -7,25 +7,21 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
-from sklearn.linear_model import (
-    LogisticRegression,
-    LogisticRegressionCV,
-    Ridge,
-    RidgeClassifier,
-)
-from sklearn.svm import LinearSVR
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature._parameters import as_positive
-from certifeature.support.costs import cost_of
 
-__all__ = ["REMEDY", "check_model", "predicts_numbers"]
+__all__ = ["ACCEPTED", "check_model", "predicts_numbers"]
 
+# The certificates are proven for these classes and no others. A subclass may minimise anything.
+ACCEPTED = (SVC, LinearSVC, LogisticRegression, RidgeClassifier, Ridge, LinearSVR)
 _TUBE = "squared_epsilon_insensitive"
-REMEDY = (
-    "use one of SVC(kernel='linear'), NuSVC(kernel='linear'), LinearSVC, LogisticRegression with "
-    "an l2 penalty or RidgeClassifier, and for real-valued targets Ridge or "
-    f"LinearSVR(loss='{_TUBE}'), all of scikit-learn; or set supervised=False."
+_REMEDY = (
+    "use one of SVC(kernel='linear'), LinearSVC, LogisticRegression with an l2 penalty or "
+    "RidgeClassifier, and for real-valued targets Ridge or "
+    f"LinearSVR(loss='{_TUBE}'), all of scikit-learn; or set supervised=False without an "
+    "estimator, which chooses for any linear model."
 )
 
 
@@ -35,31 +31,32 @@ def predicts_numbers(model: Any) -> bool:
 
 
 def check_model(model: Any) -> None:
-    """Raise unless an estimator can be a linear model that the guarantees hold for."""
+    """Raise unless an estimator is a linear model that the guarantees are proven for."""
     name = type(model).__name__
-    is_other = isinstance(model, BaseEstimator) and not is_classifier(model)
-    if (is_other and not predicts_numbers(model)) or isinstance(model, LogisticRegressionCV):
-        raise ValueError(f"features cannot be chosen for {name}; {REMEDY}")
-    kernel = getattr(model, "kernel", "linear")
-    if kernel != "linear":
+    if type(model) not in ACCEPTED:
         raise ValueError(
-            f"the guarantees hold for linear models; got {name} with kernel={kernel!r}. "
+            f"features cannot be chosen or certified for {name}; {_inner_model(model)}{_REMEDY}"
+        )
+    if isinstance(model, SVC) and model.kernel != "linear":
+        raise ValueError(
+            f"the guarantees hold for linear models; got {name} with kernel={model.kernel!r}. "
             "Use kernel='linear'."
         )
-    penalty = getattr(model, "penalty", "l2")
-    if penalty in ("l1", "elasticnet") and not isinstance(model, LogisticRegression):
+    if isinstance(model, LinearSVC) and model.penalty != "l2":
         raise ValueError(
-            f"the guarantees hold for l2 penalties; got {name} with penalty={penalty!r}. "
+            f"the guarantees hold for l2 penalties; got {name} with penalty={model.penalty!r}. "
             "Use penalty='l2'."
         )
     if isinstance(model, LogisticRegression):
         _check_penalty(model)
-    elif isinstance(model, Ridge | RidgeClassifier):
-        _check_ridge(model)
     elif isinstance(model, LinearSVR):
         _check_tube(model)
-    if not isinstance(model, Ridge | RidgeClassifier) and cost_of(model) is not None:
+    if isinstance(model, Ridge | RidgeClassifier):
+        _check_ridge(model)
+    else:
         as_positive(f"C of {name}", model.C)
+    if isinstance(model, LinearSVC | LinearSVR) and model.fit_intercept:
+        as_positive(f"intercept_scaling of {name}", model.intercept_scaling)
     weights = getattr(model, "class_weight", None)
     for label, weight in weights.items() if isinstance(weights, Mapping) else ():
         if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
@@ -67,6 +64,20 @@ def check_model(model: Any) -> None:
                 f"class_weight of {name} gives the class {label!r} the weight {weight!r}, and "
                 "weights must be finite and positive. If its rows should not count, leave them out."
             )
+
+
+def _inner_model(model: Any) -> str:
+    """Return what to pass in the place of an estimator that has the model inside."""
+    if hasattr(model, "steps"):
+        return (
+            "pass its last step as the model, and the rows as that step gets them "
+            "(pipeline[:-1].fit_transform(X)); "
+        )
+    if hasattr(model, "cv") and hasattr(model, "estimator"):
+        return "pass the best_estimator_ that the search found; "
+    if hasattr(model, "estimator") or hasattr(model, "estimators"):
+        return "pass the linear model that it is made of; "
+    return ""
 
 
 def _check_penalty(model: LogisticRegression) -> None:
@@ -78,7 +89,7 @@ def _check_penalty(model: LogisticRegression) -> None:
     if model.l1_ratio not in (0, None):
         raise ValueError(
             f"LogisticRegression with l1_ratio={model.l1_ratio!r} is not l2-regularised alone, "
-            f"which the guarantees need; use l1_ratio=0. Or {REMEDY}"
+            f"which the guarantees need; use l1_ratio=0. Or {_REMEDY}"
         )
 
 
@@ -100,7 +111,7 @@ def _check_ridge(model: Ridge | RidgeClassifier) -> None:
 
 def _check_tube(model: LinearSVR) -> None:
     if model.loss != _TUBE:
-        raise ValueError(f"features cannot be chosen for LinearSVR(loss={model.loss!r}); {REMEDY}")
+        raise ValueError(f"features cannot be chosen for LinearSVR(loss={model.loss!r}); {_REMEDY}")
     if not isinstance(model.epsilon, Real) or not 0 <= float(model.epsilon) < np.inf:
         raise ValueError(
             f"epsilon of LinearSVR must be finite and not negative; got {model.epsilon!r}."

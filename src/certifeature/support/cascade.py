@@ -1,4 +1,4 @@
-"""The support rows of data that come in blocks, and the SVM that leans on them."""
+"""The support vectors of a linear SVM on rows that come in blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from certifeature.support.accepted import check_model
 from certifeature.support.costs import row_costs
 from certifeature.support.fitted import margins, near_margin, support_rows
 from certifeature.support.loss import ALL_ROWS_MATTER, loss_of
-from certifeature.support.model import fit_model
+from certifeature.support.model import capped, fit_converges, warn_of_no_optimum
 from certifeature.support.newton import has_smooth_loss, move_to_optimum
 
 __all__ = ["Cascade", "cascade"]
@@ -57,6 +57,8 @@ class Cascade:
         lower that; so it is the most by which the objective can exceed the optimum.
     objective : float
         On all rows.
+    converged : bool
+        Whether the SVM reached its optimum on the gathered rows, and needs no others.
     """
 
     X: Any
@@ -66,6 +68,7 @@ class Cascade:
     n_rounds: int
     gap: float
     objective: float
+    converged: bool
 
 
 def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
@@ -116,7 +119,8 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
         raise ValueError(
             f"class_weight names {sorted(unknown, key=str)}, but the classes are {classes}."
         )
-    fitted, n_rounds = fit_model(_adapted(svm, classes), gathered.X, gathered.y), 1
+    fitted, n_rounds = _adapted(svm, classes), 1
+    converged = fit_converges(fitted, gathered.X, gathered.y)
     while True:
         seen = blocks.collect(partial(_outside, fitted, gathered.indices))
         inside = _penalty(fitted) + _loss(fitted, gathered.X, gathered.y)
@@ -131,10 +135,11 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
         if has_smooth_loss(svm):
             # From where it was it is not far to the new optimum.
             costs = row_costs(fitted, gathered.y, classes=classes)
-            assert costs is not None
-            move_to_optimum(fitted, gathered.X, gathered.y, costs)
+            converged = move_to_optimum(fitted, gathered.X, gathered.y, costs)
+            if not converged:
+                warn_of_no_optimum(fitted)
         else:
-            fit_model(fitted, gathered.X, gathered.y)
+            converged = fit_converges(fitted, gathered.X, gathered.y)
     if not settled:
         warn(
             f"the cascade did not settle in {n_rounds} passes: rows left out make up {gap:.1e} of "
@@ -142,7 +147,8 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
             ConvergenceWarning,
         )
     support = gathered.take(support_rows(fitted, gathered.X, gathered.y))
-    return Cascade(support.X, support.y, support.indices, fitted, n_rounds, gap, inside + outside)
+    facts = n_rounds, gap, inside + outside, bool(settled and converged)
+    return Cascade(support.X, support.y, support.indices, fitted, *facts)
 
 
 def _check(svm: Any) -> None:
@@ -199,7 +205,7 @@ def _own_support(svm: LinearSVC, block: Block) -> _Gathered:
     if len(classes) < 2:
         rows = np.arange(min(len(y), _ROWS_OF_ONE_CLASS))
     else:
-        fitted = _adapted(svm, classes).fit(block.X, y)
+        fitted = capped(_adapted(svm, classes)).fit(block.X, y)
         nearest = margins(fitted, block.X, y).min(axis=1)
         # Since the intercept is penalised, the support may lack a class, which must not get lost.
         of_each = [np.flatnonzero(y == c)[nearest[y == c].argmin()] for c in classes]
@@ -239,5 +245,4 @@ def _loss(svm: LinearSVC, X: Any, y: NDArray[Any]) -> float:
     slack = np.maximum(0.0, 1 - margins(svm, X, y))
     losses = slack**2 if svm.loss == "squared_hinge" else slack
     costs = row_costs(svm, y, classes=svm.classes_)
-    assert costs is not None
     return float((costs * losses).sum())

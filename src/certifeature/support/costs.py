@@ -16,17 +16,15 @@ __all__ = ["cost_of", "row_costs", "with_cost_times"]
 FloatArray = NDArray[np.float64]
 
 
-def cost_of(model: Any) -> float | None:
-    """Return the parameter C of a model, or None if it has none.
+def cost_of(model: Any) -> float:
+    """Return the parameter C of a model.
 
-    That of a `sklearn.svm.NuSVC`, which has none, is an attribute nevertheless, and 0. Ridge
-    regression minimises ½‖w‖² + C·Σ(y − f)² with C = 1/(2·alpha); of several, it is the largest.
+    Ridge regression minimises ½‖w‖² + C·Σ(y − f)² with C = 1/(2·alpha); of several, it is the
+    largest.
     """
     if isinstance(model, Ridge | RidgeClassifier):
         return float(1 / (2 * np.min(model.alpha)))
-    return (
-        model.get_params().get("C") if hasattr(model, "get_params") else getattr(model, "C", None)
-    )
+    return float(model.C)
 
 
 def with_cost_times(model: Any, factor: float) -> Any:
@@ -41,8 +39,8 @@ def row_costs(
     y: NDArray[Any],
     sample_weight: FloatArray | None = None,
     classes: NDArray[Any] | None = None,
-) -> FloatArray | None:
-    """Return what a model multiplies the loss of each row by, or None if it has no C.
+) -> FloatArray:
+    """Return what a model multiplies the loss of each row by.
 
     Parameters
     ----------
@@ -57,7 +55,7 @@ def row_costs(
 
     Returns
     -------
-    ndarray of shape (n_samples, n_problems) or None
+    ndarray of shape (n_samples, n_problems)
         ``C``, or 1/(2·alpha) for ridge regression, times the weight of the row and of its class.
         There is one column, but where several classes are set against the rest one by one: then
         each has a column. In those of LIBLINEAR only its own rows have the weight of their class.
@@ -70,10 +68,7 @@ def row_costs(
     >>> row_costs(SVC(C=2, class_weight={1: 10}), np.array([0, 1, 1])).ravel()
     array([ 2., 20., 20.])
     """
-    C = cost_of(model)
-    if C is None:
-        return None
-    factor = np.array([C], dtype=float)
+    factor = np.array([cost_of(model)])
     if isinstance(model, Ridge | LinearSVR):
         costs = np.ones((len(y), 1))
     else:

@@ -17,12 +17,12 @@ from certifeature.support.cascade import cascade
 from certifeature.support.costs import cost_of, row_costs
 from certifeature.support.fitted import support_rows
 from certifeature.support.loss import ALL_ROWS_MATTER, Target, loss_of, model_name, ridge_of
-from certifeature.support.model import default_model, fit_model
+from certifeature.support.model import default_model, fit_converges
 
-__all__ = ["Support", "every_row", "find_support", "grown", "missing_rows"]
+__all__ = ["FEW_ROWS", "Support", "every_row", "find_support", "grown"]
 
 # Up to so many rows in blocks are gathered, so that any model can be trained on them.
-_FEW_ROWS = 1000
+FEW_ROWS = 1000
 # Where labels are not known: the bound for many classes holds for two.
 _MANY_CLASSES = 3
 
@@ -40,9 +40,12 @@ class Support:
     classes : ndarray
         All classes, none for a model that predicts numbers; the support may lack some.
     costs : ndarray of shape (n_support, n_problems) or None
-        What the model multiplies the loss of each of the rows by; None if it has no C.
+        What the model multiplies the loss of each of the rows by; None where classes have
+        weights and labels are not known.
     candidates : Rows
         The rows among which the support was found: all rows, or, of blocks, the support alone.
+    converged : bool
+        Whether the model was trained to its optimum. If not, the rows may not be all that matter.
     n_passes, optimality_gap : int, float, or None
         Of rows in blocks: how often they were read, and the most by which the objective can exceed
         the optimum, as a share of it.
@@ -53,6 +56,7 @@ class Support:
     classes: NDArray[Any]
     costs: NDArray[np.float64] | None
     candidates: Rows
+    converged: bool = True
     n_passes: int | None = None
     optimality_gap: float | None = None
 
@@ -84,7 +88,7 @@ class Support:
     @property
     def target(self) -> Target:
         """What a certificate has to know of the model."""
-        return Target(model_name(self.model), self.mu, self.loss == "hinge")
+        return Target(model_name(self.model), self.mu, self.loss == "hinge", self.converged)
 
 
 def every_row(rows: Rows, estimator: Any) -> Support:
@@ -106,8 +110,7 @@ def every_row(rows: Rows, estimator: Any) -> Support:
         classes = np.empty(0) if predicts_numbers(model) else np.unique(labels)
         return Support(rows, model, classes, row_costs(model, labels), rows)
     # All rows cost the same, unless classes differ.
-    cost = None if is_weighted else cost_of(model)
-    costs = None if cost is None else np.full((1, 1), float(cost))
+    costs = None if is_weighted else np.full((1, 1), cost_of(model))
     return Support(rows, model, np.empty(0), costs, rows)
 
 
@@ -123,24 +126,24 @@ def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
     seed : int, default=0
         Of the default model.
     """
-    candidates = rows.together(_FEW_ROWS)
+    candidates = rows.together(FEW_ROWS)
     if candidates is None:
         return _in_blocks(rows, estimator, seed)
     if candidates.y is None:
         raise ValueError("y is None: a model needs labels.")
     model = _unfitted(estimator, seed)
     with one_thread():
-        fit_model(model, candidates.X, candidates.y, candidates.sample_weight)
-    return _taken(candidates, model, support_rows(model, candidates.X, candidates.y))
+        converged = fit_converges(model, candidates.X, candidates.y, candidates.sample_weight)
+    chosen = support_rows(model, candidates.X, candidates.y)
+    return _taken(candidates, model, chosen, converged)
 
 
-def _taken(candidates: Rows, model: Any, chosen: NDArray[np.intp]) -> Support:
+def _taken(candidates: Rows, model: Any, chosen: NDArray[np.intp], converged: bool) -> Support:
     """Return some of the rows as those that matter to a model."""
     assert candidates.y is not None
-    costs = row_costs(model, candidates.y)
-    costs = None if costs is None else costs[chosen]
+    costs = row_costs(model, candidates.y)[chosen]
     classes = np.empty(0) if predicts_numbers(model) else np.unique(candidates.y)
-    return Support(candidates.take(chosen), model, classes, costs, candidates)
+    return Support(candidates.take(chosen), model, classes, costs, candidates, converged)
 
 
 def grown(support: Support, places: NDArray[np.intp]) -> Support:
@@ -155,33 +158,7 @@ def grown(support: Support, places: NDArray[np.intp]) -> Support:
     """
     union = np.union1d(support.rows.places, places)
     chosen = np.flatnonzero(np.isin(support.candidates.places, union))
-    return _taken(support.candidates, support.model, chosen)
-
-
-def missing_rows(support: Support, reduced: Rows) -> NDArray[np.intp]:
-    """Return the places of rows that matter to the model on reduced rows, and not to that on all.
-
-    Parameters
-    ----------
-    support : Support
-        Of the rows with all columns.
-    reduced : Rows
-        All rows, with some columns only.
-    """
-    known = support.rows.places
-    if not reduced.in_blocks and np.isin(reduced.places, known).all():
-        return np.empty(0, dtype=np.intp)
-    if reduced.in_blocks and support.n_passes is not None:
-        needed = cascade(reduced.X, clone(support.model)).indices
-    else:
-        candidates = reduced.together(_FEW_ROWS)
-        assert candidates is not None
-        assert candidates.y is not None
-        model = fit_model(
-            clone(support.model), candidates.X, candidates.y, candidates.sample_weight
-        )
-        needed = candidates.places[support_rows(model, candidates.X, candidates.y)]
-    return np.setdiff1d(needed, known)
+    return _taken(support.candidates, support.model, chosen, support.converged)
 
 
 def _in_blocks(rows: Rows, estimator: Any, seed: int) -> Support:
@@ -189,7 +166,8 @@ def _in_blocks(rows: Rows, estimator: Any, seed: int) -> Support:
     support = Rows(found.X, found.y, None, found.indices, rows.feature_names)
     classes = found.svm.classes_
     costs = row_costs(found.svm, found.y, classes=classes)
-    return Support(support, found.svm, classes, costs, support, found.n_rounds, found.gap)
+    facts = found.converged, found.n_rounds, found.gap
+    return Support(support, found.svm, classes, costs, support, *facts)
 
 
 def _unfitted(estimator: Any, seed: int) -> Any:

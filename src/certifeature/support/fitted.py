@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.svm import SVC, LinearSVR, NuSVC
+from sklearn.svm import SVC, LinearSVR
 
-from certifeature.support.accepted import REMEDY, check_model
+from certifeature.support.accepted import check_model
 from certifeature.support.loss import ALL_ROWS_MATTER, loss_of
 
 __all__ = [
@@ -19,14 +19,12 @@ __all__ = [
     "margins",
     "near_margin",
     "ranks",
-    "share_outside",
     "support_rows",
 ]
 
 # Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
 # many does no harm: the guarantee for more rows holds for fewer.
 _MARGIN_SLACK = 1e-3
-_HINGE_LOSSES = ("hinge", "squared_hinge")
 
 
 def support_rows(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
@@ -37,10 +35,9 @@ def support_rows(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     Parameters
     ----------
     model : estimator
-        Fitted model: logistic or ridge regression; ``LinearSVR``, whose support are the rows on the
-        edge of its tube and outside; or a classifier with ``support_`` (LIBSVM), or with a decision
-        function and a hinge-type ``loss`` (LIBLINEAR, ``SGDClassifier``), in which case the
-        rows on the margin of any of its binary problems or beyond are its support.
+        Fitted, of an accepted class. The support of ``LinearSVR`` are the rows on the edge
+        of its tube and outside; that of an SVM are the rows on the margin of any of its binary
+        problems or beyond, and those that LIBSVM lists in ``support_``.
     X, y : array-like
         The data it was fitted to.
 
@@ -58,33 +55,18 @@ def support_rows(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     array([1, 2])
     """
     check_model(model)
-    name = type(model).__name__
     if loss_of(model) in ALL_ROWS_MATTER:
         return np.arange(len(y))
     if isinstance(model, LinearSVR):
         return _outside_tube(model, X, np.asarray(y, dtype=np.float64))
-    support = getattr(model, "support_", None)
-    if support is not None:
-        support = np.asarray(support)
-        if support.ndim != 1 or not np.issubdtype(support.dtype, np.integer):
-            raise ValueError(
-                f"support_ of {name} does not list the rows of support vectors; {REMEDY}"
-            )
-        if isinstance(model, SVC | NuSVC):
-            # Where rows depend on each other, a dual solver may put multipliers on any of them.
-            on_margin = np.flatnonzero(near_margin(margins(model, X, np.asarray(y))))
-            support = np.union1d(support, on_margin)
-        return np.unique(support).astype(np.intp)
-    if getattr(model, "loss", None) not in _HINGE_LOSSES or not hasattr(model, "decision_function"):
-        raise ValueError(
-            f"{name} tells no support vectors: it has neither support_ nor a decision function "
-            f"with a loss among {_HINGE_LOSSES}; {REMEDY}"
-        )
     rows = np.flatnonzero(near_margin(margins(model, X, np.asarray(y))))
+    if isinstance(model, SVC):
+        # A solver that stopped early may have multipliers on rows beyond the margin.
+        return np.union1d(model.support_, rows).astype(np.intp)
     if not rows.size:
         raise ValueError(
-            f"{name} puts every row beyond its margin, so it is not the solution of an SVM; "
-            "let it converge (more iterations, a smaller tolerance, scaled data)."
+            f"{type(model).__name__} puts every row beyond its margin, so it is not the solution "
+            "of an SVM; let it converge (more iterations, a smaller tolerance, scaled data)."
         )
     return rows
 
@@ -111,7 +93,7 @@ def margins(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
 
     A row that is not part of a problem is infinitely far from its margin.
     """
-    if isinstance(model, SVC | NuSVC):
+    if isinstance(model, SVC):
         return _margins_of_pairs(model, X, y)
     decisions = np.asarray(model.decision_function(X), dtype=np.float64)
     if decisions.ndim == 1:
@@ -171,44 +153,6 @@ def feature_weights(model: Any) -> NDArray[np.float64]:
         return np.zeros(weights.shape[1])
     relative = np.sqrt(np.sum((weights / largest) ** 2, axis=0))
     return np.round(relative, 12) * largest
-
-
-def share_outside(model: Any, vectors: Any) -> float:
-    """Return the share of the weights that lies outside a subspace.
-
-    The weights of a model are a combination of the rows that matter to it. Where much of them lies
-    outside their span, these are not all.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted linear model, or None.
-    vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
-        Orthonormal basis of the support rows.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; 0 for a model without ``coef_``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.svm import SVC
-    >>> from certifeature.support import share_outside
-    >>> svm = SVC(kernel="linear").fit([[-3.0, -4.0], [3.0, 4.0]], [0, 1])
-    >>> round(share_outside(svm, np.array([[1.0], [0.0]])), 6)
-    0.8
-    """
-    if not hasattr(model, "coef_"):
-        return 0.0
-    coef = dense_coef(model)
-    largest = np.abs(coef).max(initial=0.0)
-    if largest == 0:
-        return 0.0
-    coef = coef / largest
-    inside = float(np.linalg.norm(coef @ vectors) / np.linalg.norm(coef))
-    return float(max(0.0, 1 - inside**2) ** 0.5)
 
 
 def dense_coef(model: Any) -> NDArray[np.float64]:

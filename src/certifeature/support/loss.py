@@ -38,11 +38,14 @@ class Target:
         As `ridge_of` returns it.
     hinge : bool
         Whether its loss is the hinge.
+    converged : bool
+        Whether it was trained to its optimum, if it was trained at all.
     """
 
     name: str | None = None
     mu: float | None = None
     hinge: bool = False
+    converged: bool = True
 
     @property
     def soft_mu(self) -> float | None:

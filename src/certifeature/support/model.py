@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgWarning
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature._warnings import warn
 from certifeature.rows.rows import real_targets
-from certifeature.support.accepted import predicts_numbers
+from certifeature.support.accepted import check_model, predicts_numbers
 from certifeature.support.costs import row_costs
 from certifeature.support.newton import (
     MAX_DIRECT,
-    UNCERTAIN,
     has_smooth_loss,
     move_to_optimum,
 )
 from certifeature.support.smooth import has_gradient, move_smooth_to_optimum
 
-__all__ = ["MAX_ITERATIONS", "check_row_norms", "default_model", "fit_model"]
+__all__ = [
+    "capped",
+    "check_row_norms",
+    "default_model",
+    "fit_converges",
+    "fit_model",
+    "warn_of_no_optimum",
+]
 
 FloatArray = NDArray[np.float64]
 
-# Data that were not scaled can keep LIBSVM busy for days; it warns when it gives up.
-MAX_ITERATIONS = 1_000_000
+# Data that were not scaled can keep a solver busy for days. LIBSVM changes two multipliers in a
+# step; the other solvers pass over all rows in an iteration.
+_MAX_STEPS, _MAX_PASSES = 1_000_000, 100_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
 _LARGEST_ROW_NORM = 1e18
 # Where LIBLINEAR stops if the steps after it are cheap, and few since rows have some slack: its
@@ -58,6 +66,11 @@ def default_model(random_state: int) -> LinearSVC:
     # The primal solver, which dual="auto" takes for more rows than features, stops so early that
     # rows on the margin seem to lie beyond it.
     return LinearSVC(dual=True, random_state=random_state)
+
+
+def capped(model: Any) -> Any:
+    """Return an unfitted copy of a model whose solver ends, converged or not."""
+    return clone(model).set_params(max_iter=_capped_iterations(model))
 
 
 def fit_model(
@@ -93,26 +106,42 @@ def fit_model(
     >>> fit_model(default_model(0), X, y).coef_.round(6)
     array([[0.8]])
     """
+    fit_converges(model, X, y, sample_weight)
+    return model
+
+
+def fit_converges(
+    model: Any, X: Any, y: NDArray[Any], sample_weight: NDArray[np.float64] | None = None
+) -> bool:
+    """Fit a linear model as `fit_model` does, and tell whether it reached its optimum.
+
+    A warning tells it, too.
+    """
+    check_model(model)
     y = _checked_targets(model, y)
     check_row_norms(X)
-    if sample_weight is not None and not has_fit_parameter(model, "sample_weight"):
-        raise ValueError(
-            f"{type(model).__name__} takes no sample_weight; leave it out or use a model that "
-            "takes it, such as sklearn.svm.LinearSVC."
-        )
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-    if isinstance(model, SVC):
-        if not any(_fit_closely(model, X, y, weights, tolerance) for tolerance in _TOLERANCES):
-            warn(UNCERTAIN, ConvergenceWarning)
-            model.fit(X, y, **weights)
-        return model
-    if not has_smooth_loss(model) and not has_gradient(model):
-        return model.fit(X, y, **weights)
-    _fit_roughly(model, X, y, weights)
-    costs = row_costs(model, y, sample_weight)
-    assert costs is not None
-    move = move_to_optimum if has_smooth_loss(model) else move_smooth_to_optimum
-    return move(model, X, y, costs)
+    if has_smooth_loss(model) or has_gradient(model):
+        _fit_roughly(model, X, y, weights)
+        costs = row_costs(model, y, sample_weight)
+        move = move_to_optimum if has_smooth_loss(model) else move_smooth_to_optimum
+        reached = move(model, X, y, costs)
+    else:
+        tolerances = _TOLERANCES if isinstance(model, SVC) else (model.tol,)
+        reached = any(_fit_closely(model, X, y, weights, tolerance) for tolerance in tolerances)
+    if not reached:
+        warn_of_no_optimum(model)
+    return reached
+
+
+def warn_of_no_optimum(model: Any) -> None:
+    """Warn that a solver stopped short of the optimum."""
+    warn(
+        f"{type(model).__name__} did not reach its optimum, so its support rows are uncertain, and "
+        "what is chosen for it may depend on the order of rows; scale X, for instance with "
+        "sklearn.preprocessing.MaxAbsScaler, or penalise more (a lower C, a larger alpha).",
+        ConvergenceWarning,
+    )
 
 
 def check_row_norms(X: Any) -> None:
@@ -147,41 +176,55 @@ def _fit_roughly(model: Any, X: Any, y: NDArray[Any], weights: dict[str, Any]) -
         warnings.simplefilter("ignore", LinAlgWarning)
         warnings.filterwarnings("ignore", '"sag" solver requires many iterations')
         warnings.filterwarnings("ignore", "Singular matrix in solving dual problem")
-        if not hasattr(model, "dual") or isinstance(model, LogisticRegression):
-            model.fit(X, y, **weights)
-            return
-        given = {"dual": model.dual, "tol": model.tol}
-        try:
+        temporary: dict[str, Any] = {"max_iter": _capped_iterations(model)}
+        if isinstance(model, LinearSVC | LinearSVR):
             # LIBLINEAR's primal problem is much quicker of many rows and few columns; there, what
             # follows is quicker still.
             tall = X.shape[1] <= min(X.shape[0], MAX_DIRECT)
             is_soft = tall and model.C * _largest_row_norm(X) ** 2 <= _SOFT
-            tol = max(model.tol, _ROUGH) if is_soft else model.tol
-            model.set_params(dual="auto", tol=tol).fit(X, y, **weights)
-        finally:
-            model.set_params(**given)
+            temporary["tol"] = max(model.tol, _ROUGH) if is_soft else model.tol
+            temporary["dual"] = "auto"
+        with _set_for_now(model, temporary):
+            model.fit(X, y, **weights)
 
 
 def _fit_closely(
-    svm: SVC, X: Any, y: NDArray[Any], weights: dict[str, Any], tolerance: float
+    svm: Any, X: Any, y: NDArray[Any], weights: dict[str, Any], tolerance: float
 ) -> bool:
-    """Fit by LIBSVM to a tolerance at which the support hardly depends on the order of rows.
+    """Fit to a tolerance at which the support hardly depends on the order of rows.
 
     Return whether it was reached. LIBSVM keeps inner products in single precision, which may
-    forbid it.
+    forbid it; rows that are not scaled can keep either solver busy for days.
     """
-    given = {"tol": svm.tol, "max_iter": svm.max_iter}
-    limit = MAX_ITERATIONS if svm.max_iter < 0 else min(svm.max_iter, MAX_ITERATIONS)
+    temporary = {
+        "tol": min(svm.tol, tolerance),
+        "max_iter": _capped_iterations(svm),
+    }
+    with _set_for_now(svm, temporary), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        svm.fit(X, y, **weights)
+    for other in (w for w in caught if not issubclass(w.category, ConvergenceWarning)):
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    return not any(issubclass(w.category, ConvergenceWarning) for w in caught)
+
+
+def _capped_iterations(model: Any) -> int | None:
+    """Return at most how many iterations a solver may take; LIBSVM takes -1 for no limit."""
+    if model.max_iter is None:
+        return None
+    limit = _MAX_STEPS if isinstance(model, SVC) else _MAX_PASSES
+    return int(limit if model.max_iter < 0 else min(model.max_iter, limit))
+
+
+@contextmanager
+def _set_for_now(model: Any, parameters: dict[str, Any]) -> Iterator[None]:
+    """Set parameters of a model, and set them back at the end."""
+    given = {name: getattr(model, name) for name in parameters}
+    model.set_params(**parameters)
     try:
-        svm.set_params(tol=min(svm.tol, tolerance), max_iter=limit)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", ConvergenceWarning)
-            svm.fit(X, y, **weights)
-    except ConvergenceWarning:
-        return False
+        yield
     finally:
-        svm.set_params(**given)
-    return True
+        model.set_params(**given)
 
 
 def _largest_row_norm(X: Any) -> float:

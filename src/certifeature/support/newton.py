@@ -9,14 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
-
-from certifeature._warnings import warn
 
 __all__ = [
     "MAX_DIRECT",
-    "UNCERTAIN",
     "best_share",
     "has_smooth_loss",
     "move_to_optimum",
@@ -26,10 +22,6 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-UNCERTAIN = (
-    "the SVM did not reach its optimum, so its support rows are uncertain; scale X, for instance "
-    "with sklearn.preprocessing.MaxAbsScaler, or lower C."
-)
 # Of the weights. The Hessian is at least the identity, so their error is at most the gradient.
 _TOLERANCE = 1e-10
 _EPS = float(np.finfo(np.float64).eps)
@@ -53,8 +45,8 @@ def has_smooth_loss(svm: Any) -> bool:
     )
 
 
-def move_to_optimum(svm: LinearSVC, X: Any, y: NDArray[Any], costs: FloatArray) -> LinearSVC:
-    """Move a fitted squared-hinge SVM to its optimum, by Newton steps.
+def move_to_optimum(svm: LinearSVC, X: Any, y: NDArray[Any], costs: FloatArray) -> bool:
+    """Move a fitted squared-hinge SVM to its optimum, by Newton steps; tell whether it got there.
 
     LIBLINEAR stops at a tolerance, so its support rows depend on the order of the rows. The optimum
     is one, and what is chosen for it is the same however the rows come.
@@ -74,6 +66,7 @@ def move_to_optimum(svm: LinearSVC, X: Any, y: NDArray[Any], costs: FloatArray) 
     scale = float(svm.intercept_scaling) if svm.fit_intercept else 0.0
     positive = svm.classes_[1:] if len(svm.classes_) == 2 else svm.classes_
     signs = np.where(y[:, None] == positive, 1.0, -1.0)
+    all_reached = True
     for problem in range(costs.shape[1]):
         start = np.append(svm.coef_[problem], 0.0)
         if scale:
@@ -81,12 +74,11 @@ def move_to_optimum(svm: LinearSVC, X: Any, y: NDArray[Any], costs: FloatArray) 
         best, reached = squared_hinge_minimiser(
             X, scale, signs[:, problem], costs[:, problem], start
         )
-        if not reached:
-            warn(UNCERTAIN, ConvergenceWarning)
+        all_reached &= reached
         svm.coef_[problem] = best[:-1]
         if scale:
             svm.intercept_[problem] = best[-1] * scale
-    return svm
+    return all_reached
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVR
 
-from certifeature._warnings import warn
 from certifeature.support.loss import intercept_of, loss_of
 from certifeature.support.smooth_losses import (
     LogisticLoss,
@@ -25,10 +23,6 @@ __all__ = ["has_gradient", "move_smooth_to_optimum"]
 FloatArray = NDArray[np.float64]
 
 _SMOOTH = ("squared", "logistic", "multinomial", "squared_epsilon_insensitive")
-_UNCERTAIN = (
-    "{} did not reach its optimum, so what is chosen for it may depend on the order of rows; scale "
-    "X, for instance with sklearn.preprocessing.MaxAbsScaler, or penalise more."
-)
 
 
 def has_gradient(model: Any) -> bool:
@@ -36,8 +30,8 @@ def has_gradient(model: Any) -> bool:
     return loss_of(model) in _SMOOTH
 
 
-def move_smooth_to_optimum(model: Any, X: Any, y: NDArray[Any], costs: FloatArray) -> Any:
-    """Move a fitted model with a smooth loss to its optimum, by Newton steps.
+def move_smooth_to_optimum(model: Any, X: Any, y: NDArray[Any], costs: FloatArray) -> bool:
+    """Move a fitted model with a smooth loss to its optimum; tell whether it got there.
 
     Parameters
     ----------
@@ -58,12 +52,11 @@ def move_smooth_to_optimum(model: Any, X: Any, y: NDArray[Any], costs: FloatArra
     start[:-1] = coef.T
     if constant:
         start[-1] = np.asarray(model.intercept_) / constant
-    parts, first = [], 0
+    parts, first, all_reached = [], 0, True
     for loss in _losses(model, y, costs):
         columns = slice(first, first + loss.n_columns)
         best, reached = minimiser(X, loss, intercept, start[:, columns])
-        if not reached:
-            warn(_UNCERTAIN.format(type(model).__name__), ConvergenceWarning)
+        all_reached &= reached
         parts.append(best)
         first += loss.n_columns
     weights = np.hstack(parts)
@@ -72,7 +65,7 @@ def move_smooth_to_optimum(model: Any, X: Any, y: NDArray[Any], costs: FloatArra
     if constant:
         values = constant * weights[-1]
         model.intercept_ = float(values[0]) if np.ndim(model.intercept_) == 0 else values
-    return model
+    return all_reached
 
 
 def _losses(model: Any, y: NDArray[Any], costs: FloatArray) -> list[SmoothLoss]:

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-__all__ = ["Local", "LogisticLoss", "MultinomialLoss", "SmoothLoss", "TubeLoss"]
+__all__ = [
+    "Local",
+    "LogisticLoss",
+    "MultinomialLoss",
+    "SmoothLoss",
+    "SquaredHingeLoss",
+    "TubeLoss",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -75,6 +82,21 @@ class TubeLoss:
         costs = 2 * self.costs[:, None]
         outside = (excess > 0) | (self.epsilon == 0)
         return Local(costs * np.sign(errors) * excess, costs * outside)
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredHingeLoss:
+    """Σ cᵢ max(0, 1 − sᵢfᵢ)² for signs s, the targets."""
+
+    targets: FloatArray
+    costs: FloatArray
+    n_columns: int = 1
+
+    def at(self, scores: FloatArray) -> Local:
+        """Return the loss near scores of shape (n_samples, 1)."""
+        signs, costs = self.targets[:, None], 2 * self.costs[:, None]
+        slack = np.maximum(1 - signs * scores, 0.0)
+        return Local(-costs * signs * slack, costs * (slack > 0))
 
 
 @dataclass(frozen=True, eq=False)
