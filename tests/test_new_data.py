@@ -77,6 +77,11 @@ def found_with(**changes):
     return NewData(**values | changes)
 
 
+def near_chance(n_coins):
+    """Four standard deviations around half of so many coins."""
+    return pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(n_coins))
+
+
 class TestInterval:
     def test_by_hand(self):
         # s² = 0.00025 (mean 0.01, squares 0, 4, 1, 1, 4 times 1e-4, over 4); 1/5 + 1/4 = 0.45;
@@ -128,8 +133,7 @@ class TestNothingIsKnownOfTheTestRows:
         X, y = make_relevant_features(300, 100, 20, random_state=1)
         found = new_data_errors(X, y, BSSSelector(20, order="coef"))
         assert found.error_selected < 0.1
-        # Four standard deviations of the share of 300 coins.
-        assert abs(found.shuffled_error - 0.5) < 4 * 0.5 / math.sqrt(300)
+        assert found.shuffled_error == near_chance(300)
 
     def test_a_selector_sees_training_rows_only(self, data):
         seen = []
@@ -169,6 +173,35 @@ class TestNothingIsKnownOfTheTestRows:
             model = fit_model(default_model(0), scaler.transform(X[train]), y[train])
             error = np.mean(model.predict(scaler.transform(X[test])) != y[test])
             assert found.errors_full[fold] == pytest.approx(error)
+
+
+class TestWhatShuffledLabelsCannotShow:
+    """Leaks that run through the link of rows and labels, which shuffling breaks."""
+
+    def test_the_same_patient_in_two_folds(self, rng):
+        patients = np.repeat(np.arange(40), 2)
+        X = rng.standard_normal((40, 500))[patients] + 0.3 * rng.standard_normal((80, 500))
+        y = rng.permutation(np.repeat([0, 1], 20))[patients]
+        plain = new_data_errors(X, y, BSSSelector(50))
+        assert plain.error_selected < 0.15
+        assert plain.shuffled_error == near_chance(40)
+        grouped = new_data_errors(X, y, BSSSelector(50), cv=GroupKFold(5).split(X, y, patients))
+        assert grouped.error_selected == near_chance(40)
+        assert grouped.shuffled_error == near_chance(40)
+
+    def test_features_chosen_beforehand(self, noise):
+        X, y = noise
+        chosen = SelectKBest(f_classif, k=100).fit_transform(X, y)
+        found = new_data_errors(chosen, y, BSSSelector(50))
+        assert found.error_selected < 0.15
+        assert found.shuffled_error == near_chance(100)
+
+    def test_a_batch_for_each_class(self, noise):
+        X, y = noise
+        batch = np.where(y == 1, 0.5, -0.5)
+        found = new_data_errors(X + batch[:, None], y, BSSSelector(50))
+        assert found.error_selected < 0.15
+        assert found.shuffled_error == near_chance(100)
 
 
 class TestErrorsOfFolds:

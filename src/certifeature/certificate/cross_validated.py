@@ -102,6 +102,10 @@ def new_data_errors(
     Labels are shuffled among the training rows and among the test rows of each fold, so that
     classes keep their shares.
 
+    Shuffled labels cannot reveal a leak through the link of rows and labels: several rows of one
+    patient in different folds, or features that were chosen beforehand. Give the splits of a
+    `sklearn.model_selection.GroupKFold` for the first, and all features for the second.
+
     Examples
     --------
     >>> from certifeature import BSSSelector
