@@ -6,6 +6,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_classification, make_regression
@@ -33,7 +35,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, BSSSelectorCV, LPSVMSelector, certify
-from certifeature.certificate import Certificate, NewData, corrected_interval, new_data_errors
+from certifeature.certificate import (
+    Certificate,
+    Difference,
+    NewData,
+    corrected_interval,
+    new_data_errors,
+)
 from certifeature.certificate.new_data import as_sentences
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
@@ -105,6 +113,33 @@ class TestInterval:
     def test_no_interval_from_differences_that_are_the_same(self):
         # 0.3 - 0.2 and 0.2 - 0.1 differ by rounding.
         assert corrected_interval([0.3 - 0.2, 0.2 - 0.1, 0.1], 0.5) is None
+
+    @given(
+        folds=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=10),
+        test_share=st.floats(0.01, 2),
+    )
+    def test_a_difference_of_shares_is_between_minus_one_and_one(self, folds, test_share):
+        first, second = zip(*folds, strict=True)
+        shares = Difference.of(first, second, test_share)
+        unlimited = Difference.of(first, second, test_share, "1 - R2")
+        assert unlimited.interval == corrected_interval(np.subtract(first, second), test_share)
+        assert (shares.mean, shares.verdict) == (unlimited.mean, unlimited.verdict)
+        if shares.interval is not None:
+            (low, high), (least, most) = shares.interval, unlimited.interval
+            assert (low, high) == (max(least, -1), min(most, 1))
+            assert low <= shares.mean <= high
+
+    def test_the_stored_interval_has_the_same_limits(self, rng):
+        X, y = rng.standard_normal((8, 30)), np.repeat([0, 1], 4)
+        found = new_data_errors(X, y, SelectKBest(f_classif, k=3), cv=2)
+        unlimited = corrected_interval(
+            np.subtract(found.errors_selected, found.errors_full), found.test_share
+        )
+        assert unlimited[0] < -1
+        assert unlimited[1] > 1
+        assert found.interval == (-1, 1)
+        assert json.loads(json.dumps(found.to_dict()))["interval"] == [-1, 1]
+        assert "interval -100.0 to +100.0" in as_sentences(found)[0]
 
     def test_that_of_the_folds(self, data):
         folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=1)
