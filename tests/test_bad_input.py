@@ -1,7 +1,11 @@
 """Every bad input gives the right answer or an error that says what to do."""
 
+from datetime import timedelta
+
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
@@ -12,12 +16,15 @@ from sklearn.svm import SVC, SVR, LinearSVC
 
 from certifeature import (
     BSSSelector,
+    BSSSelectorCV,
     LeverageScoreSelector,
     LPSVMSelector,
     RandomSelector,
     RRQRSelector,
     certify,
+    compare,
 )
+from certifeature.certificate import new_data_errors
 from certifeature.rows import ArrayBlocks
 from certifeature.support import cascade
 
@@ -375,3 +382,82 @@ class TestAColumnOfLabels:
         for call in (lambda: BSSSelector(20).fit(X, labels), lambda: certify(X, labels, [0])):
             with pytest.raises(ValueError, match="y should be a 1d array"):
                 call()
+
+
+DATES = pd.date_range("2020-02-27", periods=30)
+AGES = DATES - DATES[0]
+TABLE = pd.DataFrame(np.random.default_rng(0).standard_normal((30, 3)), columns=list("abc"))
+LABELS = np.arange(30) % 2
+ALL_DATES = np.column_stack([DATES.values] * 7)
+ONE, BOTH = r"in column 'when', and", r"in columns 'when', 'age', and"
+# What has such columns, and which of them are named.
+TEMPORAL = {
+    "array of dates": (ALL_DATES, "in columns 0, 1, 2, 3, 4 and 2 more, and"),
+    "array of durations": (ALL_DATES[:, :2] - ALL_DATES[0, 0], "in columns 0, 1, and"),
+    "array of objects": (TABLE.assign(when=list(DATES)).to_numpy(object), "in column 3, and"),
+    "NumPy's objects": (TABLE.astype(object).assign(when=list(DATES.values)).values, "in column 3"),
+    "pandas dates": (TABLE.assign(when=DATES), ONE),
+    "pandas time zone": (TABLE.assign(when=DATES.tz_localize("UTC")), ONE),
+    "pandas durations": (TABLE.assign(when=AGES), ONE),
+    "pandas both": (TABLE.assign(when=DATES, age=AGES), BOTH),
+    "pandas objects": (TABLE.assign(when=DATES.date), ONE),
+    "pandas Arrow": (TABLE.assign(when=pd.array(DATES.date, dtype="date32[pyarrow]")), ONE),
+    "pandas nothing else": (pd.DataFrame({"when": DATES, "age": AGES}), BOTH),
+    "pandas same name": (pd.concat([TABLE, DATES.to_frame(name="a")], axis=1), "in column 'a'"),
+    "polars dates": (pl.DataFrame({"a": LABELS, "when": DATES.date.tolist()}), ONE),
+    "polars both": (
+        pl.DataFrame(
+            {
+                "when": DATES.to_pydatetime().tolist(),
+                "a": LABELS,
+                "age": [timedelta(days=day) for day in range(30)],
+            }
+        ),
+        BOTH,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", TEMPORAL)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X: BSSSelector(1).fit(X, LABELS),
+        lambda X: BSSSelector(1, supervised=False).fit(X),
+        lambda X: BSSSelector(1, supervised=False).partial_fit(X),
+        lambda X: LPSVMSelector().fit(X, LABELS),
+        lambda X: BSSSelectorCV(sizes=[1], cv=2).fit(X, LABELS),
+        lambda X: certify(X, LABELS, [0]),
+        lambda X: new_data_errors(X, LABELS, BSSSelector(1)),
+        lambda X: compare(X, LABELS, [1], n_jobs=1),
+    ],
+    ids=["fit", "unsupervised", "partial_fit", "lpsvm", "cv", "certify", "new data", "compare"],
+)
+def test_dates_are_refused_by_name(call, form):
+    X, named = TEMPORAL[form]
+    with pytest.raises(ValueError, match=rf"dates, times or durations {named}.* days since a date"):
+        call(X)
+
+
+def test_dates_are_refused_when_they_come_later():
+    selector = BSSSelector(2).fit(TABLE, LABELS)
+    with pytest.raises(ValueError, match="durations in column 'b', and"):
+        selector.transform(TABLE.assign(b=DATES))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "named"),
+    [
+        (ArrayBlocks(ALL_DATES[:, :2], LABELS), "in columns 0, 1, and"),
+        (dd.from_pandas(TABLE.assign(when=DATES), npartitions=2), ONE),
+    ],
+)
+def test_dates_in_blocks_are_refused(blocks, named):
+    with pytest.raises(ValueError, match=named):
+        BSSSelector(1, supervised=False).fit(blocks)
+
+
+def test_numbers_among_python_objects_are_numbers():
+    plain = BSSSelector(2).fit(TABLE, LABELS).indices_
+    for X in (TABLE.astype(object), TABLE.astype(object).to_numpy()):
+        np.testing.assert_array_equal(BSSSelector(2).fit(X, LABELS).indices_, plain)

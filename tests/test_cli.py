@@ -634,7 +634,9 @@ class TestCertify:
     @pytest.mark.parametrize("target", ["chosen.txt", "reduced.csv", "reduced.tsv"])
     def test_names_never_become_formulas(self, target, data, tmp_path, capsys):
         X, y, names = data
-        odd = ["=1+1", "+a", "-b", "@c", "'=1+1", "''-b", "'d", "-1.5", "\t=e", "\r@f", *names[10:]]
+        plain = ["=1+1", "+a", "-b", "@c", "'=1+1", "''-b", "'d", "-1.5"]
+        hidden = ["\t=e", "\r@f", "\xa0=g", "\ufeff=h", "＝i"]
+        odd = [*plain, *hidden, *names[13:]]
         labels = np.where(y > 0, "=yes()", "-no")
         path, written = tmp_path / "odd.npz", tmp_path / target
         np.savez(path, X=X, y=labels, feature_names=odd)
@@ -644,7 +646,8 @@ class TestCertify:
         fields = [line.split(delimiter) for line in written.read_text().split("\n")]
         words = [f for line in fields for f in line if not is_number(f)]
         assert any(word.startswith("'=") for word in words)
-        assert not any(word.startswith(("=", "+", "-", "@", "\t", "\r")) for word in words)
+        signs = ("=", "+", "-", "@", "\t", "\r", "\xa0", "\ufeff", "＝")
+        assert not any(word.startswith(signs) for word in words)
         expected = [feature["name"] for feature in first["features"]]
         if option == "-o":
             sample = read_features(written, distinct_names(np.array(odd), 60))

@@ -6,6 +6,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_classification, make_regression
@@ -33,7 +35,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, BSSSelectorCV, LPSVMSelector, certify
-from certifeature.certificate import Certificate, NewData, corrected_interval, new_data_errors
+from certifeature.certificate import (
+    Certificate,
+    Difference,
+    NewData,
+    corrected_interval,
+    new_data_errors,
+)
 from certifeature.certificate.new_data import as_sentences
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
@@ -77,6 +85,11 @@ def found_with(**changes):
     return NewData(**values | changes)
 
 
+def near_chance(n_coins):
+    """Four standard deviations around half of so many coins."""
+    return pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(n_coins))
+
+
 class TestInterval:
     def test_by_hand(self):
         # s² = 0.00025 (mean 0.01, squares 0, 4, 1, 1, 4 times 1e-4, over 4); 1/5 + 1/4 = 0.45;
@@ -100,6 +113,33 @@ class TestInterval:
     def test_no_interval_from_differences_that_are_the_same(self):
         # 0.3 - 0.2 and 0.2 - 0.1 differ by rounding.
         assert corrected_interval([0.3 - 0.2, 0.2 - 0.1, 0.1], 0.5) is None
+
+    @given(
+        folds=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=10),
+        test_share=st.floats(0.01, 2),
+    )
+    def test_a_difference_of_shares_is_between_minus_one_and_one(self, folds, test_share):
+        first, second = zip(*folds, strict=True)
+        shares = Difference.of(first, second, test_share)
+        unlimited = Difference.of(first, second, test_share, "1 - R2")
+        assert unlimited.interval == corrected_interval(np.subtract(first, second), test_share)
+        assert (shares.mean, shares.verdict) == (unlimited.mean, unlimited.verdict)
+        if shares.interval is not None:
+            (low, high), (least, most) = shares.interval, unlimited.interval
+            assert (low, high) == (max(least, -1), min(most, 1))
+            assert low <= shares.mean <= high
+
+    def test_the_stored_interval_has_the_same_limits(self, rng):
+        X, y = rng.standard_normal((8, 30)), np.repeat([0, 1], 4)
+        found = new_data_errors(X, y, SelectKBest(f_classif, k=3), cv=2)
+        unlimited = corrected_interval(
+            np.subtract(found.errors_selected, found.errors_full), found.test_share
+        )
+        assert unlimited[0] < -1
+        assert unlimited[1] > 1
+        assert found.interval == (-1, 1)
+        assert json.loads(json.dumps(found.to_dict()))["interval"] == [-1, 1]
+        assert "interval -100.0 to +100.0" in as_sentences(found)[0]
 
     def test_that_of_the_folds(self, data):
         folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=1)
@@ -128,8 +168,7 @@ class TestNothingIsKnownOfTheTestRows:
         X, y = make_relevant_features(300, 100, 20, random_state=1)
         found = new_data_errors(X, y, BSSSelector(20, order="coef"))
         assert found.error_selected < 0.1
-        # Four standard deviations of the share of 300 coins.
-        assert abs(found.shuffled_error - 0.5) < 4 * 0.5 / math.sqrt(300)
+        assert found.shuffled_error == near_chance(300)
 
     def test_a_selector_sees_training_rows_only(self, data):
         seen = []
@@ -169,6 +208,35 @@ class TestNothingIsKnownOfTheTestRows:
             model = fit_model(default_model(0), scaler.transform(X[train]), y[train])
             error = np.mean(model.predict(scaler.transform(X[test])) != y[test])
             assert found.errors_full[fold] == pytest.approx(error)
+
+
+class TestWhatShuffledLabelsCannotShow:
+    """Leaks that run through the link of rows and labels, which shuffling breaks."""
+
+    def test_the_same_patient_in_two_folds(self, rng):
+        patients = np.repeat(np.arange(40), 2)
+        X = rng.standard_normal((40, 500))[patients] + 0.3 * rng.standard_normal((80, 500))
+        y = rng.permutation(np.repeat([0, 1], 20))[patients]
+        plain = new_data_errors(X, y, BSSSelector(50))
+        assert plain.error_selected < 0.15
+        assert plain.shuffled_error == near_chance(40)
+        grouped = new_data_errors(X, y, BSSSelector(50), cv=GroupKFold(5).split(X, y, patients))
+        assert grouped.error_selected == near_chance(40)
+        assert grouped.shuffled_error == near_chance(40)
+
+    def test_features_chosen_beforehand(self, noise):
+        X, y = noise
+        chosen = SelectKBest(f_classif, k=100).fit_transform(X, y)
+        found = new_data_errors(chosen, y, BSSSelector(50))
+        assert found.error_selected < 0.15
+        assert found.shuffled_error == near_chance(100)
+
+    def test_a_batch_for_each_class(self, noise):
+        X, y = noise
+        batch = np.where(y == 1, 0.5, -0.5)
+        found = new_data_errors(X + batch[:, None], y, BSSSelector(50))
+        assert found.error_selected < 0.15
+        assert found.shuffled_error == near_chance(100)
 
 
 class TestErrorsOfFolds:

@@ -331,3 +331,33 @@ class TestNothingFalse:
         certificate = selector.certificate_
         assert certificate.measured_growth == pytest.approx(certificate.objective_factor, rel=1e-5)
         assert certificate.measured_growth >= certificate.objective_factor
+
+
+class TestHingeProposition:
+    """With λ = (K̃ + N)/(K + N) and N = 1/(2C), the growth is at most 2/(λ(1 + λ))."""
+
+    @staticmethod
+    def growth_and_factor(kernel, reduced, cost, intercept):
+        """Return the growth of one row of the class +1, by its dual, and the bound."""
+
+        def optimum(k):
+            margin = 1 - intercept
+            alpha = np.clip(margin / k, 0, cost)
+            return alpha * margin - alpha**2 * k / 2
+
+        kept = (reduced + 1 / (2 * cost)) / (kernel + 1 / (2 * cost))
+        return optimum(reduced) / optimum(kernel), 2 / (kept * (1 + kept))
+
+    @given(
+        kernel=st.floats(1e-3, 1e3),
+        share=st.floats(1e-3, 1),
+        cost=st.floats(1e-3, 1e3),
+    )
+    def test_holds_without_an_intercept(self, kernel, share, cost):
+        growth, factor = self.growth_and_factor(kernel, share * kernel, cost, 0.0)
+        assert growth <= factor * (1 + 1e-12)
+
+    def test_fails_for_a_fixed_intercept(self):
+        growth, factor = self.growth_and_factor(1.0, 0.01, 1.0, 0.99)
+        assert growth == pytest.approx(100)
+        assert factor == pytest.approx(4.4, abs=0.05)

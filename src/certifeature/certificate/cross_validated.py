@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
 from certifeature._parallel import in_parallel
 from certifeature._threads import one_thread
-from certifeature.certificate.difference import CONFIDENCE, corrected_interval
+from certifeature.certificate.difference import Difference
 from certifeature.certificate.new_data import NewData
 from certifeature.certificate.selection import as_sample
 from certifeature.certificate.splits import Split, splits_of
@@ -101,6 +101,10 @@ def new_data_errors(
     -----
     Labels are shuffled among the training rows and among the test rows of each fold, so that
     classes keep their shares.
+
+    Shuffled labels cannot reveal a leak through the link of rows and labels: several rows of one
+    patient in different folds, or features that were chosen beforehand. Give the splits of a
+    `sklearn.model_selection.GroupKFold` for the first, and all features for the second.
 
     Examples
     --------
@@ -233,8 +237,10 @@ def _summary(
     tested = rows.y[np.concatenate([test for _, test in splits])]
     wrong = tested != np.concatenate([outcome.predicted for outcome in true])
     classes = [] if regression else np.unique(rows.y).tolist()
+    measure = "1 - R2" if regression else "error"
+    difference = Difference.of(selected.tolist(), full.tolist(), n_test / n_train, measure)
     return NewData(
-        measure="1 - R2" if regression else "error",
+        measure=measure,
         n_folds=len(splits) // n_repeats,
         n_repeats=n_repeats,
         n_features=rows.n_features,
@@ -243,9 +249,9 @@ def _summary(
         errors_full=tuple(full.tolist()),
         error_selected=float(selected.mean()),
         error_full=float(full.mean()),
-        difference=float((selected - full).mean()),
-        interval=corrected_interval((selected - full).tolist(), n_test / n_train),
-        confidence=CONFIDENCE,
+        difference=difference.mean,
+        interval=difference.interval,
+        confidence=difference.confidence,
         test_share=n_test / n_train,
         errors_shuffled=tuple(by_chance.tolist()),
         shuffled_error=float(by_chance.mean()),

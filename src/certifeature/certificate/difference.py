@@ -9,9 +9,9 @@ from typing import Self
 import numpy as np
 from scipy import stats
 
-__all__ = ["CONFIDENCE", "Difference", "corrected_interval", "shown_error"]
+__all__ = ["Difference", "corrected_interval", "shown_error"]
 
-CONFIDENCE = 0.95
+_CONFIDENCE = 0.95
 # Differences closer than this differ by rounding only.
 _SAME = 1e-12
 
@@ -25,8 +25,8 @@ class Difference:
     mean : float
         The first error minus the second.
     interval : tuple of (float, float), or None
-        Confidence interval, by `corrected_interval`; None if the difference is the same in all
-        folds.
+        Confidence interval, by `corrected_interval`, that of shares within -1 and 1; None if the
+        difference is the same in all folds.
     confidence : float
         Confidence of the interval.
     measure : {"error", "1 - R2"}
@@ -42,7 +42,7 @@ class Difference:
 
     mean: float
     interval: tuple[float, float] | None
-    confidence: float = CONFIDENCE
+    confidence: float = _CONFIDENCE
     measure: str = "error"
 
     @classmethod
@@ -66,6 +66,9 @@ class Difference:
         """
         differences = np.subtract(first, second)
         interval = corrected_interval(differences.tolist(), test_share)
+        if interval is not None and measure == "error":
+            # Few folds may have an interval that is wider than all that two shares can differ by.
+            interval = max(interval[0], -1.0), min(interval[1], 1.0)
         return cls(float(differences.mean()), interval, measure=measure)
 
     @property
@@ -107,7 +110,7 @@ def shown_error(error: float, measure: str) -> str:
 
 
 def corrected_interval(
-    differences: Sequence[float], test_share: float, confidence: float = CONFIDENCE
+    differences: Sequence[float], test_share: float, confidence: float = _CONFIDENCE
 ) -> tuple[float, float] | None:
     """Return a confidence interval of the mean difference of cross-validated errors.
 

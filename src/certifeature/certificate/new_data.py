@@ -36,8 +36,9 @@ class NewData:
     difference : float
         ``error_selected - error_full``: above 0, all features did better.
     interval : tuple of (float, float), or None
-        Confidence interval of the difference, by `corrected_interval`. None if the difference is
-        the same in all folds, which says nothing about how much it varies.
+        Confidence interval of the difference, by `corrected_interval`, that of shares within -1 and
+        1. None if the difference is the same in all folds, which says nothing about how much it
+        varies.
     confidence : float
         Confidence of the interval.
     test_share : float

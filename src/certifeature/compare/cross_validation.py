@@ -26,6 +26,7 @@ from certifeature.compare.fold import (
 )
 from certifeature.compare.methods import FULL_DATA, KEEP_ALL, Method, methods_for
 from certifeature.compare.result import Comparison, Contender
+from certifeature.rows.dates import refuse_dates
 from certifeature.rows.matrix import canonical_csr
 from certifeature.support import default_model
 from certifeature.support.accepted import check_model, predicts_numbers
@@ -166,6 +167,7 @@ def _checked(
 ) -> tuple[Any, NDArray[Any]]:
     """Return data and labels, or numbers, that every fold can be made of."""
     numbers = predicts_numbers(model)
+    refuse_dates(X)
     X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64, y_numeric=numbers)
     if not numbers:
         check_classification_targets(y)

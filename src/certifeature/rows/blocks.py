@@ -15,6 +15,7 @@ from scipy import sparse
 from certifeature import _memory
 from certifeature._parameters import as_count
 from certifeature._progress import listed, phase
+from certifeature.rows.dates import refuse_dates
 from certifeature.rows.matrix import canonical_csr, scaled_columns, stored_bytes
 
 __all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows", "stacked"]
@@ -292,6 +293,7 @@ def checked_rows(X: Any, n_features: int, name: str) -> Any:
         raise ValueError(f"{name} has shape {X.shape}, but the rows have {n_features} features.")
     if X.shape[0] == 0:
         raise ValueError(f"{name} is empty; leave it out.")
+    refuse_dates(X)
     if sparse.issparse(X):
         X = canonical_csr(sparse.csr_array(X, dtype=np.float64))
     else:

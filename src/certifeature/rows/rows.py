@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from certifeature._warnings import warn
 from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import DaskBlocks
+from certifeature.rows.dates import refuse_dates
 from certifeature.rows.matrix import (
     canonical_csr,
     is_dask,
@@ -143,6 +144,7 @@ def as_rows(
     real_valued : bool, default=False
         Whether y holds numbers, rather than labels of classes.
     """
+    refuse_dates(X)
     if come_in_blocks(X):
         return _rows_in_blocks(X, y, sample_weight, estimator)
     names = np.asarray(X.columns) if hasattr(X, "columns") else None

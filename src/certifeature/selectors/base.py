@@ -15,6 +15,7 @@ from certifeature.basis.digest import Digest
 from certifeature.basis.span import BasisFacts, empty_digest
 from certifeature.certificate import Certificate
 from certifeature.rows.blocks import Block, RowBlocks, checked_rows
+from certifeature.rows.dates import refuse_dates
 from certifeature.rows.rows import Rows, as_rows
 from certifeature.selectors.callbacks import telling_callbacks
 from certifeature.selectors.columns import TakesColumns
@@ -118,6 +119,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
         self._validate_params()
         check_together(self)
         digest: Digest | None = getattr(self, "_digest", None)
+        refuse_dates(X)
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=digest is None)
         settings = (self.basis, self.n_components)
         if digest is None:

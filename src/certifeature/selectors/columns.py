@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import chosen_columns, column_names
+from certifeature.rows.dates import refuse_dates
 from certifeature.rows.matrix import original_columns, scaled_columns
 from certifeature.rows.rows import come_in_blocks
 
@@ -51,6 +52,7 @@ class TakesColumns(SelectorMixin):
             if isinstance(X, RowBlocks):
                 return X.with_columns(columns, np.ones(len(columns)) if scales is None else scales)
             return chosen_columns(X, columns, scales)
+        refuse_dates(X)
         values = validate_data(
             self, X, dtype=_types(scales), accept_sparse=("csr", "csc"), reset=False
         )

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifeature._warnings import warn
 from certifeature.baselines import lpsvm
+from certifeature.rows.dates import refuse_dates
 from certifeature.rows.matrix import canonical_csr
 from certifeature.rows.rows import one_dimensional
 from certifeature.selectors.notebook import ShownInNotebooks
@@ -105,6 +106,7 @@ class LPSVMSelector(SelectorMixin, ShownInNotebooks):
         if y is not None:
             # Without labels, scikit-learn says what is missing.
             y = one_dimensional(y)
+        refuse_dates(X)
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         check_classification_targets(y)
         if sparse.issparse(X):
