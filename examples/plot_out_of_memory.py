@@ -47,7 +47,7 @@ print("the same features:", np.array_equal(from_blocks, in_memory))
 # %%
 # **Many files.** ``FileBlocks`` takes a folder of SVMlight, CSV, Parquet or NPZ files; each file is
 # a block. These bring labels, so the features are chosen for a support vector machine, and only the
-# rows that it leans on are ever gathered. ``transform`` gives the chosen columns, file by file.
+# support vectors are ever gathered. ``transform`` gives the chosen columns, file by file.
 
 labels = (X[:, 0] + X[:, 1] > 0).astype(int)
 parts = Path(folder.name, "parts")
