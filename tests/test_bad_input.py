@@ -10,8 +10,6 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.exceptions import DataConversionWarning
-from sklearn.linear_model import Perceptron
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, SVR, LinearSVC
 
 from certifeature import (
@@ -103,11 +101,6 @@ class TestErrors:
         with pytest.raises(ValueError, match=message):
             selector(20, **parameters).fit(*data)
 
-    @pytest.mark.parametrize("model", [KNeighborsClassifier(), Perceptron()])
-    def test_estimators_without_support_vectors(self, selector, model, data):
-        with pytest.raises(ValueError, match=r"tells no support vectors.*LinearSVC"):
-            selector(20, estimator=model).fit(*data)
-
     @pytest.mark.parametrize(
         "weights", [np.ones(29), -np.ones(30), np.full(30, np.nan), np.zeros(30), np.ones((30, 2))]
     )
@@ -138,15 +131,6 @@ HARD = {"estimator": SVC(kernel="linear"), "trust": 0}
 def test_parameters_of_bss(parameters, message, data):
     with pytest.raises(ValueError, match=message):
         BSSSelector(20, **parameters).fit(*data)
-
-
-def test_an_svm_that_takes_no_weights_is_named(data):
-    class Unweighted(SVC):
-        def fit(self, X, y):
-            return super().fit(X, y)
-
-    with pytest.raises(ValueError, match="Unweighted takes no sample_weight"):
-        BSSSelector(20, estimator=Unweighted(kernel="linear")).fit(*data, sample_weight=np.ones(30))
 
 
 @pytest.mark.parametrize("selector", SELECTORS)

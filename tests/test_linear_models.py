@@ -216,9 +216,12 @@ class TestRefusals:
             (clone(TUBE).set_params(epsilon=-1.0), "epsilon of LinearSVR must be"),
             (clone(TUBE).set_params(C=-1.0), "C of LinearSVR must be"),
             (RidgeClassifier(class_weight={0: -1}), "class_weight of RidgeClassifier"),
-            (SVR(kernel="linear"), "features cannot be chosen for SVR; use one of SVC"),
-            (Lasso(), "features cannot be chosen for Lasso"),
-            (RidgeCV(), "features cannot be chosen for RidgeCV"),
+            (
+                SVR(kernel="linear"),
+                "cannot be chosen or certified for SVR; use one of SVC",
+            ),
+            (Lasso(), "features cannot be chosen or certified for Lasso"),
+            (RidgeCV(), "features cannot be chosen or certified for RidgeCV"),
         ],
         ids=lambda value: str(value)[:40],
     )

@@ -137,7 +137,7 @@ def test_equal_weights_tie_in_spite_of_rounding():
 @pytest.mark.parametrize("model", [SVR(kernel="linear"), OneClassSVM(kernel="linear")])
 def test_models_that_nothing_is_known_of_are_refused(model, two_classes):
     X, y = two_classes
-    with pytest.raises(ValueError, match="features cannot be chosen for"):
+    with pytest.raises(ValueError, match="features cannot be chosen or certified for"):
         support_rows(model.fit(X, y), X, y)
 
 

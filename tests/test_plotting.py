@@ -295,7 +295,8 @@ def test_what_is_infinite_or_not_computed_is_not_drawn_but_told(data, ax):
 def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
     svm = LinearSVC(multi_class="crammer_singer", random_state=0)
     certificates = [
-        certify(*data, np.arange(size), estimator=svm, realised=False) for size in (1, 10)
+        replace(certify(*data, np.arange(size), estimator=svm, realised=False), lambda_min=0.0)
+        for size in (1, 10)
     ]
     display = CertificateDisplay.from_certificates(certificates, ax=ax)
     ax.figure.draw_without_rendering()

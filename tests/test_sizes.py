@@ -163,22 +163,20 @@ class TestCertificatesAreThoseOfSeparateFits:
             check_equal(BSSSelector(), *data, sizes=[90, 300])
 
 
-class CountingSVC(LinearSVC):
-    widths = []  # noqa: RUF012  # copies of the model share it
-
-    def fit(self, X, y, sample_weight=None):
-        self.widths.append(X.shape[1])
-        return super().fit(X, y, sample_weight)
-
-
 class TestReuse:
     def test_the_model_on_all_features_is_trained_once(self, data, monkeypatch):
-        monkeypatch.setattr(CountingSVC, "widths", [])
-        selector = BSSSelector(order="coef", estimator=CountingSVC(random_state=0))
+        widths, fit = [], LinearSVC.fit
+
+        def counting(self, X, y, sample_weight=None):
+            widths.append(X.shape[1])
+            return fit(self, X, y, sample_weight)
+
+        monkeypatch.setattr(LinearSVC, "fit", counting)
+        selector = BSSSelector(order="coef")
         together(selector, *data)
-        assert CountingSVC.widths == [300]
+        assert widths == [300]
         apart(selector, *data)
-        assert CountingSVC.widths == [300] * (1 + len(SIZES))
+        assert widths == [300] * (1 + len(SIZES))
 
     def test_rows_are_examined_once(self, data, counted):
         supports = counted(pipeline, "find_support")

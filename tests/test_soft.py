@@ -161,7 +161,9 @@ def test_a_tail_costs_what_the_best_part_costs(n_picks, taken, share, energy):
     parts = np.concatenate([np.logspace(-15, 0, 2000), 1 - np.logspace(-15, 0, 2000)])
     room = 1 - share
     bounds = np.minimum(head * parts * room / (energy + parts * room + 1e-300), room * (1 - parts))
-    promise = ridge_promise(taken * n_picks, n_picks, 1.0, (share, energy, 0.0)).regularised_min
+    promise = ridge_promise(
+        taken * n_picks, n_picks, 1.0, (share, energy, 0.0, 0.0)
+    ).regularised_min
     assert promise >= bounds.max() * (1 - 1e-6)
     assert promise <= bounds.max() * 1.02
 

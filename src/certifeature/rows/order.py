@@ -18,12 +18,12 @@ _DIGITS = 9
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-def class_numbers(rows: Any, y: NDArray[Any]) -> Indices:
+def class_numbers(rows: Any, y: NDArray[Any], sample_weight: FloatArray | None = None) -> Indices:
     """Return the number of the class of each row, from 0, by what its rows are and not by its name.
 
-    Classes are ordered by the number of their rows, and then by sums over these: of their lengths,
-    of all values, of their squared products with the sum of all rows; and, where all these are
-    alike, by where values stand.
+    Classes are ordered by the weight of their rows, and then by weighted sums over these: of their
+    lengths, of all values, of their products with the sum of all rows and their squares; and, where
+    all these are alike, by where values stand.
 
     Parameters
     ----------
@@ -31,14 +31,16 @@ def class_numbers(rows: Any, y: NDArray[Any]) -> Indices:
         Of moderate size, as `normalised` returns them.
     y : ndarray of shape (n_samples,)
         Labels.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the rows; a row of weight 2 counts like two rows.
     """
     labels = np.unique(y, return_inverse=True)[1]
     lengths, ones = _lengths(rows), np.ones(rows.shape[1])
-    total = max(float(lengths.sum()), _TINY)
-    middle = rows @ (rows.T @ np.ones(len(labels))) / total
+    weights = np.ones(len(labels)) if sample_weight is None else sample_weight
+    middle = rows @ (rows.T @ weights) / max(float(weights @ lengths), _TINY)
     facts = (np.ones(len(labels)), lengths, rows @ ones, middle, middle**2, _landmark(rows))
-    sums = [np.bincount(labels, fact) for fact in facts]
-    scales = [max(float(np.abs(fact).sum()), _TINY) for fact in facts]
+    sums = [np.bincount(labels, weights * fact) for fact in facts]
+    scales = [max(float(weights @ np.abs(fact)), _TINY) for fact in facts]
     keys = [np.round(own / scale, _DIGITS) for own, scale in zip(sums, scales, strict=True)]
     numbers = np.empty(len(sums[0]), dtype=np.intp)
     numbers[np.lexsort(keys[::-1])] = np.arange(len(numbers))

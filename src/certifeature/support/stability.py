@@ -134,7 +134,7 @@ def stable_scores(
     model = _own_copy(model, seed)
     if not numbers:
         # Solvers take classes in the order of their names, which must not matter.
-        names, y = y, class_numbers(rows, y)
+        names, y = y, class_numbers(rows, y, sample_weight)
         _rename_classes(model, dict(zip(names.tolist(), y.tolist(), strict=True)))
     order = canonical_order(rows, y, sample_weight, numbers=numbers)
     order, sample_weight = _without_repeats(rows, y, sample_weight, order)
