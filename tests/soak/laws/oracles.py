@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from soak.digits import ONE, ZERO, full
+from soak.digits import ONE, ZERO, exact, full
 from soak.oracles import hinge_truth, margin_truth, radius_truth
 from soak.qp import solve_by_clarabel, solve_exactly
 from soak.verdict import Violation
@@ -35,8 +35,9 @@ def oracles_agree(rng):
 def _check_programme(X, signs, costs):
     """Compare the values of a dual problem with bounds and an equation."""
     n = len(signs)
-    rows = X * signs[:, None]
-    Q = (rows @ rows.T) * full((n, n), 1)
+    # In many digits: rounded inner products of dependent rows are not semidefinite.
+    rows = exact(X * signs[:, None])
+    Q = rows @ rows.T
     problem = Q, full(n, 1), signs[None, :] * ONE, full(1, 0), costs * ONE
     values = []
     for solve in (solve_exactly, solve_by_clarabel):
