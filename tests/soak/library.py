@@ -16,8 +16,26 @@ from certifeature.certificate import (
 )
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.selectors import covering
+from certifeature.selectors.order import ORDERS
 from certifeature.support import find, fit_model
 from certifeature.support import support_rows as rows_of_support
+
+__all__ = [
+    "ORDERS",
+    "TRAINING",
+    "leading_directions",
+    "margin",
+    "objective",
+    "radius",
+    "support",
+    "with_few_directions",
+    "with_leading_directions",
+    "without_bases",
+    "without_gathering",
+]
+
+# The file where a user's model is trained.
+TRAINING = fit_model.__code__.co_filename
 
 
 def margin(X, signs):
