@@ -24,11 +24,11 @@ def main():
         return _repeat(names[0], arguments.case)
     print(f"{len(names)} laws, {arguments.seconds} seconds, seed {arguments.seed}", flush=True)
     counts = _soak(names, arguments)
-    print(f"\n{'law':<24}{'cases':>9}" + "".join(f"{status:>11}" for status in _STATUSES))
+    print(f"\n{'law':<34}{'cases':>9}" + "".join(f"{status:>11}" for status in _STATUSES))
     for name in names:
         count = counts[name]
         figures = "".join(f"{count[status]:>11}" for status in _STATUSES)
-        print(f"{name:<24}{count.total():>9}{figures}")
+        print(f"{name:<34}{count.total():>9}{figures}")
     return int(any(count[VIOLATED] for count in counts.values()))
 
 

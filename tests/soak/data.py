@@ -5,7 +5,8 @@ from math import fsum
 
 import numpy as np
 from scipy import sparse
-from sklearn.svm import SVC, LinearSVC
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 _DAY = 86_400
 _NOW = 1_700_000_000
@@ -71,10 +72,55 @@ def draw_svm(rng, labels, *, wild=False):
         loss=["squared_hinge", "hinge"][int(rng.random() < 0.3)],
         dual=True,
         fit_intercept=bool(rng.random() < 0.7),
-        intercept_scaling=float(10 ** rng.uniform(-1, 2)) if rng.random() < 0.3 else 1.0,
+        intercept_scaling=_draw_scaling(rng),
         random_state=0,
         **options,
     )
+
+
+def draw_model(rng, labels, *, wild=False):
+    """Return any model that is accepted, unfitted, and targets for it."""
+    kind = rng.integers(7)
+    if kind < 3:
+        return draw_svm(rng, labels, wild=wild), labels
+    exponent = rng.uniform(-12, 12) if wild and rng.random() < 0.2 else rng.uniform(-3, 3)
+    C, fit_intercept = float(10**exponent), bool(rng.random() < 0.7)
+    if kind >= 5:
+        targets = draw_numbers(rng, labels)
+        if kind == 5:
+            return Ridge(alpha=1 / C, fit_intercept=fit_intercept), targets
+        epsilon = float(np.std(targets) * rng.choice([0.0, 0.01, 0.5]))
+        return _draw_tube(rng, C, epsilon, fit_intercept), targets
+    weights = draw_class_weight(rng, labels, wild=False)
+    options = {"class_weight": weights, "fit_intercept": fit_intercept}
+    if kind == 3:
+        return RidgeClassifier(alpha=1 / C, **options), labels
+    if len(np.unique(labels)) == 2 and rng.random() < 0.3:
+        options |= {"solver": "liblinear", "intercept_scaling": _draw_scaling(rng)}
+    return LogisticRegression(C=C, random_state=0, **options), labels
+
+
+def draw_numbers(rng, labels):
+    """Return real targets that follow labels, more or less, at any scale."""
+    _, places = np.unique(labels, return_inverse=True)
+    noise = rng.standard_normal(len(labels)) * rng.choice([0.0, 0.1, 1.0])
+    return (places + noise + rng.choice([0.0, 10.0])) * 10 ** rng.uniform(-2, 2)
+
+
+def _draw_tube(rng, C, epsilon, fit_intercept):
+    return LinearSVR(
+        loss="squared_epsilon_insensitive",
+        C=C,
+        epsilon=epsilon,
+        dual=True,
+        fit_intercept=fit_intercept,
+        intercept_scaling=_draw_scaling(rng),
+        random_state=0,
+    )
+
+
+def _draw_scaling(rng):
+    return float(10 ** rng.uniform(-1, 2)) if rng.random() < 0.5 else 1.0
 
 
 def draw_class_weight(rng, labels, wild):

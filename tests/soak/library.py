@@ -1,9 +1,41 @@
 """How the laws call what is not public, in one place."""
 
-from certifeature.certificate import hard_margin, hinge_objective, squared_hinge_objective
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
+from certifeature import _memory
+from certifeature.basis import leading as _leading
+from certifeature.certificate import (
+    hard_margin,
+    hinge_objective,
+    lanczos,
+    logistic_objective,
+    multinomial_objective,
+    squared_hinge_objective,
+    tube_objective,
+)
 from certifeature.certificate.ball import minimum_enclosing_ball
-from certifeature.support import fit_model
+from certifeature.selectors import covering
+from certifeature.selectors.order import ORDERS
+from certifeature.support import find, fit_model
 from certifeature.support import support_rows as rows_of_support
+
+__all__ = [
+    "ORDERS",
+    "TRAINING",
+    "leading_directions",
+    "margin",
+    "objective",
+    "radius",
+    "support",
+    "with_few_directions",
+    "with_leading_directions",
+    "without_bases",
+    "without_gathering",
+]
+
+# The file where a user's model is trained.
+TRAINING = fit_model.__code__.co_filename
 
 
 def margin(X, signs):
@@ -11,10 +43,18 @@ def margin(X, signs):
     return hard_margin(X, signs)
 
 
-def objective(X, signs, costs, intercept, *, squared):
-    """Return an enclosure; the intercept is a constant feature's value, or None where free."""
-    enclose = squared_hinge_objective if squared else hinge_objective
-    return enclose(X, signs, costs, intercept=intercept)
+def objective(X, problem):
+    """Return an enclosure of the optimum of a problem, on rows X."""
+    if problem.loss == "tube":
+        options = {"intercept": problem.intercept, "epsilon": problem.epsilon}
+        return tube_objective(X, problem.target, problem.costs, **options)
+    enclose = {
+        "hinge": hinge_objective,
+        "squared hinge": squared_hinge_objective,
+        "logistic": logistic_objective,
+        "multinomial": multinomial_objective,
+    }[problem.loss]
+    return enclose(X, problem.target, problem.costs, intercept=problem.intercept)
 
 
 def radius(X):
@@ -23,6 +63,50 @@ def radius(X):
     return ball.lower_bound, ball.radius
 
 
-def support(svm, X, y):
+def support(model, X, y):
     """Return the rows that a certificate for support vectors is about."""
-    return rows_of_support(fit_model(svm, X, y), X, y)
+    return rows_of_support(fit_model(model, X, y), X, y)
+
+
+def leading_directions(X, n_components):
+    """Return U, Σ, and what bounds the rest; None where these cannot be told from rounding.
+
+    The bounds are a function of a ridge, chosen columns and their scales. All numbers are those of
+    rows times the last value, a power of 2.
+    """
+    basis = _leading.leading_basis(X, n_components)
+    if basis is None:
+        return None
+    outside = basis.outside
+    return outside.left, outside.singular_values, outside.tail, 2.0**-outside.exponent
+
+
+@contextmanager
+def without_bases(*, certain=True):
+    """Measure by products with the rows alone, and if not certain, leave it at a probability."""
+    with patch.multiple(_memory, MAX_GRAM=0, MAX_QUICK_GRAM=0), ExitStack() as stack:
+        if not certain:
+            stack.enter_context(patch.object(lanczos, "_MAX_CERTAIN_ROWS", 0))
+        yield
+
+
+@contextmanager
+def with_few_directions(n_directions):
+    """Let BSS look at so many directions of all, or at as many as there are picks."""
+    with patch.object(covering, "_FEW_DIRECTIONS", n_directions):
+        yield
+
+
+@contextmanager
+def with_leading_directions(n_directions):
+    """Find so many leading directions only, where there are more than twice as many."""
+    limits = {"_FEWEST_LEADING": n_directions, "_MAX_LEADING": n_directions}
+    with patch.object(_memory, "MAX_QUICK_GRAM", 0), patch.multiple(covering, **limits):
+        yield
+
+
+@contextmanager
+def without_gathering():
+    """Find the support of rows in blocks by passes, however few they are."""
+    with patch.object(find, "_FEW_ROWS", 0):
+        yield

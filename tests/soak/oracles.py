@@ -5,27 +5,16 @@ primal point that it stands for gives one of the other: both are evaluated in ma
 hold whatever the solver did.
 """
 
-from typing import NamedTuple
-
 import gmpy2
 import numpy as np
-from gmpy2 import mpfr
 
 from soak.digits import INFINITY, ONE, ZERO, exact, full
 from soak.qp import solve_by_clarabel, solve_exactly
+from soak.truth import LARGEST_COST, Truth, squared_norms
 from soak.verdict import Undecided
 
 # Rows, up to which many digits do not take long.
 MOST_EXACT_ROWS = 16
-# Costs of a row of norm 1, beyond which sums of multipliers would cancel all digits.
-_LARGEST_COST = mpfr(10) ** 50
-
-
-class Truth(NamedTuple):
-    """A number between two rigorous bounds."""
-
-    lower: mpfr
-    upper: mpfr
 
 
 def hinge_truth(X, signs, costs, intercept, *, squared=False):
@@ -39,9 +28,9 @@ def hinge_truth(X, signs, costs, intercept, *, squared=False):
         return Truth(ZERO, ZERO)
     free = intercept is None
     X = X - X[0] if free else np.column_stack([X, full(len(X), intercept)])
-    size = max(_squared_norms(X)) or ONE
+    size = max(squared_norms(X)) or ONE
     X, costs = X / gmpy2.sqrt(size), costs * size
-    if max(costs) > _LARGEST_COST:
+    if max(costs) > LARGEST_COST:
         raise Undecided(f"costs of {float(max(costs)):.1e} for rows of norm 1")
     alpha = _multipliers(X, signs, costs, free, squared)
     weights = X.T @ (alpha * signs)
@@ -80,13 +69,13 @@ def radius_truth(X):
     X, size = _normalised(X)
     if size == 0:
         return Truth(ZERO, ZERO)
-    n, squares = len(X), _squared_norms(X)
+    n, squares = len(X), squared_norms(X)
     a = _solve(2 * (X @ X.T), squares, full((1, n), 1), full(1, 1), full(n, INFINITY))
     a = np.maximum(a, ZERO)
     a = a / sum(a)
     centre = X.T @ a
     lower = max(a @ squares - centre @ centre, ZERO)
-    upper = max(_squared_norms(X - centre))
+    upper = max(squared_norms(X - centre))
     return Truth(gmpy2.sqrt(lower) * size, gmpy2.sqrt(upper) * size)
 
 
@@ -94,7 +83,7 @@ def _normalised(X):
     """Return rows around one of them with largest norm 1, and the size that they had."""
     X = exact(X)
     X = X - X[0]
-    size = gmpy2.sqrt(max(_squared_norms(X)))
+    size = gmpy2.sqrt(max(squared_norms(X)))
     return (X / size if size else X), size
 
 
@@ -129,7 +118,3 @@ def _multipliers(X, signs, costs, free, squared):
 def _loss(scores, signs, costs, squared):
     slack = np.maximum(ONE - signs * scores, ZERO)
     return costs @ (slack**2 if squared else slack)
-
-
-def _squared_norms(X):
-    return (X * X).sum(axis=1)

@@ -11,15 +11,22 @@ from gmpy2 import mpfr
 from scipy import sparse
 
 from soak.digits import ONE, ZERO, backward, cholesky, exact, forward, full
+from soak.verdict import Undecided
 
 _MAX_STEPS = 200
 _GAP = mpfr(10) ** -40
 # Of the way to the boundary.
 _SHARE = mpfr("0.99")
+# A step is to leave no more of the gap; one that does is replaced by one that centres by so much.
+_SLOW, _CENTRING = mpfr("0.9"), mpfr("0.3")
 
 
 def solve_exactly(Q, c, A, b, u):
-    """Return x, by Mehrotra's predictor and corrector; u may hold infinities."""
+    """Return x, by Mehrotra's predictor and corrector; u may hold infinities.
+
+    Their steps may go round in circles, where the corrector undoes what the predictor promised. A
+    step towards the central path without correction leads out of these.
+    """
     bounded = np.array([gmpy2.is_finite(limit) for limit in u], dtype=bool)
     point = _Point(
         x=np.array([min(limit / 2, ONE) for limit in u], dtype=object),
@@ -38,9 +45,14 @@ def solve_exactly(Q, c, A, b, u):
         newton = _Newton(Q, A, point, room, bounded, dual, primal)
         step = newton.step(ZERO, ZERO, ZERO)
         after = newton.gap_after(step, newton.length(step))
-        centred = (after / gap) ** 3 * gap / (len(c) + int(bounded.sum()))
-        step = newton.step(centred, step.x * step.z, np.where(bounded, -step.x * step.v, ZERO))
+        product = gap / (len(c) + int(bounded.sum()))
+        corrections = step.x * step.z, np.where(bounded, -step.x * step.v, ZERO)
+        step = newton.step((after / gap) ** 3 * product, *corrections)
+        if newton.gap_after(step, newton.length(step)) > _SLOW * gap:
+            step = newton.step(_CENTRING * product, ZERO, ZERO)
         point = point.moved(newton.length(step), step)
+    else:
+        raise Undecided(f"no optimum in {_MAX_STEPS} steps: a gap of {float(gap):.1e} is left")
     return point.x
 
 
@@ -120,9 +132,15 @@ def solve_by_clarabel(Q, c, A, b, u):
         clarabel.NonnegativeConeT(n),
         clarabel.NonnegativeConeT(len(bounded)),
     ]
+    P, G = sparse.csc_matrix(np.triu(Q)), sparse.csc_matrix(constraints)
+    right = np.concatenate([b, np.zeros(n), u[bounded]])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
-    P, G = sparse.csc_matrix(np.triu(Q)), sparse.csc_matrix(constraints)
-    right = np.concatenate([b, np.zeros(n), u[bounded]])
-    return exact(clarabel.DefaultSolver(P, -c, G, right, cones, settings).solve().x)
+    # The regularisation that helps with most programmes stops others far from their optimum.
+    for regularised in (True, False):
+        settings.static_regularization_enable = regularised
+        found = clarabel.DefaultSolver(P, -c, G, right, cones, settings).solve()
+        if found.status == clarabel.SolverStatus.Solved:
+            break
+    return exact(found.x)

@@ -18,6 +18,8 @@ _NOTHING = mpfr(10) ** -70
 _TOLERANCE = mpfr(10) ** -12
 # Rounding of sums in 300 bits, with much to spare: of equal rows nothing else may be left.
 _SUMS = mpfr(10) ** -80
+# Of the largest singular value: less is a direction of rounding, in double precision.
+_BENIGN = 1e-10
 # Eigenvectors that are tried from either end.
 _TRIES = 3
 
@@ -84,6 +86,25 @@ class Spectrum:
         """Return |Xᵀa|, and by how much rounding of X, or of sums here, may have changed it."""
         blur = (self._noise + _SUMS) * (np.abs(self._X).T @ np.abs(a))
         return np.abs(self._X.T @ a), blur
+
+
+def smallest_ratio(X, indices, weights, ridge=0.0):
+    """Return aᵀ(K̃ + μI)a / aᵀ(K + μI)a for some a, of benign rows: no λ is above.
+
+    What double precision takes for the smallest eigenvector is a vector like any other, whose
+    ratio is then a matter of sums of squares.
+    """
+    left, sizes, directions = np.linalg.svd(X, full_matrices=False)
+    rank = np.sum(sizes > _BENIGN * sizes[0])
+    left, sizes, directions = left[:, :rank], sizes[:rank], directions[:rank]
+    chosen = directions[:, indices] * weights
+    damping = sizes / np.hypot(sizes, np.sqrt(ridge))
+    matrix = damping[:, None] * (chosen @ chosen.T) * damping + np.diag(1 - damping**2)
+    a = left @ (np.linalg.eigh(matrix)[1][:, 0] / np.hypot(sizes, np.sqrt(ridge)))
+    a = a.astype(np.longdouble)
+    columns, squared = X.astype(np.longdouble).T @ a, ridge * (a @ a)
+    kept = columns[indices] * weights
+    return float((kept @ kept + squared) / (columns @ columns + squared))
 
 
 def singular_values(X):

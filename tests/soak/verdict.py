@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 
 import certifeature
+from soak.library import TRAINING
 
 KEPT, UNDECIDED, REFUSED, VIOLATED = "kept", "undecided", "refused", "violated"
 
 _LIBRARY = str(Path(certifeature.__file__).parent)
 # Where scikit-learn checks what it is given.
 _CHECKS = ("/sklearn/utils/", "/sklearn/base.py")
-# Where the library trains the SVM of the user, who may be told what ails it.
-_TRAINING = "svm/fitting.py"
 # Warnings that a user cannot act on.
 _SLIPS = (RuntimeWarning, DeprecationWarning, FutureWarning)
 
@@ -81,7 +80,8 @@ def is_clean(error):
     if place == own[-1].filename:
         return True
     if "/sklearn/svm/" in place:
-        return own[-1].filename.endswith(_TRAINING)
+        # A user may be told what ails the SVM.
+        return own[-1].filename == TRAINING
     return "NaN" not in str(error) and any(part in place for part in _CHECKS)
 
 

@@ -3,13 +3,28 @@
 from soak.laws.bases import bases_span_the_rows
 from soak.laws.certificates import certificates_are_true, layers_nest, realised_values_enclose
 from soak.laws.choices import choices_ignore_columns, choices_ignore_rows
+from soak.laws.eigenvalues import products_bound_eigenvalues
 from soak.laws.enclosures import (
     balls_are_enclosed,
     hinge_is_enclosed,
+    logistic_is_enclosed,
     margins_are_enclosed,
+    multinomial_is_enclosed,
     squared_hinge_is_enclosed,
+    tube_is_enclosed,
+)
+from soak.laws.growth import (
+    extreme_growth_is_bounded,
+    growth_is_bounded,
+    hidden_growth_is_bounded,
+    ridges_bound_curvatures,
 )
 from soak.laws.oracles import oracles_agree
+from soak.laws.promises import (
+    leading_directions_are_bounded,
+    promises_are_kept,
+    promises_follow_theorems,
+)
 from soak.laws.readers import readers_survive
 from soak.laws.selectors import certify_survives, selectors_survive
 from soak.laws.sparsifiers import (
@@ -18,6 +33,7 @@ from soak.laws.sparsifiers import (
     draws_add_up,
     pivots_are_farthest,
 )
+from soak.laws.support import covered_rows_change_nothing, support_rows_suffice
 
 LAWS = {
     law.__name__: law
@@ -29,11 +45,24 @@ LAWS = {
         pivots_are_farthest,
         bases_span_the_rows,
         certificates_are_true,
+        growth_is_bounded,
+        extreme_growth_is_bounded,
+        hidden_growth_is_bounded,
+        ridges_bound_curvatures,
+        products_bound_eigenvalues,
+        promises_are_kept,
+        promises_follow_theorems,
+        leading_directions_are_bounded,
+        support_rows_suffice,
+        covered_rows_change_nothing,
         layers_nest,
         realised_values_enclose,
         margins_are_enclosed,
         hinge_is_enclosed,
         squared_hinge_is_enclosed,
+        logistic_is_enclosed,
+        multinomial_is_enclosed,
+        tube_is_enclosed,
         balls_are_enclosed,
         choices_ignore_rows,
         choices_ignore_columns,

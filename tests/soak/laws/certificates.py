@@ -1,10 +1,10 @@
 """Certificates of selections, against the truth in many digits."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from certifeature import (
     BSSSelector,
@@ -14,11 +14,11 @@ from certifeature import (
     certify,
 )
 from soak import library
-from soak.data import Case, draw_case, draw_selection, draw_svm
+from soak.data import Case, draw_case, draw_model, draw_selection
 from soak.digits import exact
 from soak.laws.enclosures import CLEAR_MARGIN, LAST_DIGIT
 from soak.oracles import margin_truth, radius_truth
-from soak.problems import binary_problems, total_objective
+from soak.problems import problems_of, total_objective
 from soak.spectra import Spectrum
 from soak.verdict import Undecided, Violation
 
@@ -77,14 +77,14 @@ def realised_values_enclose(rng):
     realised, X, reduced = drawn.certificate.realised, drawn.full, drawn.reduced
     _order("full radius", realised.radius_full, radius_truth(X).upper)
     _order("selected radius", radius_truth(reduced).lower, realised.radius_selected)
-    if len(np.unique(drawn.case.y[drawn.rows])) < len(np.unique(drawn.case.y)):
+    if is_classifier(drawn.model) and set(drawn.case.y[drawn.rows]) < set(drawn.case.y):
         raise Undecided("the support lacks a class")
-    problems = binary_problems(drawn.svm, drawn.case.y, drawn.rows)
+    problems = problems_of(drawn.model, drawn.case.y, drawn.rows)
     _check_margins(realised, X, reduced, problems)
     if realised.objective_full is not None:
-        full = total_objective(drawn.svm, X, problems)
+        full = total_objective(X, problems)
         _order("full objective", realised.objective_full, full.upper)
-        selected = total_objective(drawn.svm, reduced, problems)
+        selected = total_objective(reduced, problems)
         _order("selected objective", selected.lower, realised.objective_selected)
 
 
@@ -93,7 +93,7 @@ class _Drawn:
     """A certificate, and what it is about."""
 
     case: Case
-    svm: Any
+    model: Any
     indices: np.ndarray
     weights: np.ndarray
     rows: np.ndarray
@@ -112,10 +112,11 @@ class _Drawn:
 
 def _draw(rng):
     case = draw_case(rng, _ROWS, _FEATURES, _CLASSES)
-    svm = draw_svm(rng, case.y, wild=not case.plain)
+    model, y = draw_model(rng, case.y, wild=not case.plain)
+    case = replace(case, y=y)
     which = ["support", "all"][rng.integers(2)]
     n_features = case.X.shape[1]
-    options = {"estimator": svm, "rows": which}
+    options = {"estimator": model, "rows": which}
     if rng.random() < 0.5:
         indices, weights = draw_selection(rng, n_features)
         selection = np.isin(np.arange(n_features), indices) if rng.random() < 0.3 else indices
@@ -126,7 +127,7 @@ def _draw(rng):
         size = int(rng.integers(1, n_features + 1)) if rng.random() < 0.7 else "certified"
         selector = _SELECTORS[rng.integers(len(_SELECTORS))](
             size,
-            estimator=clone(svm),
+            estimator=clone(model),
             supervised=which == "support",
             rescale=["common", "each", False][rng.integers(3)],
             random_state=0,
@@ -135,10 +136,10 @@ def _draw(rng):
         certificate = certify(case.X, case.y, selector, **options)
     rows = np.arange(len(case.y))
     if which == "support":
-        rows = library.support(clone(svm), case.X, case.y)
+        rows = library.support(clone(model), case.X, case.y)
     if len(rows) != certificate.n_rows:
         raise Violation(f"{certificate.n_rows} rows are certified, and {len(rows)} are support")
-    return _Drawn(case, svm, indices, weights, rows, certificate)
+    return _Drawn(case, model, indices, weights, rows, certificate)
 
 
 def _check_eigenvalues(spectrum, low, high, ridge):
@@ -155,9 +156,9 @@ def _check_objectives(drawn, rows, which):
     if not np.isfinite(factor):
         return
     X = exact(drawn.case.X[rows])
-    problems = binary_problems(drawn.svm, drawn.case.y, rows)
-    full = total_objective(drawn.svm, X, problems)
-    selected = total_objective(drawn.svm, X[:, drawn.indices] * exact(drawn.weights), problems)
+    problems = problems_of(drawn.model, drawn.case.y, rows)
+    full = total_objective(X, problems)
+    selected = total_objective(X[:, drawn.indices] * exact(drawn.weights), problems)
     if selected.lower > full.upper * factor * (1 + _ROUNDING):
         growth = float(selected.lower / full.upper)
         raise Violation(
@@ -167,20 +168,25 @@ def _check_objectives(drawn, rows, which):
 
 def _check_margins(realised, X, reduced, problems):
     """Check the margins of the problem that loses most, or that no problem has any."""
-    both = [p for p in problems if len(np.unique(p.signs)) == 2]
+    both = [
+        (problem.rows, signs)
+        for problem in problems
+        for signs in problem.separations
+        if len(np.unique(signs)) == 2
+    ]
     truths = [
-        (margin_truth(X[p.rows], p.signs), margin_truth(reduced[p.rows], p.signs)) for p in both
+        (margin_truth(X[rows], signs), margin_truth(reduced[rows], signs)) for rows, signs in both
     ]
     clear = [
         (full, selected)
-        for p, (full, selected) in zip(both, truths, strict=True)
-        if full.lower > CLEAR_MARGIN * radius_truth(X[p.rows]).upper
+        for (rows, _), (full, selected) in zip(both, truths, strict=True)
+        if full.lower > CLEAR_MARGIN * radius_truth(X[rows]).upper
     ]
     if realised.margin_full is None:
         if clear:
             raise Violation(f"said to overlap; the margin is {float(clear[0][0].lower):.9g}")
         return
-    if len(problems) == 1:
+    if len(both) == 1:
         full, selected = truths[0]
         _order("full margin", full.lower, realised.margin_full)
         _order("selected margin", realised.margin_selected or 0.0, selected.upper)

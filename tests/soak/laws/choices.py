@@ -13,7 +13,7 @@ from certifeature import (
     RandomSelector,
     RRQRSelector,
 )
-from certifeature.selectors.order import ORDERS
+from soak import library
 from soak.verdict import Undecided, Violation
 
 _SAME = 1e-6
@@ -83,7 +83,7 @@ def _draw_selector(rng, X, kinds):
         "random_state": 0,
     }
     if kind is BSSSelector:
-        orders = list(ORDERS) if options["supervised"] else ["cover", "leverage"]
+        orders = list(library.ORDERS) if options["supervised"] else ["cover", "leverage"]
         number = rng.integers(len(orders) + 1)
         own = rng.standard_normal(X.shape[1])
         options["order"] = own if number == len(orders) else orders[number]

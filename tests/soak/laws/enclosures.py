@@ -3,8 +3,9 @@
 import numpy as np
 
 from soak import library
-from soak.data import draw_case
-from soak.oracles import MOST_EXACT_ROWS, hinge_truth, margin_truth, radius_truth
+from soak.data import draw_case, draw_numbers
+from soak.oracles import MOST_EXACT_ROWS, margin_truth, radius_truth
+from soak.problems import Problem
 from soak.verdict import Violation
 
 _FEATURES = (1, 12)
@@ -30,21 +31,34 @@ def margins_are_enclosed(rng):
 def hinge_is_enclosed(rng):
     """The optimum of the hinge loss lies within its enclosure."""
     case, signs = _draw(rng)
-    intercept = [None, 0.0, 1.0, float(10 ** rng.uniform(-2, 3))][rng.integers(4)]
-    costs = _draw_costs(rng, case)
-    truth = hinge_truth(case.X, signs, costs, intercept)
-    found = library.objective(case.X, signs, costs, intercept, squared=False)
-    _check("objective", found, truth, _is_mild(case, costs))
+    _check_objective(rng, case, "hinge", signs)
 
 
 def squared_hinge_is_enclosed(rng):
     """The optimum of the squared hinge loss lies within its enclosure."""
     case, signs = _draw(rng)
-    intercept = [0.0, 1.0, float(10 ** rng.uniform(-2, 3))][rng.integers(3)]
-    costs = _draw_costs(rng, case)
-    truth = hinge_truth(case.X, signs, costs, intercept, squared=True)
-    found = library.objective(case.X, signs, costs, intercept, squared=True)
-    _check("objective", found, truth, _is_mild(case, costs))
+    _check_objective(rng, case, "squared hinge", signs, free=False)
+
+
+def logistic_is_enclosed(rng):
+    """The optimum of the logistic loss lies within its enclosure."""
+    case, signs = _draw(rng, few=True)
+    _check_objective(rng, case, "logistic", signs)
+
+
+def multinomial_is_enclosed(rng):
+    """The optimum of the multinomial loss lies within its enclosure."""
+    case = draw_case(rng, (3, 12), (1, 6), (2, 4))
+    _check_objective(rng, case, "multinomial", case.y[:, None] == np.unique(case.y))
+
+
+def tube_is_enclosed(rng):
+    """The optimum of a squared loss, with a tube or without, lies within its enclosure."""
+    case, signs = _draw(rng, few=True)
+    targets = draw_numbers(rng, signs)
+    # With a free intercept there is no model with a tube.
+    epsilon = float(np.std(targets) * rng.choice([0.01, 0.5])) if rng.random() < 0.5 else 0.0
+    _check_objective(rng, case, "tube", targets, free=epsilon == 0, epsilon=epsilon)
 
 
 def balls_are_enclosed(rng):
@@ -66,15 +80,28 @@ def check_enclosure(name, bounds, truth):
         )
 
 
+def _check_objective(rng, case, loss, target, *, free=True, epsilon=0.0):
+    intercepts = [0.0, 1.0, float(10 ** rng.uniform(-2, 3)), None]
+    intercept = intercepts[rng.integers(3 + free)]
+    costs = _draw_costs(rng, case)
+    problem = Problem(np.arange(len(case.X)), loss, target, costs, intercept, epsilon)
+    _check(
+        "objective",
+        library.objective(case.X, problem),
+        problem.truth(case.X),
+        _is_mild(case, costs),
+    )
+
+
 def _check(name, bounds, truth, tight):
     check_enclosure(name, bounds, truth)
     if tight and bounds[1] - bounds[0] > _TIGHT * bounds[1]:
         raise Violation(f"{name} of plain data is only known to be in [{bounds[0]}, {bounds[1]}]")
 
 
-def _draw(rng):
+def _draw(rng, *, few=False):
     """Return rows and signs of both classes."""
-    case = draw_case(rng, _draw_sizes(rng, 2), _FEATURES)
+    case = draw_case(rng, (2, 12) if few else _draw_sizes(rng, 2), _FEATURES)
     return case, np.where(case.y == case.y[0], 1.0, -1.0)
 
 

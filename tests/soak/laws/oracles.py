@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from soak.digits import ONE, ZERO, full
+from soak.digits import ONE, ZERO, exact, full
 from soak.oracles import hinge_truth, margin_truth, radius_truth
 from soak.qp import solve_by_clarabel, solve_exactly
+from soak.smooth import Logistic, Multinomial, SquaredHinge, Tube, smooth_optimum
 from soak.verdict import Violation
 
 _SAME = 1e-7
@@ -27,6 +28,20 @@ def oracles_agree(rng):
     margin = margin_truth(X, signs)
     if margin.lower > 0:
         truths["margin"] = margin
+    newton = smooth_optimum(X, SquaredHinge(signs), costs, 0.0).value
+    if abs(newton.upper - truths["squared hinge"].upper) > 1e-25 * newton.upper:
+        raise Violation(
+            f"Newton's method finds {newton.upper}, not {truths['squared hinge'].upper}"
+        )
+    truths |= {
+        name: smooth_optimum(X, loss, costs, intercept).value
+        for name, loss, intercept in (
+            ("squared hinge by Newton's method", SquaredHinge(signs), 1.0),
+            ("logistic", Logistic(signs), None),
+            ("multinomial", Multinomial(np.eye(2, dtype=bool)[np.arange(n) % 2]), None),
+            ("tube", Tube(X[:, 0] + 1, 0.1), 1.0),
+        )
+    }
     for name, truth in truths.items():
         if abs(truth.upper - truth.lower) > 1e-25 * truth.upper:
             raise Violation(f"{name} is in [{truth.lower}, {truth.upper}]")
@@ -35,8 +50,9 @@ def oracles_agree(rng):
 def _check_programme(X, signs, costs):
     """Compare the values of a dual problem with bounds and an equation."""
     n = len(signs)
-    rows = X * signs[:, None]
-    Q = (rows @ rows.T) * full((n, n), 1)
+    # In many digits: rounded inner products of dependent rows are not semidefinite.
+    rows = exact(X * signs[:, None])
+    Q = rows @ rows.T
     problem = Q, full(n, 1), signs[None, :] * ONE, full(1, 0), costs * ONE
     values = []
     for solve in (solve_exactly, solve_by_clarabel):

@@ -10,7 +10,7 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
-from certifeature.selectors.order import ORDERS
+from soak import library
 from soak.data import draw_case, draw_selection, draw_svm, in_other_clothes
 from soak.verdict import Violation
 
@@ -75,7 +75,7 @@ def _draw_selector(rng, case, n_features):
         "random_state": int(rng.integers(1000)),
     }
     if kind is BSSSelector and supervised:
-        options["order"] = ORDERS[rng.integers(len(ORDERS))]
+        options["order"] = library.ORDERS[rng.integers(len(library.ORDERS))]
         if options["order"] != "cover" and rng.random() < 0.5:
             options["trust"] = float(rng.choice([0, 0.5, 1]))
     if kind is LeverageScoreSelector:
