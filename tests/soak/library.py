@@ -108,5 +108,5 @@ def with_leading_directions(n_directions):
 @contextmanager
 def without_gathering():
     """Find the support of rows in blocks by passes, however few they are."""
-    with patch.object(find, "_FEW_ROWS", 0):
+    with patch.object(find, "FEW_ROWS", 0):
         yield

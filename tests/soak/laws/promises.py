@@ -102,7 +102,7 @@ def leading_directions_are_bounded(rng):
     mu = float(10 ** rng.uniform(-3, 1) * np.linalg.norm(X, 2) ** 2)
     indices = rng.permutation(d)[: rng.integers(1, d)]
     scales = 10 ** rng.uniform(-0.5, 0.5, len(indices))
-    share, energy, mixing = tail(mu, indices, scales)
+    share, energy, mixing, _ = tail(mu, indices, scales)
     X, mu = X * unit, mu * unit**2
     outside = X - left @ (left.T @ X)
     square, identity = np.linalg.norm(outside, 2) ** 2, np.eye(n)
