@@ -79,7 +79,7 @@ def ridges_bound_curvatures(rng):
         if loss is None:
             return
         scores, steps = _draw_scores(rng, problem, loss.n_outputs)
-        bent = sum(loss.values(exact(scores + sign * steps)) for sign in (1, -1))
+        bent = sum(loss.values(exact(scores) + sign * exact(steps)) for sign in (1, -1))
         bent = problem.costs * (bent - 2 * loss.values(exact(scores)))
         most = (steps**2).sum(axis=1) / certificate.regularised.mu
         if (bent > most * (1 + _ROUNDING)).any():
