@@ -20,7 +20,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, certify
 from certifeature.basis import exact_basis
-from certifeature.selectors.soft import effective_dimension
+from certifeature.certificate.promise import effective_dimension
 
 N_GENES, N_WORDS, N_ABOVE_RANK = 100, 300, 200
 COSTS = (0.1, 1, 10)

@@ -51,7 +51,7 @@ def methods(X, vectors, r):
 
     def selected(order):
         selector = BSSSelector(r, order=order, trust=0, rescale="each", supervised=False).fit(X)
-        return selector.indices_, selector.weights_**2
+        return selector.indices_, selector.scales_**2
 
     def best_regret(start):
         return narrowest(regret(vectors, r, epsilon, start) for epsilon in EPSILONS)[0]

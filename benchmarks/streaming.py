@@ -18,7 +18,7 @@ from scipy import sparse
 from sets import long_tailed
 
 from certifeature import BSSSelector
-from certifeature.datasets import FileBlocks
+from certifeature.io import FileBlocks
 
 ROWS_PER_FILE, VALUES_PER_ROW = 20_000, 100
 PROJECTIONS, SIZE = 128, 1024

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector
-from certifeature.datasets import FileBlocks
+from certifeature.io import FileBlocks
 from certifeature.rows import ArrayBlocks
 
 folder = tempfile.TemporaryDirectory()

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.feature_selection import chi2, f_classif
 
-from certifeature.compare.methods import FULL_DATA, METHODS, Maker, Method, WhichRows
+from certifeature.comparison import FULL_DATA, METHODS, Maker, Method, WhichRows
 
 __all__ = ["KEEP_ALL", "PaperMethod", "ccat_methods", "paper_methods", "today_methods"]
 

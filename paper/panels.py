@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from certifeature._files import replacing
-from certifeature.compare import FULL_DATA
+from certifeature.comparison import FULL_DATA
 from paper.summary import group, mean_and_deviation
 
 __all__ = ["error_panels"]

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from certifeature._files import write_text
-from certifeature.compare import FULL_DATA
+from certifeature.comparison import FULL_DATA
 from paper.methods import KEEP_ALL, paper_methods, today_methods
 from paper.output import markdown_table
 from paper.runner import run

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from certifeature.datasets import Dataset, make_relevant_features, read_data
+from certifeature.datasets import Dataset, make_relevant_features
+from certifeature.io import read_data
 from certifeature.rows.matrix import fingerprint
 from paper.data.rcv1 import load_rcv1_ccat
 from paper.data.techtc import list_techtc_tasks, load_techtc

@@ -11,7 +11,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from certifeature.compare.fold import TrainedFold, draw_seed
+from certifeature.comparison import TrainedFold, draw_seed
 from paper.study import Cell, Fold, Study
 
 __all__ = ["measure_fold"]

@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature.support import fit_model
-from certifeature.support.arom import arom_scores
+from certifeature.models import fit_model
+from certifeature.models.ranking import arom_scores
 
 LIBSVM = SVC(kernel="linear")
 LIBLINEAR = LinearSVC(random_state=0)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from certifeature.cli.assessment import assess, n_folds_for
-from certifeature.cli.choosing import Wishes
+from certifeature.cli.choosing import SelectOptions
 from certifeature.cli.loading import Loaded, Scaling
 from certifeature.cli.options import Models, linear_model
 from certifeature.cli.task import Task, choose, estimate
-from certifeature.compare import method_named
+from certifeature.comparison import method_named
 
 
 def task_of(y, size="8", method="bss", unsupervised=False, keep=(), model=Models.svm):
@@ -17,7 +17,7 @@ def task_of(y, size="8", method="bss", unsupervised=False, keep=(), model=Models
     X[:, :5] += 0.8 * np.unique(y, return_inverse=True)[1][:, None]
     names = np.array([f"g{i}" for i in range(60)])
     data = Loaded(X, y, names, "noisy.csv", "")
-    wishes = Wishes(method_named(method), size, unsupervised, list(keep), None, None, None)
+    wishes = SelectOptions(method_named(method), size, unsupervised, list(keep), None, None, None)
     return Task(data, wishes, linear_model(model, y, 1.0), Scaling.standard, 0)
 
 

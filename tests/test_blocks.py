@@ -21,14 +21,17 @@ from certifeature import (
     LeverageScoreSelector,
     RandomSelector,
     RRQRSelector,
-    _memory,
     certify,
+)
+from certifeature import (
+    _resources as _memory,
 )
 from certifeature.basis import exact_basis
 from certifeature.basis.span import empty_digest
-from certifeature.datasets import FileBlocks
+from certifeature.io import FileBlocks
+from certifeature.models import fit_model, support_rows
+from certifeature.models import cascade
 from certifeature.rows.blocks import ArrayBlocks, RowBlocks
-from certifeature.support import cascade, fit_model, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 
@@ -40,7 +43,7 @@ def rows(n_rows, n_features, seed=0):
 
 def assert_same(selector, expected):
     np.testing.assert_array_equal(selector.indices_, expected.indices_)
-    np.testing.assert_allclose(selector.weights_, expected.weights_, rtol=1e-9)
+    np.testing.assert_allclose(selector.scales_, expected.scales_, rtol=1e-9)
     assert selector.basis_ == expected.basis_
     assert selector.certificate_.lambda_min == pytest.approx(
         expected.certificate_.lambda_min, rel=1e-6, abs=1e-9

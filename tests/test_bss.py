@@ -6,9 +6,8 @@ from direct import direct_bss
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certifeature import _memory
-from certifeature.sparsify import bss
-from certifeature.sparsify.bss import scan
+from certifeature import _resources as _memory
+from certifeature.sparsify.bss import bss, scan
 from certifeature.sparsify.bss.barriers import Barriers
 
 SCALINGS = {

@@ -22,8 +22,10 @@ from certifeature import (
     LeverageScoreSelector,
     RandomSelector,
     RRQRSelector,
-    _memory,
     certify,
+)
+from certifeature import (
+    _resources as _memory,
 )
 from certifeature.certificate.promise import sampling_promise
 from certifeature.datasets import make_relevant_features
@@ -134,7 +136,7 @@ def test_measured_eigenvalues_are_those_of_the_kernels(binary):
     X, y = binary
     selector = BSSSelector(120, supervised=False).fit(X)
     K = X @ X.T
-    reduced = X[:, selector.indices_] * selector.weights_
+    reduced = X[:, selector.indices_] * selector.scales_
     values = eigh(reduced @ reduced.T, K, eigvals_only=True)
     certificate = certify(X, y, selector, estimator=LinearSVC(), rows="all", realised=False)
     assert certificate.lambda_min == pytest.approx(values[0], rel=1e-7)
@@ -279,7 +281,7 @@ def test_full_guarantee_covers_all_rows():
 
 def test_full_guarantee_that_stops_early_says_so(monkeypatch):
     X, y = make_classification(120, 400, n_informative=15, flip_y=0.05, random_state=2)
-    monkeypatch.setattr("certifeature.selectors.pipeline._MAX_ROUNDS", 1)
+    monkeypatch.setattr("certifeature.selectors.fit._MAX_ROUNDS", 1)
     with pytest.warns(UserWarning, match="was not reached in 1 rounds"):
         selector = BSSSelector(150, guarantee="full", order="coef", rescale="each").fit(X, y)
     assert selector.certificate_.covers_all_rows is False
@@ -491,7 +493,7 @@ def test_a_fitted_selector_is_certified_without_training_again(binary, monkeypat
     X, y = binary
     selector = BSSSelector(120).fit(X, y)
     expected = certify(X, y, selector)
-    monkeypatch.setattr("certifeature.support.find.fit_converges", None)
+    monkeypatch.setattr("certifeature.models.support.fit_converges", None)
     certificate = certify(selector)
     assert certificate == replace(expected, covers_all_rows=None)
     assert certify(selector, realised=False) == selector.certificate_

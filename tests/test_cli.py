@@ -24,18 +24,19 @@ from sklearn.svm import SVC, LinearSVC
 
 import certifeature
 from certifeature import BSSSelector, __version__
-from certifeature._files import replacing
-from certifeature._formulas import is_number
-from certifeature.certificate import NewData, certify, new_data_errors
-from certifeature.certificate.selection import as_sample
+from certifeature._files import is_number, replacing
+from certifeature.certificate import certify
 from certifeature.cli.app import run
 from certifeature.cli.certificates import certified
 from certifeature.cli.features import read_features
 from certifeature.cli.loading import Loaded, distinct_names
 from certifeature.cli.source import _free_memory
-from certifeature.compare import METHODS, compare
-from certifeature.datasets import make_relevant_features, read_data
-from certifeature.support import default_model, fit_model
+from certifeature.comparison import METHODS, compare
+from certifeature.datasets import make_relevant_features
+from certifeature.evaluation import NewData, new_data_errors
+from certifeature.io import read_data
+from certifeature.models import default_model, fit_model
+from certifeature.sparsify.choice import as_column_choice
 
 COMMAND = Path(sys.executable).with_name("certifeature")
 
@@ -234,7 +235,7 @@ class TestSelect:
         found = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12, "-m", method)["features"]
         svm = default_model(0)
         selector = METHODS[method].make(12, svm, 0).fit(pd.read_csv(csv).iloc[:, :-1].to_numpy(), y)
-        sample = as_sample(selector, X.shape[1])
+        sample = as_column_choice(selector, X.shape[1])
         assert [feature["index"] for feature in found] == sample.indices[:12].tolist()
         # Old readers of numbers differ from ours in the last digit.
         assert [feature["scale"] for feature in found] == pytest.approx(sample.weights[:12])
@@ -267,7 +268,7 @@ class TestSelect:
         svm = default_model(0)
         selector = METHODS[method].make(55, svm, 0)
         selector.set_params(supervised=labels, estimator=svm, basis="auto", n_components=None)
-        sample = as_sample(selector.fit(X, y), X.shape[1])
+        sample = as_column_choice(selector.fit(X, y), X.shape[1])
         found, fitted = certified(loaded, sample, svm, selector=selector, unsupervised=not labels)
         expected = certify(X, y, selector, estimator=svm, rows="support" if labels else "all")
         assert found == expected
@@ -278,7 +279,7 @@ class TestSelect:
         loaded = Loaded(X, y, np.array(names), "genes", "")
         svm = default_model(0)
         selector = METHODS["bss"].make(55, svm, 0).set_params(basis="sketch", n_components=5)
-        sample = as_sample(selector.fit(X, y), X.shape[1])
+        sample = as_column_choice(selector.fit(X, y), X.shape[1])
         assert not selector.basis_.exact
         certificate, _ = certified(loaded, sample, svm, selector=selector)
         assert certificate == certify(X, y, selector, estimator=svm)
@@ -407,7 +408,7 @@ class TestSteering:
         ).fit(X, y)
         chosen = result["features"]
         assert [feature["index"] for feature in chosen] == selector.indices_.tolist()
-        assert [feature["scale"] for feature in chosen] == pytest.approx(selector.weights_)
+        assert [feature["scale"] for feature in chosen] == pytest.approx(selector.scales_)
         assert [feature["why"] for feature in chosen] == selector.reasons_.tolist()
         assert (selector.reasons_ == "trusted").sum() == result["certificate"]["n_trusted"] > 0
         assert result["certificate"]["n_fixed"] == 1
@@ -519,7 +520,7 @@ class TestSteering:
             55, order="leverage", trust=0, rescale="each", estimator=SVC(kernel="linear")
         ).fit(X, y)
         assert [f["index"] for f in result["features"]] == selector.indices_.tolist()
-        assert [f["scale"] for f in result["features"]] == pytest.approx(selector.weights_)
+        assert [f["scale"] for f in result["features"]] == pytest.approx(selector.scales_)
         assert {f["why"] for f in result["features"]} == {"cover"}
         # It chooses for a hinge loss, and is certified for the model that is asked for.
         expected = certify(X, y, selector, estimator=default_model(0))

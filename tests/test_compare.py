@@ -14,16 +14,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import BSSSelector, Comparison, certify, compare
+from certifeature import comparison as fold_module
 from certifeature.basis import sketched_basis
-from certifeature.certificate import new_data_errors
-from certifeature.certificate.selection import as_sample
-from certifeature.certificate.splits import splits_of
-from certifeature.compare import METHODS, Contender, Method
-from certifeature.compare import fold as fold_module
-from certifeature.compare.fold import TrainedFold
+from certifeature.comparison import METHODS, Contender, Method, TrainedFold
 from certifeature.datasets import make_relevant_features
-from certifeature.sparsify import Sample
-from certifeature.support import default_model, fit_model
+from certifeature.evaluation import new_data_errors
+from certifeature.evaluation.splits import splits_of
+from certifeature.models import default_model, fit_model
+from certifeature.sparsify import ColumnChoice
+from certifeature.sparsify.choice import as_column_choice
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ class TestRows:
         fold = fold_of_all(svm, X, y)
         selector = BSSSelector(100, estimator=svm, random_state=0).fit(X, y)
         np.testing.assert_array_equal(fold.support, selector.support_rows_)
-        sample = as_sample(selector, 300)
+        sample = as_column_choice(selector, 300)
         assert fold.eigenvalues(sample, "support")[0] == selector.certificate_.lambda_min
         assert fold.growth(sample) == selector.certificate_.measured_growth
 
@@ -65,7 +64,7 @@ class TestRows:
         split = (np.arange(300), np.arange(300, 400))
         coarse = TrainedFold(LinearSVC(C=10.0, tol=10.0, random_state=0), X, y, split, "none", 0)
         fine = TrainedFold(LinearSVC(C=10.0, tol=1e-8, max_iter=10**6), X, y, split, "none", 0)
-        sample = Sample(np.arange(40), np.ones(40))
+        sample = ColumnChoice(np.arange(40), np.ones(40))
         assert coarse.error(sample) == fine.error(sample)
 
     def test_nothing_is_claimed_where_rows_span_too_much_to_measure(self, data, monkeypatch):
@@ -73,11 +72,11 @@ class TestRows:
             return sketched_basis(rows.X, 5, random_state=0), None
 
         monkeypatch.setattr(fold_module, "span", sketch)
-        monkeypatch.setattr("certifeature._memory.MAX_GRAM", 5)
+        monkeypatch.setattr("certifeature._resources.MAX_GRAM", 5)
         X, y = data
         fold = fold_of_all(LinearSVC(multi_class="crammer_singer", random_state=0), X, y)
-        sample = Sample(np.arange(70), np.full(70, 1.5))
-        everything = Sample(np.arange(80), np.ones(80))
+        sample = ColumnChoice(np.arange(70), np.full(70, 1.5))
+        everything = ColumnChoice(np.arange(80), np.ones(80))
         assert fold.eigenvalues(sample, "support") == (0.0, 1.5**2)
         assert fold.growth(sample) == np.inf
         assert fold.eigenvalues(everything, "support") == (1.0, 1.0)
@@ -105,7 +104,7 @@ class TestRows:
                 train, _ = stratified_split(y, fold, 3)
                 make = METHODS[contender.method].make
                 selector = make(size, clone(model), 0).fit(X[train], y[train])
-                chosen = as_sample(selector, X.shape[1])
+                chosen = as_column_choice(selector, X.shape[1])
                 given = {"weights": chosen.weights, "estimator": model, "realised": False}
                 certificate = certify(X[train], y[train], chosen.indices, **given)
                 found.append(certificate.measured_growth)
@@ -155,7 +154,7 @@ class TestNumbers:
         fold = TrainedFold(Ridge(), X, y, plain_split(y, 0, 3), "none", 0)
         train, test = plain_split(y, 0, 3)
         expected = 1 - r2_score(y[test], np.full(len(test), y[train].mean()))
-        nothing = Sample(np.empty(0, dtype=np.intp), np.empty(0))
+        nothing = ColumnChoice(np.empty(0, dtype=np.intp), np.empty(0))
         assert fold.error(nothing) == pytest.approx(expected)
         assert fold.growth(nothing) == np.inf
 

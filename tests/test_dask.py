@@ -58,7 +58,7 @@ def sparse_chunks(X):
 
 def assert_same(selector, expected):
     np.testing.assert_array_equal(selector.indices_, expected.indices_)
-    np.testing.assert_allclose(selector.weights_, expected.weights_, rtol=1e-9)
+    np.testing.assert_allclose(selector.scales_, expected.scales_, rtol=1e-9)
     assert selector.basis_ == expected.basis_
 
 

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from certifeature.support import dual_newton
-from certifeature.support.dual_newton import InnerProducts, squared_hinge_duals
-from certifeature.support.newton import squared_hinge_minimiser
+from certifeature.models import solver as dual_newton
+from certifeature.models.solver import InnerProducts, squared_hinge_duals, squared_hinge_minimiser
 
 
 def problems(seed, n_rows, n_features, n_problems, cost, shift=0.0):

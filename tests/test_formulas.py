@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certifeature._formulas import guarded, is_number, unguarded
+from certifeature._files import guarded, is_number, unguarded
 
 SIGNS = "=+-@＝＋－＠"
 # White space, control characters, a soft hyphen, a zero-width space and a byte-order mark.

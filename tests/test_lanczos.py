@@ -4,21 +4,22 @@ import numpy as np
 import pytest
 from random_rows import random_rows
 
-from certifeature import _lanczos, _memory, certify
+from certifeature import _resources as _memory
+from certifeature import certify
 from certifeature.basis import exact_basis
-from certifeature.certificate import lanczos
-from certifeature.certificate.measure import regularised_eigenvalues
-from certifeature.certificate.passes import bound_in_blocks
+from certifeature.basis import leading as _lanczos
+from certifeature.certificate import measured as lanczos
+from certifeature.certificate.measured import measured_in_blocks, regularised_eigenvalues
+from certifeature.models.problem import ModelBound
 from certifeature.rows import ArrayBlocks
-from certifeature.sparsify import Sample
-from certifeature.support.loss import Target
+from certifeature.sparsify import ColumnChoice
 
 
 def problem(n_rows=150, n_features=400, n_chosen=60, scales=(1.0, 1.0), seed=0):
     rng = np.random.default_rng(seed)
     X = random_rows((n_rows, n_features), 0.1, rng)
     chosen = np.sort(rng.choice(n_features, n_chosen, replace=False))
-    return X, Sample(chosen, rng.uniform(*scales, n_chosen))
+    return X, ColumnChoice(chosen, rng.uniform(*scales, n_chosen))
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ class TestBound:
         X, sample = problem(scales=scales)
         exact = regularised_eigenvalues(exact_basis(X), sample, C, X.shape[0])
         rows = X if kind == "sparse" else X.toarray()
-        bound = bound_in_blocks(ArrayBlocks(rows, n_rows=40), sample, C)
+        bound = measured_in_blocks(ArrayBlocks(rows, n_rows=40), sample, C)
         assert bound.lambda_min <= exact.lambda_min * (1 + 1e-9)
         assert bound.lambda_max >= exact.lambda_max * (1 - 1e-9)
         # What is lost: the chance of an unlucky start, and that scales are bounded apart.
@@ -46,13 +47,13 @@ class TestBound:
     def test_units_do_not_matter(self, factor):
         X, sample = problem()
         mu = 3.0 * factor**2 if 1e-30 < factor < 1e30 else 1.0
-        bound = bound_in_blocks(ArrayBlocks(X * factor, n_rows=40), sample, mu)
+        bound = measured_in_blocks(ArrayBlocks(X * factor, n_rows=40), sample, mu)
         if factor <= 1e-150:
             assert bound.lambda_min == pytest.approx(1)
         elif factor >= 1e150:
             assert bound.lambda_min == 0
         else:
-            plain = bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 3.0)
+            plain = measured_in_blocks(ArrayBlocks(X, n_rows=40), sample, 3.0)
             assert bound.lambda_min == pytest.approx(plain.lambda_min)
 
     @pytest.mark.parametrize("factor", [1e30, 1e60, 1e100])
@@ -63,13 +64,13 @@ class TestBound:
         if bound == "in memory":
             assert lanczos.bound_in_memory(X, sample, 1.0).lambda_min == 0
         else:
-            assert bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 1.0).lambda_min == 0
+            assert measured_in_blocks(ArrayBlocks(X, n_rows=40), sample, 1.0).lambda_min == 0
 
     @pytest.mark.parametrize("weight", [1e6, 1e8, 1e10])
     def test_large_scales_of_equal_columns(self, weight):
         X = np.ones((30, 40)) + np.eye(30, 40)
         X[:, 1] = X[:, 0]
-        sample = Sample(np.arange(5), np.full(5, weight))
+        sample = ColumnChoice(np.arange(5), np.full(5, weight))
         # The difference of two rows has norm √2, and none of it in the chosen columns.
         assert lanczos.bound_in_memory(X, sample, 1e-3).lambda_min <= 1e-3 / (1 + 1e-3)
 
@@ -81,14 +82,14 @@ class TestBound:
         row = np.where(np.arange(200) > 0, 1.0, 0.0)
         row -= seen @ (seen.T @ row)
         X = np.vstack([0.1 * np.eye(200), 10 * row / np.linalg.norm(row)])
-        sample = Sample(np.array([0]), np.ones(1))
-        bound = bound_in_blocks(ArrayBlocks(X, n_rows=100), sample, 1.0)
+        sample = ColumnChoice(np.array([0]), np.ones(1))
+        bound = measured_in_blocks(ArrayBlocks(X, n_rows=100), sample, 1.0)
         assert bound.lambda_min <= 1 / 100
 
     def test_all_features_cost_nothing(self):
         X, _ = problem()
-        everything = Sample(np.arange(400), np.ones(400))
-        assert bound_in_blocks(ArrayBlocks(X), everything, 1.0).lambda_min == 1
+        everything = ColumnChoice(np.arange(400), np.ones(400))
+        assert measured_in_blocks(ArrayBlocks(X), everything, 1.0).lambda_min == 1
 
     @pytest.mark.parametrize("seed", range(20))
     def test_few_directions(self, seed):
@@ -99,14 +100,14 @@ class TestBound:
         n_values = rng.integers(1, 12)
         places = rng.integers(0, 200, n_values), rng.integers(0, 400, n_values)
         X[places] = 5 * rng.standard_normal(n_values)
-        sample = Sample(np.sort(rng.choice(400, 5, replace=False)), np.ones(5))
+        sample = ColumnChoice(np.sort(rng.choice(400, 5, replace=False)), np.ones(5))
         exact = regularised_eigenvalues(exact_basis(X), sample, 1.0, X.shape[0])
-        bound = bound_in_blocks(ArrayBlocks(X, n_rows=40), sample, 1.0)
+        bound = measured_in_blocks(ArrayBlocks(X, n_rows=40), sample, 1.0)
         assert 0.9 * exact.lambda_min <= bound.lambda_min <= exact.lambda_min * (1 + 1e-9)
 
     def test_zeros(self):
-        sample = Sample(np.arange(3), np.ones(3))
-        assert bound_in_blocks(ArrayBlocks(np.zeros((60, 70))), sample, 1).lambda_min == (
+        sample = ColumnChoice(np.arange(3), np.ones(3))
+        assert measured_in_blocks(ArrayBlocks(np.zeros((60, 70))), sample, 1).lambda_min == (
             pytest.approx(1)
         )
 
@@ -120,7 +121,7 @@ class TestBound:
 
         X, sample = problem()
         blocks = Counted(X, n_rows=50)
-        bound_in_blocks(blocks, sample, 1.0)
+        measured_in_blocks(blocks, sample, 1.0)
         assert blocks.n_reads == 26 * len(blocks)
 
 
@@ -165,7 +166,7 @@ class TestBoundInMemory:
 
     def test_all_features_cost_nothing(self):
         X, _ = problem()
-        everything = Sample(np.arange(400), np.ones(400))
+        everything = ColumnChoice(np.arange(400), np.ones(400))
         assert lanczos.bound_in_memory(X, everything, 1.0).lambda_min == 1
 
     def test_what_was_found_too_early_is_not_certain(self, monkeypatch):
@@ -215,7 +216,7 @@ class TestCertify:
         certificate = certify(rows, None, sample.indices, weights=sample.weights, rows="all")
         assert (certificate.exact, certificate.rank, certificate.lambda_min) == (True, None, 0)
         assert certificate.lambda_max == sample.weights.max() ** 2
-        bound = lanczos.soft_bound(rows, sample, Target(mu=0.5))
+        bound = lanczos.soft_bound(rows, sample, ModelBound(mu=0.5))
         assert certificate.regularised == bound
         assert certificate.realised is None
         text, chance = str(certificate), " with probability 0.99" if kind == "blocks" else ""

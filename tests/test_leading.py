@@ -9,10 +9,11 @@ from scipy import linalg, sparse
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
-from certifeature import BSSSelector, _memory
+from certifeature import BSSSelector
+from certifeature import _resources as _memory
 from certifeature.basis.leading import leading_basis
 from certifeature.rows import ArrayBlocks
-from certifeature.selectors import covering
+from certifeature.selectors import bss as covering
 
 MODELS = [LinearSVC(random_state=0), LogisticRegression(C=3.0), RidgeClassifier(alpha=0.5)]
 
@@ -117,7 +118,7 @@ def test_promise_is_kept(seed, model, size, trust, order, rescale, dense, factor
         return
     certificate, rows = selector.certificate_, dense_rows(X)[selector.support_rows_]
     ridge = certificate.regularised.mu * np.eye(len(rows))
-    chosen = rows[:, selector.indices_] * selector.weights_
+    chosen = rows[:, selector.indices_] * selector.scales_
     growth = linalg.eigh(rows @ rows.T + ridge, chosen @ chosen.T + ridge, eigvals_only=True)[-1]
     assert certificate.measured_growth >= growth * (1 - 1e-9)
     assert certificate.a_priori.regularised_min * growth <= 1 + 1e-9

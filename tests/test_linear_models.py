@@ -25,23 +25,24 @@ from certifeature import (
     certify,
     compare,
 )
-from certifeature.certificate.coverage import unproven_rows
-from certifeature.rows import ArrayBlocks
-from certifeature.rows.rows import Rows
-from certifeature.sparsify import Sample
-from certifeature.support import (
+from certifeature.certificate.all_rows import unproven_rows
+from certifeature.models import (
     arom_scores,
     elimination_order,
     feature_weights,
     fit_model,
     row_costs,
-    smooth_minimiser,
     stable_scores,
     support_rows,
 )
-from certifeature.support.accepted import check_model, predicts_numbers
-from certifeature.support.find import find_support
-from certifeature.support.loss import intercept_of, loss_of
+from certifeature.models import (
+    solver as smooth_minimiser,
+)
+from certifeature.models.problem import check_model, intercept_of, loss_of, predicts_numbers
+from certifeature.models.support import find_support
+from certifeature.rows import ArrayBlocks
+from certifeature.rows.rows import Rows
+from certifeature.sparsify import ColumnChoice
 
 TUBE = LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.3, C=0.7, random_state=0)
 CLASSIFIERS = [
@@ -280,7 +281,7 @@ class TestRefusals:
 
 
 def plain(columns):
-    return Sample(np.array(columns), np.ones(len(columns)))
+    return ColumnChoice(np.array(columns), np.ones(len(columns)))
 
 
 class TestRowsThatMatter:
@@ -313,7 +314,7 @@ class TestRowsThatMatter:
         """The support keeps no other rows, and must not take itself for all of them."""
         model = clone(TUBE).set_params(epsilon=0.6)
         X, y = data_for(TUBE)
-        support = BSSSelector(3, estimator=model).fit(X, y).selection_.support
+        support = BSSSelector(3, estimator=model).fit(X, y).fit_result_.support
         assert unproven_rows(support, plain(range(1, X.shape[1])), Rows(X, y)).size
 
 
@@ -443,7 +444,7 @@ class TestCertificates:
         assert np.isfinite(found.promised_growth)
         rows = selector.support_rows_
         costs = row_costs(model, y)[rows]
-        chosen = X[:, selector.indices_] * selector.weights_
+        chosen = X[:, selector.indices_] * selector.scales_
         n_outputs = n_classes if n_classes > 2 else 1
         full, selected = (
             minimize(

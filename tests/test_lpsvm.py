@@ -22,8 +22,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from certifeature import LPSVMSelector, certify
-from certifeature.baselines import LPSVMSolution, _penalty, lpsvm
-from certifeature.baselines._rows import Block
+from certifeature.sparsify import LPSVMSolution, _penalty, lpsvm
+from certifeature.sparsify._rows import Block
 
 FORMS = [np.asarray, sparse.csr_array]
 COSTS = [1e-3, 0.1, 1.0, 30.0, 1e3]
@@ -229,7 +229,7 @@ def test_sparse_rows_stay_sparse_and_attain_the_optimum(shape, rng):
 
 
 def test_small_systems_are_left_to_one_thread(rng, monkeypatch):
-    module, threads = import_module("certifeature.baselines.lpsvm"), []
+    module, threads = import_module("certifeature.sparsify.lpsvm"), []
 
     def watched(*arguments):
         threads.extend(pool["num_threads"] for pool in threadpool_info() if is_blas(pool))
@@ -289,7 +289,7 @@ def test_values_too_large_are_refused(form, rng):
 
 
 def test_a_gap_that_stays_open_is_told(rng, monkeypatch):
-    monkeypatch.setattr(import_module("certifeature.baselines.lpsvm"), "_MAX_ROUNDS", 2)
+    monkeypatch.setattr(import_module("certifeature.sparsify.lpsvm"), "_MAX_ROUNDS", 2)
     X, signs = rng.standard_normal((30, 80)), labels(rng, 30)
     with pytest.warns(ConvergenceWarning, match=r"not converged .* \d\.\de-\d\d of itself above"):
         solution = lpsvm(X, signs, 10.0)

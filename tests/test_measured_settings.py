@@ -15,7 +15,7 @@ def test_shared_fits_choose_what_the_selector_chooses(name):
         selector = fits.selector(r, SETTINGS[name]).fit(X, y)
         choice = fits.choose(r, SETTINGS[name])
         np.testing.assert_array_equal(choice.indices, selector.indices_)
-        np.testing.assert_array_equal(choice.scales, selector.weights_)
+        np.testing.assert_array_equal(choice.scales, selector.scales_)
         certificate = fits.certificate(choice, choice.scales)
         assert certificate.lambda_min == selector.certificate_.lambda_min
         assert certificate.regularised == selector.certificate_.regularised

@@ -11,15 +11,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, SVR, LinearSVC, OneClassSVM
 
-from certifeature.support import (
+from certifeature.models import (
     default_model,
     elimination_order,
     feature_weights,
     fit_model,
-    newton,
     support_rows,
 )
-from certifeature.support.loss import loss_of
+from certifeature.models import (
+    solver as newton,
+)
+from certifeature.models.problem import loss_of
 
 
 @pytest.fixture

@@ -35,17 +35,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, BSSSelectorCV, LPSVMSelector, certify
-from certifeature.certificate import (
-    Certificate,
-    Difference,
-    NewData,
-    corrected_interval,
-    new_data_errors,
-)
-from certifeature.certificate.new_data import as_sentences
+from certifeature.certificate import Certificate
 from certifeature.datasets import make_relevant_features
+from certifeature.evaluation import Difference, NewData, corrected_interval, new_data_errors
+from certifeature.evaluation.new_data import as_sentences
+from certifeature.models import default_model, fit_model
 from certifeature.rows import ArrayBlocks
-from certifeature.support import default_model, fit_model
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 import certifeature
 from certifeature import BSSSelector, BSSSelectorCV, LPSVMSelector
 from certifeature.datasets import make_relevant_features
-from certifeature.selectors import notebook
+from certifeature.selectors import base as notebook
 
 ROOT = Path(__file__).resolve().parents[1]
 SELECTORS = [getattr(certifeature, name) for name in certifeature.__all__ if "Selector" in name]

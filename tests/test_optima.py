@@ -11,11 +11,15 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature.certificate import (
+from certifeature.models import (
+    enclosure as interior_point,
+)
+from certifeature.models import (
+    enclosure as multipliers,
+)
+from certifeature.models import (
     hard_margin,
     hinge_objective,
-    interior_point,
-    multipliers,
     squared_hinge_objective,
 )
 from certifeature.rows.matrix import near_origin

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LPSVMSelector, RRQRSelector
-from certifeature.support import fit_model, support_rows
+from certifeature.models import fit_model, support_rows
 
 SELECTORS = [
     BSSSelector(supervised=False),
@@ -49,9 +49,7 @@ def test_permutations_change_nothing(seed, n_rows, n_features, share, n_classes,
     columns, rows = rng.permutation(n_features), rng.permutation(n_rows)
     found = clone(selector).fit(X[np.ix_(rows, columns)], y[rows])
     assert set(columns[found.indices_]) == set(expected.indices_)
-    np.testing.assert_allclose(
-        np.sort(found.weights_), np.sort(expected.weights_), rtol=1e-5, atol=0
-    )
+    np.testing.assert_allclose(np.sort(found.scales_), np.sort(expected.scales_), rtol=1e-5, atol=0)
 
 
 def test_lpsvm_does_not_mind_the_order():

@@ -13,7 +13,7 @@ from reading import assert_sound, attempt, damaged
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from certifeature.datasets import read_data
+from certifeature.io import read_data
 from paper.data import rcv1, techtc
 from paper.data.rcv1 import load_rcv1_ccat
 from paper.data.techtc import list_techtc_tasks, load_techtc

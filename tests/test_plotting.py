@@ -21,7 +21,8 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
-from certifeature.compare import Comparison, Contender
+from certifeature.certificate.promise import ridge_cut
+from certifeature.comparison import Comparison, Contender
 from certifeature.datasets import make_relevant_features
 from certifeature.plotting import (
     CertificateDisplay,
@@ -31,8 +32,7 @@ from certifeature.plotting import (
     SpectrumDisplay,
     StabilityDisplay,
 )
-from certifeature.selectors import covering
-from certifeature.selectors.soft import soft_cut
+from certifeature.selectors import bss as covering
 
 matplotlib.use("Agg")
 
@@ -264,7 +264,7 @@ def test_what_the_selector_knows_is_what_certify_finds(data, options, ax):
 
 def test_a_selector_that_knows_enough_trains_nothing_again(data, ax, monkeypatch):
     # The module, which has the name of the function in it.
-    module = import_module("certifeature.certificate.certifier")
+    module = import_module("certifeature.certificate.certify")
     monkeypatch.setattr(module, "find_support", None)
     with pytest.raises(TypeError):
         certify(*data, [0, 1])
@@ -416,7 +416,7 @@ def test_every_kind_of_basis_is_found_again(
     selector = BSSSelector(estimator=estimator, **options).fit(X, y)
     display = SpectrumDisplay.from_estimator(selector, X, y, ax=ax)
     assert display.soft == (estimator is None)
-    steps = selector.selection_.sample.steps
+    steps = selector.fit_result_.sample.steps
     n_covered = selector.basis_.n_components if estimator else len(steps.coverage)
     assert display.eigenvalues.shape[1] == n_covered
     assert (display.lower < display.eigenvalues[:, 0]).all()
@@ -458,9 +458,9 @@ def test_the_last_soft_spectrum_is_that_of_the_kernel_matrices(data, size, alpha
     ).fit(X, y)
     display = SpectrumDisplay.from_estimator(selector, X, ax=ax)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("step", "eigenvalue of $W^{1/2}MW^{1/2} + I - W$")
-    cut = soft_cut(np.linalg.svd(X, compute_uv=False), alpha, size)
+    cut = ridge_cut(np.linalg.svd(X, compute_uv=False), alpha, size)
     assert (cut.stretch == 1) == enough
-    chosen = X[:, selector.indices_] * selector.weights_
+    chosen = X[:, selector.indices_] * selector.scales_
     ridge = cut.stretch * alpha * np.eye(len(X))
     expected = linalg.eigh(chosen @ chosen.T + ridge, X @ X.T + ridge, eigvals_only=True)
     np.testing.assert_allclose(display.eigenvalues[-1], expected, rtol=1e-6)

@@ -20,16 +20,16 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, BSSSelectorCV, RRQRSelector, _progress
-from certifeature._parallel import in_parallel
 from certifeature._progress import listed, listening, phase
-from certifeature.certificate.passes import bound_in_blocks
+from certifeature._resources import in_parallel
+from certifeature.certificate.measured import measured_in_blocks
 from certifeature.cli.app import run
 from certifeature.datasets import make_relevant_features
+from certifeature.models.ranking import stable_scores
 from certifeature.plotting import CertificateDisplay, StabilityDisplay
 from certifeature.rows import ArrayBlocks
-from certifeature.selectors.pipeline import _MAX_ROUNDS
-from certifeature.sparsify import Sample, bss
-from certifeature.support.stability import stable_scores
+from certifeature.selectors.fit import _MAX_ROUNDS
+from certifeature.sparsify import ColumnChoice, bss
 
 
 class Ears:
@@ -178,7 +178,7 @@ def test_a_bound_in_blocks_takes_26_passes(rng):
     blocks = ArrayBlocks(rng.standard_normal((200, 80)), n_rows=50)
     ears = Ears()
     with listening(ears):
-        bound_in_blocks(blocks, Sample(np.arange(20), np.ones(20)), 1.0)
+        measured_in_blocks(blocks, ColumnChoice(np.arange(20), np.ones(20)), 1.0)
     assert ears.steps("passes") == [list(range(1, 27))]
     assert len(ears.steps("pass over the blocks")) == 26
     assert ears.steps("Lanczos steps") == [list(range(1, 13))]

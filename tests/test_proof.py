@@ -33,18 +33,20 @@ from certifeature import (
     LeverageScoreSelector,
     RandomSelector,
     RRQRSelector,
-    _lanczos,
-    _memory,
     certify,
     compare,
 )
-from certifeature._lanczos import _largest_ritz_value
-from certifeature.certificate import APriori, hinge_objective, squared_hinge_objective
+from certifeature import (
+    _resources as _memory,
+)
+from certifeature.basis import leading as _lanczos
+from certifeature.basis.leading import _largest_ritz_value
+from certifeature.certificate import APriori
 from certifeature.datasets import make_relevant_features
+from certifeature.models import fit_model, hinge_objective, squared_hinge_objective
+from certifeature.models.fitting import capped
+from certifeature.models.problem import intercept_of
 from certifeature.rows import ArrayBlocks
-from certifeature.support import fit_model
-from certifeature.support.loss import intercept_of
-from certifeature.support.model import capped
 
 
 class LikeLinearSVC(LinearSVC):
@@ -221,7 +223,7 @@ def test_no_data_can_be_built_against_the_start_of_lanczos(monkeypatch):
 
     monkeypatch.setattr(_lanczos, "_largest_ritz_value", spy)
     monkeypatch.setattr(_memory, "MAX_QUICK_GRAM", 1)
-    monkeypatch.setattr("certifeature.certificate.lanczos._MAX_CERTAIN_ROWS", 1)
+    monkeypatch.setattr("certifeature.certificate.measured._MAX_CERTAIN_ROWS", 1)
     n_rows, ridge = 300, Ridge(alpha=1.0)
     X, kept = np.random.default_rng(0).standard_normal((n_rows, 2)), [0]
     for _ in range(5):

@@ -20,8 +20,8 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.svm import LinearSVC
 
-from certifeature import _memory
-from certifeature.datasets import FileBlocks, read_data
+from certifeature import _resources as _memory
+from certifeature.io import FileBlocks, read_data
 from certifeature.rows.matrix import stored_bytes
 
 FORMATS = [

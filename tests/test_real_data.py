@@ -20,7 +20,7 @@ def assert_promise_holds(selector, X):
     basis = exact_basis(X[selector.support_rows_])
     assert selector.basis_.exact
     assert selector.basis_.rank == basis.rank
-    chosen = basis.vectors[selector.indices_] * selector.weights_[:, None]
+    chosen = basis.vectors[selector.indices_] * selector.scales_[:, None]
     spectrum = np.linalg.eigvalsh(chosen.T @ chosen)
     ratio = np.sqrt(basis.rank / selector.n_features_to_select_)
     assert (1 - ratio) ** 2 <= spectrum[0]

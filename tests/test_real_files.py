@@ -12,7 +12,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from certifeature._progress import listening
 from certifeature.cli.app import run
-from certifeature.datasets import FileBlocks, make_relevant_features, read_data
+from certifeature.datasets import make_relevant_features
+from certifeature.io import FileBlocks, read_data
 
 
 @pytest.fixture(scope="module")

@@ -15,17 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import certifeature
-from certifeature.certificate import (
-    APriori,
-    Certificate,
-    Difference,
-    NewData,
-    Realised,
-    Regularised,
-)
-from certifeature.certificate.new_data import as_sentences as new_data_sentences
-from certifeature.certificate.wording import as_sentences
-from certifeature.compare import Comparison, Contender
+from certifeature.certificate import APriori, Certificate, Realised, Regularised
+from certifeature.certificate.certificate import as_sentences
+from certifeature.comparison import Comparison, Contender
+from certifeature.evaluation import Difference, NewData
+from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report import Feature, Report, methods_paragraph, page, render, write_report
 from certifeature.report.summary import beside_rows, facts
 from certifeature.report.text import decimals, duration, number, one_line, typeset, visible

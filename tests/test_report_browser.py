@@ -6,8 +6,9 @@ import time
 import pytest
 from chromium import Chromium, find_chromium
 
-from certifeature.certificate import APriori, Certificate, NewData, Realised
-from certifeature.compare import Comparison, Contender
+from certifeature.certificate import APriori, Certificate, Realised
+from certifeature.comparison import Comparison, Contender
+from certifeature.evaluation import NewData
 from certifeature.report import Feature, Report, write_report
 
 pytestmark = pytest.mark.slow

@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LPSVMSelector
-from certifeature.certificate.selection import as_sample
-from certifeature.compare import METHODS
+from certifeature.comparison import METHODS
 from certifeature.datasets import make_relevant_features
+from certifeature.sparsify.choice import as_column_choice
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def graded(rng):
 @pytest.mark.parametrize("name", ["rfe", "univariate", "l1"])
 def test_selectors_of_scikit_learn_come_best_first(graded, name):
     selector = METHODS[name].make(3, SVC(kernel="linear"), 0).fit(*graded)
-    chosen = as_sample(selector, 8)
+    chosen = as_column_choice(selector, 8)
     assert chosen.indices.tolist() == [1, 5, 3]
     assert chosen.weights.tolist() == [1, 1, 1]
 
@@ -53,35 +53,38 @@ def test_selectors_of_scikit_learn_come_best_first(graded, name):
 def test_a_selector_that_tells_no_scores_keeps_the_order_of_the_columns(graded, selector):
     X, y = graded[0][:200], graded[1][:200]
     selector.fit(X, y)
-    assert as_sample(selector, 8).indices.tolist() == selector.get_support(indices=True).tolist()
+    assert (
+        as_column_choice(selector, 8).indices.tolist()
+        == selector.get_support(indices=True).tolist()
+    )
 
 
 def test_scales_that_are_given_are_in_the_order_of_the_columns(graded):
     selector = SelectKBest(f_classif, k=3).fit(*graded)
-    sample = as_sample(selector, 8, weights=[1.0, 2.0, 3.0])
+    sample = as_column_choice(selector, 8, weights=[1.0, 2.0, 3.0])
     assert dict(zip(sample.indices.tolist(), sample.weights, strict=True)) == {1: 1, 3: 2, 5: 3}
 
 
 def test_ours_bring_their_order_and_scales(data):
     selector = BSSSelector(20).fit(*data)
-    chosen = as_sample(selector, 80)
+    chosen = as_column_choice(selector, 80)
     np.testing.assert_array_equal(chosen.indices, selector.indices_)
-    np.testing.assert_array_equal(chosen.weights, selector.weights_)
+    np.testing.assert_array_equal(chosen.weights, selector.scales_)
     np.testing.assert_array_equal(chosen.reasons, selector.reasons_)
-    again = as_sample(selector, 80, weights=np.ones(20))
+    again = as_column_choice(selector, 80, weights=np.ones(20))
     np.testing.assert_array_equal(again.reasons, selector.reasons_)
     selector = LPSVMSelector().fit(*data)
-    np.testing.assert_array_equal(as_sample(selector, 80).indices, selector.indices_)
+    np.testing.assert_array_equal(as_column_choice(selector, 80).indices, selector.indices_)
 
 
 def test_nothing_is_no_selection(data):
     with pytest.warns(UserWarning, match="no feature has weight"):
         selector = LPSVMSelector(C=1e-9).fit(*data)
     with pytest.raises(ValueError, match="selection is empty; select at least one"):
-        as_sample(selector, 80)
+        as_column_choice(selector, 80)
 
 
 def test_a_pipeline_is_no_selection():
     pipeline = make_pipeline(SelectKBest(k=2), LinearSVC())
     with pytest.raises(ValueError, match="a pipeline is no selection; give the selector in it"):
-        as_sample(pipeline, 3)
+        as_column_choice(pipeline, 3)

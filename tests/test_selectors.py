@@ -21,10 +21,17 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector, _memory
-from certifeature.basis import exact_basis
-from certifeature.selectors import BasisFacts
-from certifeature.support import elimination_order, feature_weights, fit_model, support_rows
+from certifeature import (
+    BSSSelector,
+    LeverageScoreSelector,
+    RandomSelector,
+    RRQRSelector,
+)
+from certifeature import (
+    _resources as _memory,
+)
+from certifeature.basis import BasisFacts, exact_basis
+from certifeature.models import elimination_order, feature_weights, fit_model, support_rows
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 
@@ -69,7 +76,7 @@ def test_sparse_and_dense_pick_the_same(selector, supervised, wide):
     for form in (sparse.csr_array, sparse.csc_matrix, sparse.coo_matrix, np.asfortranarray):
         fitted = selector(80, supervised=supervised, random_state=0).fit(form(X), y)
         np.testing.assert_array_equal(fitted.indices_, reference.indices_)
-        np.testing.assert_allclose(fitted.weights_, reference.weights_, rtol=1e-6)
+        np.testing.assert_allclose(fitted.scales_, reference.scales_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -97,7 +104,7 @@ def test_thread_count_does_not_matter(selector, wide):
         with threadpool_limits(threads):
             fits.append(selector(80, random_state=0).fit(X, y))
     np.testing.assert_array_equal(fits[0].indices_, fits[1].indices_)
-    np.testing.assert_allclose(fits[0].weights_, fits[1].weights_, rtol=1e-6)
+    np.testing.assert_allclose(fits[0].scales_, fits[1].scales_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("factor", [1e-150, 1e150])
@@ -108,7 +115,7 @@ def test_unsupervised_selection_does_not_depend_on_the_scale_of_the_data(selecto
         selector(80, supervised=False, random_state=0).fit(X * scale) for scale in (1.0, factor)
     ]
     np.testing.assert_array_equal(fits[0].indices_, fits[1].indices_)
-    np.testing.assert_allclose(fits[0].weights_, fits[1].weights_, rtol=1e-6)
+    np.testing.assert_allclose(fits[0].scales_, fits[1].scales_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("order", ["rfe", "coef", "leverage"])
@@ -119,7 +126,7 @@ def test_guarantee_holds_on_the_support_rows(order, wide):
     assert selector.basis_ == BasisFacts(
         "exact", len(selector.support_rows_), basis.rank, basis.rank, exact=True
     )
-    chosen = basis.vectors[selector.indices_] * selector.weights_[:, None]
+    chosen = basis.vectors[selector.indices_] * selector.scales_[:, None]
     spectrum = np.linalg.eigvalsh(chosen.T @ chosen)
     ratio = np.sqrt(basis.rank / 120)
     assert (1 - ratio) ** 2 <= spectrum[0] <= spectrum[-1] <= (1 + ratio) ** 2
@@ -131,7 +138,7 @@ def test_automatic_size_keeps_its_promise(selector, epsilon, rng):
     X = rng.standard_normal((5, 3000))
     fitted = selector(epsilon=epsilon, supervised=False, random_state=0).fit(X)
     assert 5 <= fitted.n_features_to_select_ < 3000
-    chosen = exact_basis(X).vectors[fitted.indices_] * fitted.weights_[:, None]
+    chosen = exact_basis(X).vectors[fitted.indices_] * fitted.scales_[:, None]
     assert np.linalg.eigvalsh(chosen.T @ chosen)[0] >= 1 - epsilon
 
 
@@ -219,7 +226,7 @@ def test_one_feature_is_served(wide):
     shares = vectors[:, 0] ** 2 / (vectors**2).sum(axis=1)
     visible = shares >= 0.1 * shares.max()
     assert selector.indices_ == [np.argmax(np.where(visible, selector.scores_, 0))]
-    np.testing.assert_allclose(selector.weights_ * np.abs(vectors[selector.indices_, 0]), 1)
+    np.testing.assert_allclose(selector.scales_ * np.abs(vectors[selector.indices_, 0]), 1)
     trusted = BSSSelector(1, order="coef").fit(X, y)
     assert trusted.indices_ == [np.argmax(trusted.scores_)]
 
@@ -277,7 +284,7 @@ def test_order_may_be_an_array_or_a_callable(wide):
 def test_scale_of_rrqr_keeps_directions_on_average(wide):
     X, _ = wide
     selector = RRQRSelector(60, supervised=False, rescale="each").fit(X)
-    chosen = exact_basis(X).vectors[selector.indices_] * selector.weights_[:, None]
+    chosen = exact_basis(X).vectors[selector.indices_] * selector.scales_[:, None]
     assert np.linalg.eigvalsh(chosen.T @ chosen).mean() == pytest.approx(1)
 
 
@@ -285,7 +292,7 @@ def test_plain_columns_are_those_of_x(wide):
     X, y = wide
     for selector in SELECTORS:
         fitted = selector(80, rescale=False, random_state=0).fit(X, y)
-        assert (fitted.weights_ == 1).all()
+        assert (fitted.scales_ == 1).all()
         np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.get_support()])
         scaled = selector(80, random_state=0).fit(X, y)
         np.testing.assert_array_equal(scaled.indices_, fitted.indices_)
@@ -343,7 +350,7 @@ def test_transform_scales_and_inverse_transform_undoes_it(form, wide):
             assert type(reduced) is type(data)
             reduced, restored = reduced.toarray(), restored.toarray()
         order = np.argsort(fitted.indices_)
-        expected = X[:, fitted.indices_[order]] * fitted.weights_[order]
+        expected = X[:, fitted.indices_[order]] * fitted.scales_[order]
         np.testing.assert_allclose(reduced, expected)
         np.testing.assert_allclose(restored, np.where(fitted.get_support(), X, 0.0))
 

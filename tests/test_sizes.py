@@ -16,18 +16,22 @@ from certifeature import (
     LeverageScoreSelector,
     RandomSelector,
     RRQRSelector,
-    _memory,
     certify,
 )
-from certifeature.certificate import realise
-from certifeature.certificate.certifier import certificates_of
+from certifeature import (
+    _resources as _memory,
+)
+from certifeature.certificate import realised as realise
+from certifeature.certificate.certify import certificates_of
 from certifeature.rows.rows import as_rows
-from certifeature.selectors import covering, order, pipeline
-from certifeature.selectors.pipeline import samples_of_sizes
-from certifeature.selectors.sizes import fitted_to_sizes
+from certifeature.selectors import bss as covering
+from certifeature.selectors import fit as pipeline
+from certifeature.selectors import ranking as order
+from certifeature.selectors.base import fitted_to_sizes
+from certifeature.selectors.fit import samples_of_sizes
 
 SIZES = [12, 40, 90]
-CERTIFIER = import_module("certifeature.certificate.certifier")
+CERTIFIER = import_module("certifeature.certificate.certify")
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +74,7 @@ def apart(selector, X, y, sizes=SIZES, *, realised=True):
     certificates = []
     for size in sizes:
         fitted = clone(selector).set_params(n_features_to_select=size).fit(X, y)
-        known = getattr(fitted, "selection_", None)
+        known = getattr(fitted, "fit_result_", None)
         if known is not None and known.support is not None and known.certificate.exact:
             certificates.append(certify(fitted, realised=realised))
         else:
@@ -180,7 +184,7 @@ class TestReuse:
 
     def test_rows_are_examined_once(self, data, counted):
         supports = counted(pipeline, "find_support")
-        bases = counted(import_module("certifeature.selectors.prepared"), "span")
+        bases = counted(import_module("certifeature.selectors.fit"), "span")
         rankings = counted(order, "stable_scores")
         balls = counted(realise, "minimum_enclosing_ball")
         margins = counted(realise, "hard_margin")
@@ -200,7 +204,7 @@ class TestReuse:
 
     @pytest.mark.usefixtures("leading")
     def test_an_exact_basis_to_measure_by_is_found_once(self, data, counted):
-        bases = counted(import_module("certifeature.certificate.measurable"), "exact_basis")
+        bases = counted(import_module("certifeature.certificate.measured"), "exact_basis")
         sizes = [20, 100, 120, 140]
         for selector in (BSSSelector(), RFE(SVC(kernel="linear"), step=0.5)):
             together(selector, *data, sizes=sizes, realised=False)
@@ -244,7 +248,7 @@ def test_choices_are_those_of_separate_fits(data):
     for size, sample in zip(SIZES, samples, strict=True):
         alone = BSSSelector(size).fit(X, y)
         np.testing.assert_array_equal(sample.indices, alone.indices_)
-        np.testing.assert_array_equal(sample.weights, alone.weights_)
+        np.testing.assert_array_equal(sample.weights, alone.scales_)
 
 
 def test_copies_are_fitted_like_others(data):

@@ -10,14 +10,14 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from certifeature.certificate import (
+from certifeature.models import (
     hinge_objective,
     logistic_objective,
     multinomial_objective,
     squared_hinge_objective,
     tube_objective,
 )
-from certifeature.support import smooth_minimiser
+from certifeature.models import solver as smooth_minimiser
 
 INTERCEPTS = [None, 0.0, 2.0]
 
@@ -235,7 +235,7 @@ def test_enclosures_hold_when_the_solver_is_stopped_early(kind, intercept, monke
     X, places, costs, targets = problem(4, 40, 6, 3 if kind == "multinomial" else 2)
     exact = enclosed(kind, X, places, costs, targets, intercept)
     monkeypatch.setattr(smooth_minimiser, "_MAX_STEPS", 2)
-    monkeypatch.setattr("certifeature.certificate.tube_objectives.MAX_DIRECT", 0)
+    monkeypatch.setattr("certifeature.models.enclosure.MAX_DIRECT", 0)
     rough = enclosed(kind, X, places, costs, targets, intercept)
     assert rough.lower <= exact.upper
     assert exact.lower <= rough.upper

@@ -11,11 +11,10 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, certify
-from certifeature.certificate.promise import ridge_promise
+from certifeature.certificate.promise import effective_dimension, ridge_cut, ridge_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
-from certifeature.selectors import covering
-from certifeature.selectors.soft import effective_dimension, soft_cut
+from certifeature.selectors import bss as covering
 from certifeature.sparsify import bss
 from tests.test_bss import SCALINGS, random_basis
 
@@ -136,7 +135,7 @@ def test_no_other_ridge_promises_less_growth(seed, n_picks, log_mu, exponent):
     scale = 10.0**exponent
     mu = np.exp(log_mu)
     # Data and ridge in other units are the same problem.
-    cut = soft_cut(values * scale, mu * scale * scale, n_picks)
+    cut = ridge_cut(values * scale, mu * scale * scale, n_picks)
     assert cut.dimension < n_picks
     assert cut.stretch >= 1
 
@@ -212,7 +211,7 @@ def test_what_is_promised_and_measured_holds_of_the_kernels(
     if weights is not None:
         rows = rows * np.sqrt(weights[selector.support_rows_])[:, None]
     ridge = np.eye(len(rows)) / (2 * cost)
-    chosen = rows[:, selector.indices_] * selector.weights_
+    chosen = rows[:, selector.indices_] * selector.scales_
     kept = eigh(chosen @ chosen.T + ridge, rows @ rows.T + ridge, eigvals_only=True)[0]
     truth = 1 / min(kept, 1.0)
     assert 1 / certificate.measured_growth == pytest.approx(1 / truth, rel=1e-6, abs=1e-7)

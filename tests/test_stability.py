@@ -12,9 +12,9 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature.rows.order import canonical_order, class_numbers
-from certifeature.support import feature_weights, fit_model
-from certifeature.support.stability import _subsamples, stable_scores
+from certifeature.models import feature_weights, fit_model
+from certifeature.models.ranking import _subsamples, stable_scores
+from certifeature.rows.matrix import canonical_order, class_numbers
 
 LIBSVM = SVC(kernel="linear")
 LIBLINEAR = LinearSVC(random_state=0)

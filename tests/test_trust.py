@@ -10,11 +10,11 @@ from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, certify
 from certifeature.basis import exact_basis
+from certifeature.models import arom_scores, stable_scores
 from certifeature.rows import ArrayBlocks
-from certifeature.selectors import covering
-from certifeature.selectors.order import LABELLED
+from certifeature.selectors import bss as covering
+from certifeature.selectors.ranking import LABELLED
 from certifeature.sparsify import bss
-from certifeature.support import arom_scores, stable_scores
 
 PAPER = {"order": "leverage", "trust": 0, "rescale": "each"}
 
@@ -81,7 +81,7 @@ class TestTrust:
         vectors = exact_basis(X[selector.support_rows_]).vectors
         direct = bss(vectors, 150)
         np.testing.assert_array_equal(selector.indices_, direct.indices)
-        np.testing.assert_allclose(selector.weights_, direct.weights)
+        np.testing.assert_allclose(selector.scales_, direct.weights)
 
     @pytest.mark.parametrize("order", LABELLED)
     def test_all_trusted_is_the_top_of_the_order(self, data, order):
@@ -154,7 +154,7 @@ class TestTrust:
         whole = BSSSelector(20, estimator=svm).fit(X, y)
         blocks = BSSSelector(20, estimator=svm).fit(ArrayBlocks(X, y, n_rows=400))
         np.testing.assert_array_equal(blocks.indices_, whole.indices_)
-        np.testing.assert_allclose(blocks.weights_, whole.weights_)
+        np.testing.assert_allclose(blocks.scales_, whole.scales_)
         np.testing.assert_array_equal(blocks.reasons_, whole.reasons_)
 
 
@@ -163,16 +163,16 @@ class TestScales:
         X, y = data
         selector = BSSSelector(40).fit(X, y)
         rows = X[selector.support_rows_]
-        assert np.ptp(selector.weights_) == 0
+        assert np.ptp(selector.scales_) == 0
         assert np.linalg.norm(selector.transform(rows)) == pytest.approx(np.linalg.norm(rows))
 
     def test_what_is_in_anyway_keeps_its_own_scale(self, data):
         """Otherwise a certificate would grow by scales that nobody asked for."""
         selector = BSSSelector(150, fixed_features=[3], order="coef", rescale="each").fit(*data)
         anyway = selector.reasons_ != "cover"
-        again = np.isin(selector.indices_, selector.selection_.sample.steps.features)
-        np.testing.assert_array_equal(selector.weights_[anyway & ~again], 1)
-        assert (selector.weights_[anyway & again] > 1).all()
+        again = np.isin(selector.indices_, selector.fit_result_.sample.steps.features)
+        np.testing.assert_array_equal(selector.scales_[anyway & ~again], 1)
+        assert (selector.scales_[anyway & again] > 1).all()
 
     @pytest.mark.parametrize("factor", [1e-150, 1e-3, 1e17])
     def test_the_factor_does_not_depend_on_the_size_of_the_data(self, data, factor):
@@ -180,7 +180,7 @@ class TestScales:
         usual = BSSSelector(40, supervised=False, order="leverage").fit(X)
         scaled = BSSSelector(40, supervised=False, order="leverage").fit(X * factor)
         np.testing.assert_array_equal(scaled.indices_, usual.indices_)
-        np.testing.assert_allclose(scaled.weights_, usual.weights_)
+        np.testing.assert_allclose(scaled.scales_, usual.scales_)
 
     @pytest.mark.parametrize("order", ["stable", "leverage", "cover"])
     @pytest.mark.parametrize("rescale", ["common", "each", False])
@@ -214,7 +214,7 @@ def test_what_is_kept_never_breaks_the_promise(seed, n_fixed, trust, rescale):
     ).fit(X)
     promise = selector.certificate_.a_priori
     assert promise.n_picks == 80 - n_fixed - int(np.ceil(trust * (80 - n_fixed)))
-    vectors = exact_basis(X).vectors[selector.indices_] * selector.weights_[:, None]
+    vectors = exact_basis(X).vectors[selector.indices_] * selector.scales_[:, None]
     eigenvalues = np.linalg.eigvalsh(vectors.T @ vectors)
     assert 0 < promise.lambda_min <= eigenvalues[0] + 1e-9
     assert eigenvalues[-1] <= promise.lambda_max + 1e-9

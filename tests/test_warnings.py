@@ -12,11 +12,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LPSVMSelector, RandomSelector, certify
-from certifeature._warnings import warn
-from certifeature.baselines import lpsvm
+from certifeature._validation import warn
 from certifeature.datasets import make_relevant_features
+from certifeature.models import fit_model
+from certifeature.models import cascade
 from certifeature.rows import ArrayBlocks
-from certifeature.support import cascade, fit_model
+from certifeature.sparsify import lpsvm
 
 
 @pytest.fixture(scope="module")
@@ -64,16 +65,16 @@ def test_warnings_point_at_the_caller_s_line(path, data):
 
 SOLVERS = {
     "the 1-norm SVM has not converged": (
-        ("certifeature.baselines.lpsvm", "_MAX_ROUNDS", 1),
+        ("certifeature.sparsify.lpsvm", "_MAX_ROUNDS", 1),
         # Fewer rows than columns; otherwise one round after an interior point is enough.
         lambda X, y: lpsvm(X[::4], y[::4], 10.0),
     ),
     "did not reach its optimum": (
-        ("certifeature.support.newton", "_MAX_PRODUCTS", 1),
+        ("certifeature.models.solver", "_MAX_PRODUCTS", 1),
         lambda X, y: fit_model(LinearSVC(max_iter=1, random_state=0), X, y),
     ),
     "the cascade did not settle": (
-        ("certifeature.support.cascade", "_MAX_ROUNDS", 2),
+        ("certifeature.models.support", "_MAX_ROUNDS", 2),
         lambda X, y: cascade(ArrayBlocks(X, np.roll(y, 7), n_rows=10), LinearSVC(random_state=0)),
     ),
 }

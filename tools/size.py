@@ -24,7 +24,7 @@ _NO_CODE = {
 
 def code_lines(text: str) -> int:
     """Return the number of lines that hold code."""
-    lines = set()
+    lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in _NO_CODE:
             lines.update(range(token.start[0], token.end[0] + 1))

@@ -8,7 +8,7 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector, certify
-from certifeature.support import default_model, fit_model
+from certifeature.models import default_model, fit_model
 
 # Of sets whose search takes more than three minutes with as many rows as the others.
 FEWER_ROWS = {"movie_reviews": 200, "graphics/autos": 200, "farm_ads": 200}

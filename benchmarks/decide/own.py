@@ -10,10 +10,10 @@ from sklearn.svm import LinearSVC
 from certifeature import BSSSelector
 from certifeature.basis.span import leading_span, span
 from certifeature.certificate.certify import measured
+from certifeature.models.support import find_support
 from certifeature.rows.rows import as_rows
-from certifeature.selectors.prepared import rescaled
-from certifeature.sparsify import Sample
-from certifeature.support.find import find_support
+from certifeature.selectors.fit import rescaled
+from certifeature.sparsify import ColumnChoice
 from decide.choice import Choice
 
 
@@ -70,7 +70,7 @@ class Fits:
 
     def certificate(self, choice, scales):
         """Return that of a choice by any method."""
-        return measured(self._support[0], Sample(choice.indices, scales), "support")
+        return measured(self._support[0], ColumnChoice(choice.indices, scales), "support")
 
     def _svm(self):
         return LinearSVC(C=self._C, dual=True, random_state=0)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from certifeature.support.newton import squared_hinge_minimiser
+from certifeature.models.solver import squared_hinge_minimiser
 
 # Up to here rows are replaced by their coordinates U√Λ, from the Gram matrix K = UΛUᵀ.
 FEW_ROWS = 400

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import fetch_rcv1
 
-from certifeature.datasets._bytes import read_bytes
-from certifeature.datasets._checks import checked_data
-from certifeature.datasets._columns import first_few
-from certifeature.datasets._svmlight import SVMlightRows, parse_svmlight
 from certifeature.datasets.dataset import Dataset
+from certifeature.io._bytes import read_bytes
+from certifeature.io._checks import checked_data
+from certifeature.io._columns import first_few
+from certifeature.io._svmlight import SVMlightRows, parse_svmlight
 
 __all__ = ["load_rcv1_ccat"]
 
@@ -61,7 +61,7 @@ def load_rcv1_ccat(
 
     See Also
     --------
-    certifeature.datasets.read_data : Other files.
+    certifeature.io.read_data : Other files.
 
     Notes
     -----

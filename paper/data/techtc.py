@@ -13,11 +13,11 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature.datasets._bytes import check_text, decoding
-from certifeature.datasets._checks import checked_data
-from certifeature.datasets._columns import first_few
-from certifeature.datasets._svmlight import SVMlightRows, parse_svmlight
 from certifeature.datasets.dataset import Dataset
+from certifeature.io._bytes import check_text, decoding
+from certifeature.io._checks import checked_data
+from certifeature.io._columns import first_few
+from certifeature.io._svmlight import SVMlightRows, parse_svmlight
 
 __all__ = ["list_techtc_tasks", "load_techtc"]
 
@@ -102,7 +102,7 @@ def load_techtc(
     See Also
     --------
     list_techtc_tasks : The tasks in a folder or archive.
-    certifeature.datasets.read_data : Other files.
+    certifeature.io.read_data : Other files.
 
     Notes
     -----

@@ -4,7 +4,7 @@ The selectors are scikit-learn transformers; put one before a linear SVM in a pi
 """
 
 from certifeature.certificate import Certificate, certify
-from certifeature.compare import Comparison, compare
+from certifeature.comparison import Comparison, compare
 from certifeature.selectors import (
     BSSSelector,
     BSSSelectorCV,

@@ -3,22 +3,23 @@
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
-from certifeature import _memory
+from certifeature import _resources as _memory
 from certifeature.basis import leading as _leading
-from certifeature.certificate import (
+from certifeature.certificate import measured as lanczos
+from certifeature.certificate.ball import minimum_enclosing_ball
+from certifeature.models import (
+    fit_model,
     hard_margin,
     hinge_objective,
-    lanczos,
     logistic_objective,
     multinomial_objective,
     squared_hinge_objective,
     tube_objective,
 )
-from certifeature.certificate.ball import minimum_enclosing_ball
-from certifeature.selectors import covering
-from certifeature.selectors.order import ORDERS
-from certifeature.support import find, fit_model
-from certifeature.support import support_rows as rows_of_support
+from certifeature.models import support as find
+from certifeature.models import support_rows as rows_of_support
+from certifeature.selectors import bss as covering
+from certifeature.selectors.ranking import ORDERS
 
 __all__ = [
     "ORDERS",

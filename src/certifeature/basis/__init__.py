@@ -10,6 +10,13 @@ itself would be large, its rows are made when they are asked for.
 """
 
 from certifeature.basis.basis import Basis, ImplicitVectors
-from certifeature.basis.span import exact_basis, sketched_basis, truncated_basis
+from certifeature.basis.span import BasisFacts, exact_basis, sketched_basis, truncated_basis
 
-__all__ = ["Basis", "ImplicitVectors", "exact_basis", "sketched_basis", "truncated_basis"]
+__all__ = [
+    "Basis",
+    "BasisFacts",
+    "ImplicitVectors",
+    "exact_basis",
+    "sketched_basis",
+    "truncated_basis",
+]

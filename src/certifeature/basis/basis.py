@@ -1,4 +1,4 @@
-"""What the functions of this room return: directions, in memory or made row by row."""
+"""Orthonormal bases of row spaces."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import linalg, sparse
 
-from certifeature import _memory
-from certifeature.rows.matrix import SMALLEST_NORM, scaled_back
+from certifeature import _resources as _memory
+from certifeature.rows.matrix import SMALLEST_NORM, column_norms, scaled_back
 
 if TYPE_CHECKING:
-    from certifeature.basis.leading import Outside
+    from certifeature.basis.leading import Residual
 
 __all__ = [
     "Basis",
@@ -23,12 +24,236 @@ __all__ = [
     "Vectors",
     "as_vectors",
     "check_orthonormal",
+    "condensed_rows",
+    "implicit_row_space",
     "orthonormality_defect",
     "row_blocks",
+    "row_space",
+    "scaled_row_space",
     "squared_norms",
+    "triangular",
 ]
 
+
 FloatArray = NDArray[np.float64]
+
+# Singular values up to this share of the norm of all values, once columns have the same size, come
+# from rounding.
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)
+# Columns of smaller norm have lost digits beside values near 1.
+_ALL_DIGITS = 1e-290
+
+
+def scaled_row_space(rows: Any) -> RowSpace:
+    """Return right singular vectors and singular values, with the rank of columns of equal size.
+
+    Beside a column of dates or of times in nanoseconds, all others are no more than rounding. So
+    each column is brought to a norm near 1, the rank is told by the singular values of these, and
+    the directions are scaled back: row by row in the order of their sizes, which keeps the small
+    ones accurate (A. J. Cox and N. J. Higham, *Stability of Householder QR Factorization for
+    Weighted Least Squares Problems*, 1998). It is slower than `row_space`, and makes rows dense.
+    """
+    norms = column_norms(rows)
+    used = np.flatnonzero(norms)
+    exponents = np.frexp(norms[used])[1]
+    part = rows[:, used]
+    part = part.toarray() if sparse.issparse(part) else part
+    even = np.ldexp(part, -exponents)
+    if even.shape[0] > even.shape[1]:
+        even = triangular(even)
+    _, sizes, directions = np.linalg.svd(even, full_matrices=False)
+    rank = int(np.sum(sizes > _ROUNDING * np.linalg.norm(even)))
+    outside = np.zeros(len(norms))
+    outside[used] = np.ldexp(column_norms(sizes[rank:, None] * directions[rank:]), exponents)
+    vectors = _scaled_back(directions[:rank].T, exponents)
+    _, singular_values, turn = np.linalg.svd(part @ vectors, full_matrices=False)
+    whole = np.zeros((len(norms), rank))
+    whole[used] = vectors @ turn.T
+    return RowSpace.of(whole, singular_values, outside, norms, _ALL_DIGITS)
+
+
+def _scaled_back(directions: FloatArray, exponents: NDArray[Any]) -> FloatArray:
+    """Return an orthonormal basis of directions whose rows are scaled by powers of 2."""
+    n_features, rank = directions.shape
+    if rank == n_features:
+        return np.eye(rank)
+    # Relative to the largest, and none of them out of range.
+    relative = np.maximum(exponents - exponents.max(), -1000)
+    largest_first = np.argsort(-relative, kind="stable")
+    scaled = np.ldexp(directions, relative[:, None])[largest_first]
+    vectors = np.empty_like(directions)
+    vectors[largest_first] = linalg.qr(scaled, mode="economic", pivoting=True)[0]
+    return vectors
+
+
+# What rounding may leave of the inner products of a basis, before and after it is put right.
+_ACCURATE = 1e-11
+_TOLERABLE = 1e-9
+# A Gram matrix knows a singular value to eps·(σ₁/σ)²: within this ratio of the largest that leaves
+# twelve digits. Smaller ones are taken from the Gram matrix of what the larger ones leave over.
+_WELL_RESOLVED = 1e-2
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def _rank_tolerance(rows: Any) -> float:
+    return 4 * max(rows.shape) * _EPS
+
+
+def condensed_rows(rows: Any, factor: FloatArray | None = None) -> FloatArray:
+    """Return at most twice as many rows as columns, with the same inner products of columns.
+
+    A factor of other rows is taken in. Sparse rows are made dense a few at a time.
+    """
+    n_rows, n_features = rows.shape
+    if factor is None:
+        factor = np.zeros((0, n_features))
+    at_once = max(n_features, _memory.ROWS_AT_ONCE // n_features)
+    for start in range(0, n_rows, at_once):
+        part = rows[start : start + at_once]
+        part = part.toarray() if sparse.issparse(part) else part
+        factor = np.vstack([factor, part])
+        # Not at once, since rows may come one by one.
+        if factor.shape[0] > 2 * n_features:
+            factor = triangular(factor)
+    return factor
+
+
+def triangular(rows: FloatArray) -> FloatArray:
+    """Return a triangular matrix with the same inner products of columns."""
+    # Scaled to 1, since LAPACK squares what it is given.
+    largest = float(np.abs(rows).max(initial=0.0))
+    if largest == 0:
+        return rows[:1]
+    return np.asarray(np.linalg.qr(rows / largest, mode="r")) * largest
+
+
+def row_space(rows: Any) -> RowSpace:
+    """Return right singular vectors and singular values of a normalised matrix.
+
+    Level by level: the Gram matrix of what is left gives the directions well above its own
+    rounding error; the next level looks at the rest alone.
+    """
+    wide = rows.shape[0] <= rows.shape[1]
+    short, long = (rows, rows.T) if wide else (rows.T, rows)
+    gram = short @ long
+    singular_values, rotation = _spectrum(gram.toarray() if sparse.issparse(gram) else gram)
+    floor = _rank_tolerance(rows) * singular_values[0]
+    if sparse.issparse(long):
+        # Products with many columns are quicker row by row.
+        long = long.tocsr()
+    long_side: list[FloatArray] = []
+    short_side: list[FloatArray] = []
+    found: list[FloatArray] = []
+    rest, image = rotation[:, :0], np.empty((long.shape[0], 0))
+    while singular_values.size and singular_values[0] > floor:
+        top = singular_values > max(floor, _WELL_RESOLVED * singular_values[0])
+        image = long @ rotation[:, top]
+        if long_side:
+            image = _orthonormalised(_without(long_side, image))
+        else:
+            image /= singular_values[top]
+        long_side.append(image)
+        short_side.append(rotation[:, top])
+        found.append(singular_values[top])
+        rest = rotation[:, ~top]
+        image = _without(long_side, long @ rest)
+        if not rest.size:
+            break
+        singular_values, turn = _spectrum(image.T @ image)
+        rotation = rest @ turn
+    outside = column_norms(image.T if wide else triangular(image) @ rest.T)
+    sides = long_side if wide else short_side
+    # The usual case has one level, and no need for a second copy of a large matrix.
+    vectors = sides[0] if len(sides) == 1 else np.hstack(sides)
+    return RowSpace.of(vectors, np.concatenate(found), outside, column_norms(rows))
+
+
+def implicit_row_space(rows: Any, combinations: FloatArray | None = None) -> RowSpace:
+    """Return what `row_space` does, but V as coefficients of the rows.
+
+    With combinations (a column each) it is the space of these. The levels are the same; of V, which
+    would be large, only blocks exist, and every level reads the data once.
+    """
+    columns = rows.tocsc().T if sparse.issparse(rows) else rows.T
+    if combinations is None:
+        gram = rows @ rows.T
+        singular_values, rest = _spectrum(gram.toarray() if sparse.issparse(gram) else gram)
+    else:
+        singular_values, rotation = _spectrum(_gram(ImplicitVectors(columns, combinations)))
+        rest = combinations @ rotation
+    floor = _rank_tolerance(rows) * singular_values[0]
+    coefficients: list[FloatArray] = []
+    found: list[FloatArray] = []
+    while singular_values.size and singular_values[0] > floor:
+        top = singular_values > max(floor, _WELL_RESOLVED * singular_values[0])
+        coefficients.append(rest[:, top] / singular_values[top])
+        found.append(singular_values[top])
+        rest = rest[:, ~top]
+        if not rest.size:
+            break
+        singular_values, rotation = _spectrum(_gram(ImplicitVectors(columns, rest)))
+        rest = rest @ rotation
+    vectors = _made_orthonormal(columns, np.hstack(coefficients))
+    outside, norms = _outside(vectors, rest), column_norms(rows)
+    if outside.any() and combinations is not None:
+        norms = np.sqrt(ImplicitVectors(columns, combinations).squared_norms)
+    return RowSpace.of(vectors, np.concatenate(found), outside, norms)
+
+
+def _outside(vectors: ImplicitVectors, rest: FloatArray) -> FloatArray:
+    """Return the norms, for each feature, of what combinations of rows have outside a span."""
+    others = vectors.with_coefficients(rest)
+    if not others.shape[1]:
+        return np.zeros(len(vectors))
+    inside = sum(vectors[block].T @ part for block, part in row_blocks(others))
+    parts = [(part - vectors[block] @ inside).T for block, part in row_blocks(others)]
+    return np.concatenate([column_norms(part) for part in parts])
+
+
+def _made_orthonormal(columns: Any, coefficients: FloatArray) -> ImplicitVectors:
+    """Return V after a pass of Cholesky QR, where it needs one."""
+    vectors = ImplicitVectors(columns, coefficients)
+    if orthonormality_defect(vectors) <= _ACCURATE:
+        return vectors
+    factor = np.linalg.cholesky(_gram(vectors))
+    vectors = ImplicitVectors(columns, coefficients @ np.linalg.inv(factor).T)
+    defect = orthonormality_defect(vectors)
+    if defect > _TOLERABLE:
+        raise ValueError(
+            f"the rows of X ({columns.shape[1]} × {columns.shape[0]}) span directions of too "
+            "different sizes to find them without the whole basis in memory: inner products are "
+            f"wrong by {defect:.1e}. Use basis='truncated' or 'sketch' with n_components, or bring "
+            "rows and columns to like scales."
+        )
+    return vectors
+
+
+def _gram(vectors: ImplicitVectors) -> FloatArray:
+    gram = np.zeros((vectors.shape[1], vectors.shape[1]))
+    for _, block in row_blocks(vectors):
+        gram += block.T @ block
+    return gram
+
+
+def _without(bases: list[FloatArray], vectors: FloatArray) -> FloatArray:
+    """Return what is left of the vectors outside the span of the bases."""
+    for basis in bases:
+        vectors = vectors - basis @ (basis.T @ vectors)
+    return vectors
+
+
+def _orthonormalised(vectors: FloatArray) -> FloatArray:
+    """Return an orthonormal basis of well-conditioned columns, by Cholesky QR done twice."""
+    for _ in range(2):
+        vectors = vectors @ np.linalg.inv(np.linalg.cholesky(vectors.T @ vectors)).T
+    return vectors
+
+
+def _spectrum(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return singular values, largest first, and the eigenvectors of a Gram matrix."""
+    eigenvalues, eigenvectors = np.linalg.eigh(gram)
+    return np.sqrt(np.maximum(eigenvalues[::-1], 0.0)), eigenvectors[:, ::-1]
+
 
 _PROBES = 4
 # How far kernels take columns for orthonormal.
@@ -50,7 +275,6 @@ class ImplicitVectors:
     Examples
     --------
     >>> import numpy as np
-    >>> from certifeature.basis import ImplicitVectors
     >>> V = ImplicitVectors(np.array([[3.0], [0.0], [4.0]]), np.array([[0.2]]))
     >>> V.shape, V[[2]]
     ((3, 1), array([[0.8]]))
@@ -234,7 +458,7 @@ class Basis:
         huge values that can be much of a small one, and certificates count it.)
     left_out : float or None
         Norm of what the data have outside the span, None where it was not computed.
-    outside : Outside or None
+    outside : Residual or None
         For leading directions only, what is known of the others.
     """
 
@@ -243,7 +467,7 @@ class Basis:
     rank: int | None
     exact: bool
     left_out: float | None
-    outside: Outside | None = None
+    outside: Residual | None = None
 
     @classmethod
     def of_rows(cls, space: RowSpace, exponent: int) -> Basis:

@@ -1,32 +1,252 @@
-"""Bases of rows, wherever the rows are: exact, truncated, from a sketch."""
+"""Bases of rows in memory, in blocks and on a cluster."""
 
 from __future__ import annotations
 
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from scipy.sparse.linalg import svds
 
-from certifeature import _memory
-from certifeature.basis.basis import Basis
-from certifeature.basis.digest import Digest
+from certifeature import _resources as _memory
+from certifeature._validation import as_count
+from certifeature.basis.basis import (
+    Basis,
+    condensed_rows,
+    implicit_row_space,
+    row_space,
+    scaled_row_space,
+)
 from certifeature.basis.leading import leading_basis
-from certifeature.basis.row_space import condensed_rows, implicit_row_space, row_space
-from certifeature.basis.sketch import Sketch, check_n_components, gaussian_rows
-from certifeature.basis.uneven import uneven_row_space
-from certifeature.rows.matrix import normalised
+from certifeature.rows.blocks import Block, RowBlocks, stacked
+from certifeature.rows.matrix import TOO_LARGE, normalised, refusing_overflow, stored_bytes
 from certifeature.rows.rows import Rows
 
 __all__ = [
     "BasisFacts",
+    "RowSummary",
+    "Sketch",
+    "check_n_components",
     "empty_digest",
     "exact_basis",
+    "gaussian_rows",
     "leading_span",
     "sketched_basis",
     "span",
     "truncated_basis",
 ]
+
+
+FloatArray = NDArray[np.float64]
+
+# Rows that share one random stream, so that a sketch does not depend on how the rows are cut.
+_STREAM_ROWS = 256
+# Random numbers that are drawn at a time.
+_NUMBERS_AT_ONCE = 2**21
+# Columns whose sums stay in the cache.
+_COLUMNS_AT_ONCE = 2**14
+_SMALLEST, _LARGEST = 1e-50, 1e50
+
+
+class Sketch:
+    """GX, with G a Gaussian matrix whose columns depend on the seed and the number of a row only.
+
+    Parameters
+    ----------
+    n_features, n_components : int
+        Columns of X, and rows of G.
+    seed : int
+        Seed of G.
+    """
+
+    def __init__(self, n_features: int, n_components: int, seed: int) -> None:
+        self.n_rows = 0
+        self._seed = seed
+        # Transposed, since products of sparse matrices come with their long side first.
+        self._values = np.zeros((n_features, check_n_components(n_components)))
+
+    def add(self, X: Any, first_row: int) -> None:
+        """Add rows.
+
+        Parameters
+        ----------
+        X : ndarray or CSR array of shape (n_samples, n_features)
+            Finite.
+        first_row : int
+            Place of the first of them among all rows.
+        """
+        n_components = self._values.shape[1]
+        n_streams = max(1, _NUMBERS_AT_ONCE // (n_components * _STREAM_ROWS))
+        for start in range(0, X.shape[0], n_streams * _STREAM_ROWS):
+            part = X[start : start + n_streams * _STREAM_ROWS]
+            gaussian = gaussian_rows(first_row + start, part.shape[0], n_components, self._seed)
+            with refusing_overflow():
+                if sparse.issparse(part):
+                    self._add_sparse(part.T.tocsr(), gaussian)
+                else:
+                    self._values += part.T @ gaussian
+        self.n_rows += X.shape[0]
+
+    def _add_sparse(self, columns: Any, gaussian: FloatArray) -> None:
+        """Add products with columns, a few of these at a time, and not with empty ones."""
+        for start in range(0, columns.shape[0], _COLUMNS_AT_ONCE):
+            some = columns[start : start + _COLUMNS_AT_ONCE]
+            used = np.flatnonzero(np.diff(some.indptr))
+            if 2 * len(used) > some.shape[0]:
+                self._values[start : start + some.shape[0]] += some @ gaussian
+            elif len(used):
+                self._values[start + used] += some[used] @ gaussian
+
+    def merged(self, other: Sketch) -> Sketch:
+        """Return the sketch of both sets of rows; neither is changed."""
+        both = copy(self)
+        with refusing_overflow():
+            both._values = self._values + other._values
+        both.n_rows = self.n_rows + other.n_rows
+        return both
+
+    def __sizeof__(self) -> int:
+        return self._values.nbytes
+
+    def basis(self, exponent: int = 0) -> Basis:
+        """Return the span of the combinations, of rows that were scaled down by 2**exponent."""
+        rows, own = self._values.T, 0
+        largest = max(rows.max(), -rows.min())
+        if not np.isfinite(largest):
+            # Products with sparse rows overflow without a word.
+            raise ValueError(TOO_LARGE)
+        # Squares of other values are out of range, or there is nothing but zeros. A copy costs.
+        if not _SMALLEST < largest < _LARGEST:
+            rows, own = normalised(rows)
+        make = implicit_row_space if rows.size > _memory.MAX_VECTORS else row_space
+        return Basis.of_combinations(make(rows), rows.shape[0], own + exponent)
+
+
+def gaussian_rows(first: int, n_rows: int, n_components: int, seed: int) -> FloatArray:
+    """Return the rows of Gᵀ that belong to rows of X."""
+    streams = range(first // _STREAM_ROWS, -(-(first + n_rows) // _STREAM_ROWS))
+    gaussian = np.vstack(
+        [
+            np.random.default_rng([seed, stream]).standard_normal((_STREAM_ROWS, n_components))
+            for stream in streams
+        ]
+    )
+    offset = first - streams.start * _STREAM_ROWS
+    return gaussian[offset : offset + n_rows]
+
+
+def check_n_components(n_components: int) -> int:
+    """Return a number of directions as an int."""
+    return as_count("n_components", n_components)
+
+
+class RowSummary:
+    """What a basis of the rows can be made of, whatever their number.
+
+    Of few features there is a factor with the same row space, of twice as many rows at most. Of
+    many features there is a sketch, and the rows themselves while they are few.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the rows.
+    n_combinations : int
+        Rows of the sketch.
+    seed : int
+        Of the sketch.
+    max_features, max_rows : int
+        Up to where there is a factor, and up to where the rows are kept.
+    may_sketch : bool, default=True
+        Whether a sketch will do.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        n_combinations: int,
+        seed: int,
+        *,
+        max_features: int,
+        max_rows: int,
+        may_sketch: bool = True,
+    ) -> None:
+        self.n_rows = 0
+        self._n_features = n_features
+        self._n_combinations = n_combinations
+        self._seed = seed
+        self._most_rows = max_rows
+        self._may_sketch = may_sketch
+        narrow = n_features <= max_features
+        self._factor = np.zeros((0, n_features)) if narrow else None
+        self._rows: list[Block] = []
+        self.sketch: Sketch | None = None
+
+    def taken(self, blocks: RowBlocks) -> RowSummary:
+        """Return this digest, which is empty, with all blocks taken in; each is read once."""
+        return blocks.accumulate(lambda: deepcopy(self), RowSummary.added)
+
+    def added(self, block: Block) -> RowSummary:
+        """Return this digest with a block taken in."""
+        self.n_rows += block.X.shape[0]
+        if self._factor is not None:
+            with refusing_overflow():
+                self._factor = condensed_rows(block.X, self._factor)
+        elif self.sketch is not None:
+            self.sketch.add(block.X, block.first_row)
+        else:
+            # A copy, since the caller may put other rows into the same array.
+            self._rows.append(replace(block, X=block.X.copy()))
+            if self.n_rows > self._most_rows:
+                self.sketch, self._rows = self._sketched(), []
+        return self
+
+    def merged(self, other: RowSummary) -> RowSummary:
+        """Return the digest of these rows and the others after them; neither is changed."""
+        both = copy(self)
+        both.n_rows = self.n_rows + other.n_rows
+        if self._factor is not None and other._factor is not None:
+            with refusing_overflow():
+                both._factor = condensed_rows(other._factor, self._factor)
+        elif self.sketch is None and other.sketch is None and both.n_rows <= self._most_rows:
+            both._rows = self._rows + other._rows
+        else:
+            both.sketch, both._rows = self._sketched().merged(other._sketched()), []
+        return both
+
+    def __sizeof__(self) -> int:
+        kept = [block.X for block in self._rows]
+        if self._factor is not None:
+            kept.append(self._factor)
+        in_sketch = 0 if self.sketch is None else self.sketch.__sizeof__()
+        return in_sketch + sum(map(stored_bytes, kept))
+
+    def matrix(self) -> Any:
+        """Return few rows with the row space and the inner products of columns of all.
+
+        There are none once the rows were sketched.
+        """
+        if self._factor is not None:
+            return self._factor
+        return stacked([block.X for block in self._rows])
+
+    def _sketched(self) -> Sketch:
+        """Return the sketch of the rows, made of the rows themselves if there is none yet."""
+        if self.sketch is not None:
+            return self.sketch
+        if not self._may_sketch:
+            raise ValueError(
+                f"an exact or truncated basis of more than {self._most_rows} rows with "
+                f"{self._n_features} features needs them all in memory, and they come in blocks; "
+                "use basis='sketch' or 'auto'."
+            )
+        sketch = Sketch(self._n_features, self._n_combinations, self._seed)
+        for block in self._rows:
+            sketch.add(block.X, block.first_row)
+        return sketch
+
 
 _DEFAULT_SKETCH = 256
 
@@ -99,7 +319,7 @@ def leading_span(
 
 
 def span(
-    rows: Rows | Digest, kind: str, n_components: int | None, seed: int
+    rows: Rows | RowSummary, kind: str, n_components: int | None, seed: int
 ) -> tuple[Basis, BasisFacts]:
     """Return the widest basis that a kind calls for, and what "auto" stands for.
 
@@ -108,7 +328,7 @@ def span(
 
     Parameters
     ----------
-    rows : Rows or Digest
+    rows : Rows or RowSummary
         In memory, in blocks, or what was kept of rows that are gone.
     kind : {"auto", "exact", "truncated", "sketch"}
         How the basis is found.
@@ -120,10 +340,10 @@ def span(
     if isinstance(rows, Rows) and rows.in_blocks:
         rows = empty_digest(rows.n_features, kind, n_components, seed).taken(rows.X)
     n_rows = rows.n_rows
-    if isinstance(rows, Digest) and rows.sketch is not None:
+    if isinstance(rows, RowSummary) and rows.sketch is not None:
         basis, kind = rows.sketch.basis(), "sketch"
     else:
-        matrix = rows.matrix() if isinstance(rows, Digest) else rows.weighted()
+        matrix = rows.matrix() if isinstance(rows, RowSummary) else rows.weighted()
         fewest = min(matrix.shape)
         n_values = fewest * matrix.shape[1]
         if kind == "auto":
@@ -142,12 +362,12 @@ def span(
     return basis, BasisFacts(kind, n_rows, basis.n_components, basis.rank, basis.exact)
 
 
-def empty_digest(n_features: int, kind: str, n_components: int | None, seed: int) -> Digest:
+def empty_digest(n_features: int, kind: str, n_components: int | None, seed: int) -> RowSummary:
     """Return what takes in rows in blocks, enough of them for a basis of this kind."""
     n_combinations = n_components or _DEFAULT_SKETCH
     if kind == "sketch":
-        return Digest(n_features, n_combinations, seed, max_features=0, max_rows=n_combinations)
-    return Digest(
+        return RowSummary(n_features, n_combinations, seed, max_features=0, max_rows=n_combinations)
+    return RowSummary(
         n_features,
         n_combinations,
         seed,
@@ -177,7 +397,6 @@ def exact_basis(X: Any) -> Basis:
     Examples
     --------
     >>> import numpy as np
-    >>> from certifeature.basis import exact_basis
     >>> basis = exact_basis([[3.0, 0.0, 0.0], [0.0, 0.0, 2.0], [3.0, 0.0, 2.0]])
     >>> basis.rank, basis.exact
     (2, True)
@@ -191,7 +410,7 @@ def exact_basis(X: Any) -> Basis:
     if _is_large(rows, min(rows.shape)):
         return Basis.of_rows(implicit_row_space(rows), exponent)
     space = row_space(rows)
-    return Basis.of_rows(space if space.whole else uneven_row_space(rows), exponent)
+    return Basis.of_rows(space if space.whole else scaled_row_space(rows), exponent)
 
 
 def truncated_basis(X: Any, n_components: int) -> Basis:
@@ -211,7 +430,6 @@ def truncated_basis(X: Any, n_components: int) -> Basis:
 
     Examples
     --------
-    >>> from certifeature.basis import truncated_basis
     >>> basis = truncated_basis([[3.0, 0.0, 0.0], [0.0, 0.0, 2.0]], 1)
     >>> basis.vectors.shape, basis.rank, basis.exact
     ((3, 1), 2, False)
@@ -258,7 +476,6 @@ def sketched_basis(X: Any, n_components: int, *, random_state: int = 0) -> Basis
     Examples
     --------
     >>> import numpy as np
-    >>> from certifeature.basis import sketched_basis
     >>> X = np.random.default_rng(0).standard_normal((50, 200))
     >>> basis = sketched_basis(X, 8, random_state=1)
     >>> basis.vectors.shape, basis.rank, basis.exact

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._parameters import as_positive
+from certifeature._validation import as_positive
 from certifeature.rows.matrix import finite_rows, near_origin, normalised, scaled_back
 
 __all__ = ["Ball", "minimum_enclosing_ball"]
@@ -78,7 +78,6 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
 
     Examples
     --------
-    >>> from certifeature.certificate import minimum_enclosing_ball
     >>> ball = minimum_enclosing_ball([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]])
     >>> round(ball.radius, 9), ball.coefficients.round(9)
     (1.0, array([0.5, 0.5, 0. ]))

@@ -1,23 +1,178 @@
-"""Certificates for selections made by any method."""
+"""Certificates of given choices."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from certifeature._parameters import check_choice
-from certifeature.certificate.certificate import Certificate
-from certifeature.certificate.certifier import Certifier, model_of, with_realised_by
-from certifeature.certificate.cross_validated import new_data_errors
-from certifeature.certificate.measurable import Measurable
-from certifeature.certificate.realise import Yardstick
-from certifeature.rows.rows import Rows
-from certifeature.sparsify import Sample
-from certifeature.support.find import Support
+from certifeature._validation import check_choice
+from certifeature.certificate.all_rows import unproven_rows
+from certifeature.certificate.certificate import APriori, Certificate
+from certifeature.certificate.measured import Measurable
+from certifeature.certificate.realised import FullModel
+from certifeature.evaluation.new_data import new_data_errors
+from certifeature.models import default_model
+from certifeature.models.problem import check_model, predicts_numbers
+from certifeature.models.support import Support, every_row, find_support
+from certifeature.rows.matrix import same_values
+from certifeature.rows.rows import Rows, as_rows
+from certifeature.sparsify import ColumnChoice
+from certifeature.sparsify.choice import as_column_choice
 
-__all__ = ["certify", "measured", "with_realised"]
+__all__ = [
+    "Certifier",
+    "certificates_of",
+    "certify",
+    "measured",
+    "model_of",
+    "with_realised",
+    "with_realised_by",
+]
+
+
+class Certifier:
+    """Certifies selections by anything, for one model and the rows that matter to it.
+
+    Parameters
+    ----------
+    X, y
+        As `certify` takes them.
+    estimator : estimator or None
+        The linear model.
+    rows : {"support", "all"}
+        Which rows to certify for.
+    """
+
+    def __init__(self, X: Any, y: Any, estimator: Any, rows: str) -> None:
+        if estimator is not None:
+            check_model(estimator)
+        self._estimator, self._which = estimator, rows
+        self._all_rows = as_rows(X, y, real_valued=predicts_numbers(estimator))
+        if rows == "support" and y is None and not self._all_rows.in_blocks:
+            raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
+
+    def sample_of(self, selection: Any, weights: Any = None) -> ColumnChoice:
+        """Return the columns and scales of a selection from the rows, or raise."""
+        all_rows = self._all_rows
+        return as_column_choice(
+            selection, all_rows.n_features, weights=weights, feature_names=all_rows.feature_names
+        )
+
+    def certificate(self, sample: ColumnChoice, promised_by: Any, *, realised: bool) -> Certificate:
+        """Return the certificate of a selection.
+
+        Parameters
+        ----------
+        sample : ColumnChoice
+            The selection.
+        promised_by : object
+            What made it, and may have promised something; None if there is no such promise.
+        realised : bool
+            Whether to compute the third layer, too.
+        """
+        certificate = self._measurable.certificate(sample)
+        certificate = replace(certificate, a_priori=_promise_of(promised_by, self._found))
+        if not realised:
+            return certificate
+        return with_realised_by(self._yardstick, certificate, sample, self._all_rows)
+
+    @cached_property
+    def _found(self) -> Support:
+        if self._which == "support":
+            return find_support(self._all_rows, self._estimator)
+        model = default_model(0) if self._estimator is None else self._estimator
+        return every_row(self._all_rows, model)
+
+    @cached_property
+    def _measurable(self) -> Measurable:
+        kind = "all" if self._which == "all" else self._found.kind
+        return Measurable.of_support(self._found, kind)
+
+    @cached_property
+    def _yardstick(self) -> FullModel:
+        return FullModel(self._found)
+
+
+def certificates_of(
+    selectors: Iterable[Any], X: Any, y: Any, *, realised: bool
+) -> Iterator[Certificate]:
+    """Yield the certificates of copies of one selector that were fitted to the same data.
+
+    Parameters
+    ----------
+    selectors : iterable of selectors
+        They may differ in the number of features that they choose.
+    X, y
+        The data.
+    realised : bool
+        Whether to compute the third layer, too.
+    """
+    certifier: Certifier | None = None
+    yardstick: FullModel | None = None
+    for selector in selectors:
+        selection = getattr(selector, "fit_result_", None)
+        if selection is None or selection.support is None or not selection.certificate.exact:
+            if certifier is None:
+                which = "support" if getattr(selector, "supervised", True) else "all"
+                certifier = Certifier(X, y, model_of(selector), which)
+            yield certifier.certificate(certifier.sample_of(selector), selector, realised=realised)
+            continue
+        # The selector has trained the model, and knows the rows that matter to it.
+        certificate = selection.certificate
+        if realised:
+            if yardstick is None or yardstick.found.rows is not selection.rows:
+                yardstick = FullModel(selection.support)
+            layer = yardstick.realised(selection.sample, certificate)
+            certificate = certificate.with_realised(layer)
+        yield certificate
+
+
+def with_realised_by(
+    yardstick: FullModel, certificate: Certificate, sample: ColumnChoice, all_rows: Rows
+) -> Certificate:
+    """Return the certificate with what is realised, and whether it covers all rows.
+
+    Parameters
+    ----------
+    yardstick : FullModel
+        What all features attain on the rows that the certificate is for.
+    certificate : Certificate
+        What is promised and measured.
+    sample : ColumnChoice
+        The selection.
+    all_rows : Rows
+        The rows among which those of the certificate were found.
+    """
+    if certificate.rows == "support":
+        unproven = unproven_rows(yardstick.found, sample, all_rows)
+        certificate = replace(certificate, covers_all_rows=not unproven.size)
+    return certificate.with_realised(yardstick.realised(sample, certificate))
+
+
+def model_of(selector: Any) -> Any:
+    """Return the unfitted model that a selector of this library chose for; None for any other."""
+    return selector.estimator if hasattr(selector, "scales_") else None
+
+
+def _promise_of(selection: Any, found: Support) -> APriori | None:
+    """Return what the selector promised, if it was for these rows and for this model."""
+    known, rows = getattr(getattr(selection, "fit_result_", None), "rows", None), found.rows
+    if known is None or rows.in_blocks or not same_values(known.X, rows.X):
+        return None
+    if known.sample_weight is not None:
+        return None
+    promise: APriori | None = selection.certificate_.a_priori
+    regularised = selection.certificate_.regularised
+    is_same = regularised is not None and regularised.mu == found.mu
+    if is_same and (regularised.hinge_kept is not None) != found.target.hinge:
+        is_same = False
+    if promise is not None and not is_same:
+        promise = replace(promise, regularised_min=None) if promise.lambda_min > 0 else None
+    return promise
 
 
 def certify(
@@ -64,7 +219,7 @@ def certify(
         are not computed of more than 4,096 rows, nor of all rows of blocks.
     cv : int, cross-validation generator or iterable, default=None
         Folds in which to estimate the error on new data, with the chosen and with all features; see
-        `certifeature.certificate.new_data_errors`. Features are chosen anew in every fold, for the
+        `certifeature.evaluation.new_data_errors`. Features are chosen anew in every fold, for the
         true and for shuffled labels, so ``selection`` must be a selector, and ``cv=5`` takes ten
         selections. None estimates nothing.
     n_jobs : int, default=None
@@ -120,7 +275,7 @@ def certify(
 
 def _known(selector: Any, realised: bool) -> Certificate:
     """Return the certificate of a fitted selector, with what is realised added."""
-    selection = getattr(selector, "selection_", None)
+    selection = getattr(selector, "fit_result_", None)
     if selection is None:
         raise ValueError(
             f"{type(selector).__name__} alone is no fitted selector of this library; "
@@ -136,11 +291,11 @@ def _known(selector: Any, realised: bool) -> Certificate:
             "certify(X, y, selector), or realised=False."
         )
     found = selection.support or Support(rows, None, np.empty(0), None, rows)
-    return certificate.with_realised(Yardstick(found).realised(selection.sample, certificate))
+    return certificate.with_realised(FullModel(found).realised(selection.sample, certificate))
 
 
 def with_realised(
-    certificate: Certificate, found: Support, sample: Sample, all_rows: Rows
+    certificate: Certificate, found: Support, sample: ColumnChoice, all_rows: Rows
 ) -> Certificate:
     """Return the certificate with what is realised, and whether it covers all rows.
 
@@ -150,22 +305,22 @@ def with_realised(
         What is promised and measured.
     found : Support
         The rows that it is for, and their SVM on all features.
-    sample : Sample
+    sample : ColumnChoice
         The selection.
     all_rows : Rows
         The rows among which the support was found.
     """
-    return with_realised_by(Yardstick(found), certificate, sample, all_rows)
+    return with_realised_by(FullModel(found), certificate, sample, all_rows)
 
 
-def measured(found: Support, sample: Sample, kind: str) -> Certificate:
+def measured(found: Support, sample: ColumnChoice, kind: str) -> Certificate:
     """Return the second layer for rows in memory or in blocks.
 
     Parameters
     ----------
     found : Support
         The rows, and their SVM.
-    sample : Sample
+    sample : ColumnChoice
         The selection.
     kind : {"support", "all"}
         What the rows are.

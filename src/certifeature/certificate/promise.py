@@ -1,18 +1,108 @@
-"""What methods promise before anything is measured."""
+"""Bounds that are known before a choice is measured."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from certifeature.certificate.certificate import APriori
-from certifeature.sparsify import Sample
+from certifeature.sparsify import ColumnChoice
+from certifeature.sparsify.bss import LEAST_COVERAGE
 
-__all__ = ["bss_promise", "promise_of_scales", "ridge_promise", "sampling_promise"]
+__all__ = [
+    "RidgeCut",
+    "bss_promise",
+    "effective_dimension",
+    "promise_of_scales",
+    "ridge_cut",
+    "ridge_promise",
+    "sampling_promise",
+]
+
+
+FloatArray = NDArray[np.float64]
+
+_TINY = float(np.finfo(np.float64).tiny)
+# Where growth is looked at before the best place is narrowed down.
+_GRID = 64
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeCut:
+    """Shares of directions that some picks can cover.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_components,)
+        σ²/(σ² + μ′) for each singular value σ.
+    stretch : float
+        μ′/μ, which is 1 where picks are enough for the model's own μ.
+    """
+
+    shares: FloatArray
+    stretch: float
+
+    @property
+    def dimension(self) -> float:
+        """The effective dimension D(μ′), the sum of the shares."""
+        return float(self.shares.sum())
+
+
+def ridge_cut(singular_values: FloatArray, mu: float, n_picks: int) -> RidgeCut:
+    """Return the shares for which BSS promises the least growth of the objective.
+
+    With μ′ ≥ μ and D(μ′) < r it grows at most (μ′/μ)/(1 − √(D(μ′)/r))² times. This rises with μ′
+    once D(μ′) is below r/4, and D(μ′) ≤ Σσ²/μ′, so the best μ′ is below 4Σσ²/r.
+
+    Parameters
+    ----------
+    singular_values : ndarray of shape (n_components,)
+        Of the rows, in descending order.
+    mu : float
+        Strong convexity of the dual of the model.
+    n_picks : int
+        Picks r of BSS.
+    """
+
+    def log_growth(log_stretch: float) -> float:
+        dimension = float(_shares(singular_values, mu, np.exp(log_stretch)).sum())
+        if dimension >= n_picks:
+            # Larger than any other, and finite, so that a search can compute with it.
+            return 1e6
+        return log_stretch - 2 * float(np.log1p(-np.sqrt(dimension / n_picks)))
+
+    squares = (singular_values / singular_values[0]) ** 2
+    furthest = np.log(4 * squares.sum() / n_picks) - np.log(_ridge(singular_values, mu))
+    grid = np.linspace(0.0, max(0.0, float(furthest)) + 1e-3, _GRID)
+    best = int(np.argmin([log_growth(place) for place in grid]))
+    bounds = grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)]
+    found = minimize_scalar(log_growth, bounds=bounds, method="bounded").x
+    log_stretch = min((0.0, float(found), float(grid[best])), key=log_growth)
+    stretch = float(np.exp(log_stretch))
+    return RidgeCut(_shares(singular_values, mu, stretch), stretch)
+
+
+def effective_dimension(singular_values: FloatArray, mu: float) -> float:
+    """Return D(μ), the number of directions that a soft model needs."""
+    return float(_shares(singular_values, mu, 1.0).sum())
+
+
+def _shares(singular_values: FloatArray, mu: float, stretch: float) -> FloatArray:
+    squares = (singular_values / singular_values[0]) ** 2
+    shares = squares / (squares + stretch * _ridge(singular_values, mu))
+    return np.asarray(np.maximum(shares, LEAST_COVERAGE))
+
+
+def _ridge(singular_values: FloatArray, mu: float) -> float:
+    """Return μ relative to the largest eigenvalue, so that squares stay in range."""
+    largest = float(singular_values[0])
+    with np.errstate(over="ignore", under="ignore"):
+        return min(max(mu / largest / largest, _TINY), 1 / _TINY)
+
 
 # Chance that the bounds of a random selection fail, half for each side.
 _FAILURE = 0.01
@@ -87,7 +177,7 @@ def sampling_promise(
 
 
 def promise_of_scales(
-    promise: APriori, scaled: Sample, counted: NDArray[np.bool_], scales: NDArray[np.float64]
+    promise: APriori, scaled: ColumnChoice, counted: NDArray[np.bool_], scales: NDArray[np.float64]
 ) -> APriori:
     """Return what a promise for the scales of the method says of other scales.
 
@@ -99,7 +189,7 @@ def promise_of_scales(
     ----------
     promise : APriori
         For the scales of the method.
-    scaled : Sample
+    scaled : ColumnChoice
         The choice, with these.
     counted : ndarray of bool
         Which of the features the lower bounds count on; others can only help.

@@ -6,14 +6,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from certifeature.certificate.splits import splits_of
 from certifeature.cli.choosing import method_for
 from certifeature.cli.features import kept_features
 from certifeature.cli.loading import to_scale
 from certifeature.cli.progress import showing
 from certifeature.cli.task import Choice, Task
-from certifeature.compare import Comparison, Contender, compare
-from certifeature.support.accepted import predicts_numbers
+from certifeature.comparison import Comparison, Contender, compare
+from certifeature.evaluation.splits import splits_of
+from certifeature.models.problem import predicts_numbers
 
 __all__ = ["assess", "n_folds_for"]
 

@@ -7,22 +7,22 @@ from typing import Any
 from sklearn.base import clone
 
 from certifeature.certificate import Certificate, certify
+from certifeature.certificate.certificate import as_sentences
 from certifeature.certificate.certify import measured, with_realised
-from certifeature.certificate.wording import as_sentences
 from certifeature.cli.loading import Loaded
+from certifeature.models import fit_model
+from certifeature.models.problem import predicts_numbers
+from certifeature.models.support import find_support
 from certifeature.rows.rows import as_rows
-from certifeature.selectors import Selection
-from certifeature.sparsify import Sample
-from certifeature.support import fit_model
-from certifeature.support.accepted import predicts_numbers
-from certifeature.support.find import find_support
+from certifeature.selectors import FitResult
+from certifeature.sparsify import ColumnChoice
 
 __all__ = ["certificate_values", "certified"]
 
 
 def certified(
     data: Loaded,
-    sample: Sample,
+    sample: ColumnChoice,
     model: Any,
     *,
     selector: Any = None,
@@ -35,7 +35,7 @@ def certified(
     ----------
     data : Loaded
         Rows that the choice was made for.
-    sample : Sample
+    sample : ColumnChoice
         The choice.
     model : estimator
         Unfitted linear model.
@@ -47,7 +47,7 @@ def certified(
     realised : bool, default=True
         Whether to compute margins, objectives and radii too.
     """
-    known: Selection | None = getattr(selector, "selection_", None)
+    known: FitResult | None = getattr(selector, "fit_result_", None)
     if unsupervised:
         certificate = certify(
             data.X,

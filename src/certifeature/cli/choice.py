@@ -14,12 +14,11 @@ from certifeature.cli.drawings import drawings
 from certifeature.cli.loading import Loaded
 from certifeature.cli.output import json_text, print_table, reproduction
 from certifeature.cli.task import Choice, Task
-from certifeature.compare import Comparison, Contender
+from certifeature.comparison import Comparison, Contender
+from certifeature.models.problem import model_name, predicts_numbers
 from certifeature.report import Feature, Report, methods_paragraph
 from certifeature.report.features import with_times_chosen
 from certifeature.report.text import class_counts
-from certifeature.support.accepted import predicts_numbers
-from certifeature.support.loss import model_name
 
 __all__ = ["choice_json", "choice_report", "print_choice"]
 

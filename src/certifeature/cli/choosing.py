@@ -11,9 +11,9 @@ import typer
 
 from certifeature.cli.features import kept_features
 from certifeature.cli.loading import Loaded
-from certifeature.compare import METHODS, Method, methods_for
+from certifeature.comparison import METHODS, Method, methods_for
 from certifeature.selectors import BSSSelectorCV
-from certifeature.selectors.order import LABELLED, ORDERS
+from certifeature.selectors.ranking import LABELLED, ORDERS
 
 __all__ = [
     "CROSS_VALIDATED",
@@ -21,9 +21,9 @@ __all__ = [
     "OrderOption",
     "RescaleOption",
     "Rescaling",
+    "SelectOptions",
     "SizeOption",
     "TrustOption",
-    "Wishes",
     "method_for",
     "selector_for",
 ]
@@ -89,7 +89,7 @@ RescaleOption = Annotated[
 
 
 @dataclass(frozen=True)
-class Wishes:
+class SelectOptions:
     """What is asked of a method, as on the command line; None is the default of the method."""
 
     method: Method
@@ -153,7 +153,7 @@ class Wishes:
             raise ValueError("-k cv compares predictions with labels; leave out --unsupervised.")
 
 
-def selector_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Any:
+def selector_for(wishes: SelectOptions, data: Loaded, model: Any, seed: int) -> Any:
     """Return the selector that is asked for, unfitted, after `Wishes.check`."""
     size = _checked_size(wishes.size, data)
     by_score = size == CROSS_VALIDATED
@@ -168,7 +168,7 @@ def selector_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Any:
     return BSSSelectorCV(selector) if by_score else selector
 
 
-def method_for(wishes: Wishes, data: Loaded, model: Any, seed: int) -> Method:
+def method_for(wishes: SelectOptions, data: Loaded, model: Any, seed: int) -> Method:
     """Return the method with all that is asked of it, for any number of features."""
     (method,) = methods_for(model, [wishes.method.name])
     parameters, make = wishes.parameters(), method.make

@@ -35,7 +35,7 @@ from certifeature.cli.output import check_writable, json_text, reproduction
 from certifeature.cli.progress import showing
 from certifeature.cli.scales import scaling_or_note
 from certifeature.cli.source import Source
-from certifeature.compare import Comparison, compare, method_named
+from certifeature.comparison import Comparison, compare, method_named
 from certifeature.report import Report, write_report
 
 __all__ = ["compare_command"]

@@ -10,13 +10,13 @@ import typer
 
 from certifeature.cli.assessment import assess
 from certifeature.cli.choice import choice_report
-from certifeature.cli.choosing import Wishes
+from certifeature.cli.choosing import SelectOptions
 from certifeature.cli.loading import Loaded, Scaling
 from certifeature.cli.options import Models, linear_model
 from certifeature.cli.output import check_writable
 from certifeature.cli.progress import showing
 from certifeature.cli.task import Task, choose, estimate
-from certifeature.compare import method_named
+from certifeature.comparison import method_named
 from certifeature.datasets import load_docstrings
 from certifeature.report import write_report
 from certifeature.rows.matrix import fingerprint
@@ -47,7 +47,7 @@ def demo_command(
     data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     n_rows, n_words = docs.data.shape
     typer.echo(f"{source}: {n_rows:,} texts, {n_words:,} words")
-    wishes = Wishes(method_named("bss"), str(_SIZE), False, [], None, None, None)
+    wishes = SelectOptions(method_named("bss"), str(_SIZE), False, [], None, None, None)
     task = Task(data, wishes, linear_model(Models.svm, y, 1.0), Scaling.none, 0)
     choice = choose(task, estimate(task, _N_FOLDS))
     typer.echo(f"first choices: {' '.join(feature.name for feature in choice.features[:12])}")

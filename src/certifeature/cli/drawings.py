@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from certifeature.compare import Comparison
+from certifeature.comparison import Comparison
 
 __all__ = ["drawings"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature._formulas import guarded, unguarded
+from certifeature._files import guarded, unguarded
 from certifeature.report import Feature
 from certifeature.report.view import features_csv
-from certifeature.sparsify import Sample
+from certifeature.sparsify import ColumnChoice
 
 __all__ = ["feature_list", "features_text", "kept_features", "read_features"]
 
@@ -35,7 +35,7 @@ def feature_list(features: list[Feature]) -> str:
     return text.getvalue()
 
 
-def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
+def read_features(path: Path, names: NDArray[np.str_]) -> ColumnChoice:
     """Read a list of names, one per line, each with a scale after a tab or without.
 
     A .csv file may be a table instead, with a column named feature and perhaps one named scale.
@@ -52,7 +52,7 @@ def read_features(path: Path, names: NDArray[np.str_]) -> Sample:
         scales[place] = _scale(row, where)
     if not scales:
         raise ValueError(f"{path}: there are no features; list their names, one per line.")
-    return Sample(np.array(list(scales)), np.array(list(scales.values())))
+    return ColumnChoice(np.array(list(scales)), np.array(list(scales.values())))
 
 
 def kept_features(values: Sequence[str], names: NDArray[np.str_]) -> list[int]:

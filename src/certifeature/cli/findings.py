@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._formulas import is_number
+from certifeature._files import is_number
 from certifeature.cli.labels import too_many_classes
 from certifeature.cli.loading import Scaling
 from certifeature.cli.scales import column_deviations, look_like_counts, scaling_for
-from certifeature.datasets.survey import Survey
+from certifeature.io.survey import Survey
 
 __all__ = [
     "Findings",

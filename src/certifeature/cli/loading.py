@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.cli.source import Source
-from certifeature.compare.fold import column_scaler
+from certifeature.comparison import column_scaler
 from certifeature.rows import Block, RowBlocks
 from certifeature.rows.matrix import fingerprint
 

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 
 from certifeature.cli.labels import are_numbers, has_decimals
 from certifeature.cli.loading import Scaling
-from certifeature.compare import METHODS
-from certifeature.support import default_model
+from certifeature.comparison import METHODS
+from certifeature.models import default_model
 
 __all__ = [
     "CostOption",

@@ -22,8 +22,7 @@ from rich.table import Table
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from certifeature._files import replacing
-from certifeature._formulas import guarded
+from certifeature._files import guarded, replacing
 from certifeature.cli.loading import Loaded
 
 __all__ = [

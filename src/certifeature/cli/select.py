@@ -17,9 +17,9 @@ from certifeature.cli.choosing import (
     KeepOption,
     OrderOption,
     RescaleOption,
+    SelectOptions,
     SizeOption,
     TrustOption,
-    Wishes,
 )
 from certifeature.cli.features import feature_list, features_text
 from certifeature.cli.labels import check_classes
@@ -41,16 +41,12 @@ from certifeature.cli.options import (
     TransposeOption,
     linear_model,
 )
-from certifeature.cli.output import (
-    check_data_file,
-    check_writable,
-    write_data,
-)
+from certifeature.cli.output import check_data_file, check_writable, write_data
 from certifeature.cli.progress import showing
 from certifeature.cli.scales import scaling_or_note
 from certifeature.cli.source import Source
 from certifeature.cli.task import Task, choose, estimate
-from certifeature.compare import method_named
+from certifeature.comparison import method_named
 from certifeature.report import write_report
 from certifeature.rows.matrix import scaled_columns
 
@@ -133,7 +129,7 @@ def select_command(
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
     """
     named = list(keep or ())
-    wishes = Wishes(method_named(method), size, unsupervised, named, order, trust, rescale)
+    wishes = SelectOptions(method_named(method), size, unsupervised, named, order, trust, rescale)
     wishes.check()
     if cv == 1:
         raise ValueError(
@@ -179,7 +175,7 @@ def select_command(
 
 
 def _check_streams(
-    wishes: Wishes, scale: Scaling | None, cv: int | None, write: Path | None
+    wishes: SelectOptions, scale: Scaling | None, cv: int | None, write: Path | None
 ) -> None:
     """Raise, before any long work, if something is asked that needs all rows in memory."""
     options = {

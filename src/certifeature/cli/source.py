@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from certifeature.datasets import FileBlocks, read_data
-from certifeature.datasets._columns import Columns
-from certifeature.datasets.blocks import data_files, joined
 from certifeature.datasets.dataset import Dataset
-from certifeature.datasets.reader import format_of
-from certifeature.datasets.survey import Survey, survey_table
+from certifeature.io import FileBlocks, read_data
+from certifeature.io._columns import Columns
+from certifeature.io.blocks import data_files, joined
+from certifeature.io.reader import format_of
+from certifeature.io.survey import Survey, survey_table
 
 __all__ = ["Source"]
 

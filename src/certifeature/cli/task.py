@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from certifeature.certificate import Certificate, NewData, new_data_errors
-from certifeature.certificate.selection import as_sample
+from certifeature.certificate import Certificate
 from certifeature.cli.certificates import certified
-from certifeature.cli.choosing import CROSS_VALIDATED, Wishes, selector_for
+from certifeature.cli.choosing import CROSS_VALIDATED, SelectOptions, selector_for
 from certifeature.cli.loading import Loaded, Scaling, scaled, to_scale
 from certifeature.cli.progress import showing
+from certifeature.evaluation import NewData, new_data_errors
 from certifeature.report import Feature, features_of
-from certifeature.sparsify import Sample
+from certifeature.sparsify import ColumnChoice
+from certifeature.sparsify.choice import as_column_choice
 
 __all__ = ["Choice", "Search", "Task", "choose", "estimate"]
 
@@ -29,7 +30,7 @@ class Task:
     """Data as they were read, and what is asked of them."""
 
     data: Loaded
-    wishes: Wishes
+    wishes: SelectOptions
     model: Any
     scale: Scaling
     seed: int
@@ -57,7 +58,7 @@ class Search:
 class Choice:
     """The chosen features, what they can cost, and how long it took to choose them."""
 
-    sample: Sample
+    sample: ColumnChoice
     features: list[Feature]
     certificate: Certificate
     seconds: float
@@ -101,11 +102,11 @@ def choose(task: Task, new_data: NewData | None = None) -> Choice:
         search, selector = Search(int(selector.n_features_), results), selector.selector_
     if not selector.get_support().any():
         raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
-    sample = as_sample(selector, data.n_features)
+    sample = as_column_choice(selector, data.n_features)
     if wishes.method.own_size:
         # The largest weights come first.
         n_asked = int(wishes.size)
-        sample = Sample(sample.indices[:n_asked], sample.weights[:n_asked])
+        sample = ColumnChoice(sample.indices[:n_asked], sample.weights[:n_asked])
     with showing("certifying"):
         certificate, fitted = certified(
             data,

@@ -134,7 +134,6 @@ def load_docstrings(
 
     Examples
     --------
-    >>> from certifeature.datasets import load_docstrings
     >>> bunch = load_docstrings()
     >>> bunch.target_names.tolist()
     ['scipy', 'sklearn']

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from certifeature._parameters import as_count
+from certifeature._validation import as_count
 
 __all__ = ["make_relevant_features"]
 
@@ -63,7 +63,6 @@ def make_relevant_features(
 
     Examples
     --------
-    >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(n_samples=50, n_features=300, random_state=0)
     >>> X.shape, y.shape
     ((50, 300), (50,))

@@ -20,7 +20,7 @@ from certifeature.rows.matrix import canonical_csr, same_values
 from certifeature.rows.rows import Rows
 from certifeature.selectors import BSSSelector
 from certifeature.sparsify import bss
-from certifeature.sparsify.sample import Steps
+from certifeature.sparsify.choice import Steps
 
 __all__ = ["History"]
 
@@ -63,7 +63,7 @@ class History:
         """Return the history of a fitted selector, for the data it was fitted on."""
         _check_shown(n_shown)
         vectors = _vectors_of(selector, X)
-        steps: Steps = selector.selection_.sample.steps
+        steps: Steps = selector.fit_result_.sample.steps
         return cls._of_steps(vectors, steps, n_shown)
 
     @classmethod
@@ -128,7 +128,7 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
         raise TypeError(f"only BSSSelector has barriers; got {type(selector).__name__}.")
     check_is_fitted(selector)
     n_features = selector.n_features_in_
-    if selector.selection_.sample.steps is None:
+    if selector.fit_result_.sample.steps is None:
         raise ValueError(
             f"the selector took {len(selector.indices_)} of {n_features} features without BSS."
         )
@@ -146,7 +146,7 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
             raise ValueError("a sketched basis is found again only if random_state is an int.")
         seed = int(check_random_state(selector.random_state).randint(np.iinfo(np.int32).max))
     rows = Rows(X[selector.support_rows_])
-    known = selector.selection_.rows
+    known = selector.fit_result_.rows
     if known is not None and not same_values(rows.X, known.X):
         raise ValueError(
             "X has other values than the selector was fitted to; pass the data it was fitted on."
@@ -157,10 +157,10 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
     )
     if facts.kind == "truncated" and selector.n_components is not None:
         basis = basis.truncated(selector.n_components)
-    coverage = selector.selection_.sample.steps.coverage
+    coverage = selector.fit_result_.sample.steps.coverage
     if coverage is not None:
         return basis.truncated(len(coverage)).vectors
     names = getattr(selector, "feature_names_in_", None)
     method = selector._method().of_features(n_features, names)
-    kept, _ = method.kept(selector.selection_.ranking, selector.n_features_to_select_)
+    kept, _ = method.kept(selector.fit_result_.ranking, selector.n_features_to_select_)
     return method.covered(basis, kept, selector.n_features_to_select_ - len(kept)).vectors

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.certificate import Certificate
-from certifeature.certificate.wording import measured_probability
+from certifeature.certificate.certificate import measured_probability
 from certifeature.plotting._axes import with_lacking
 
 __all__ = ["layer_label", "layer_values"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature.compare import FULL_DATA, Comparison, Contender
+from certifeature.comparison import FULL_DATA, Comparison, Contender
 from certifeature.plotting._axes import COLOURS, GREY, MARKERS
 
 __all__ = ["Curve", "curves_of"]

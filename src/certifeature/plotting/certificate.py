@@ -9,7 +9,7 @@ import numpy as np
 
 from certifeature._progress import listed
 from certifeature.certificate import Certificate
-from certifeature.certificate.certifier import certificates_of
+from certifeature.certificate.certify import certificates_of
 from certifeature.plotting._axes import (
     COLOURS,
     GREY,
@@ -22,8 +22,7 @@ from certifeature.plotting._axes import (
     require_matplotlib,
 )
 from certifeature.plotting._layers import layer_label, layer_values
-from certifeature.selectors.callbacks import as_one_task
-from certifeature.selectors.sizes import fitted_to_sizes
+from certifeature.selectors.base import as_one_task, fitted_to_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +67,6 @@ class CertificateDisplay:
     >>> import matplotlib.pyplot as plt
     >>> from certifeature import BSSSelector
     >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.plotting import CertificateDisplay
     >>> X, y = make_relevant_features(60, 300, 20, random_state=0)
     >>> display = CertificateDisplay.from_estimator(BSSSelector(), X, y, [40, 80])
     >>> bool((display.layers["promised"] >= display.layers["measured"]).all())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from certifeature.compare import FULL_DATA, Comparison, compare
+from certifeature.comparison import FULL_DATA, Comparison, compare
 from certifeature.plotting._axes import (
     BLACK,
     add_legend,
@@ -67,7 +67,6 @@ class ErrorCurveDisplay:
     >>> import matplotlib.pyplot as plt
     >>> from certifeature import compare
     >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.plotting import ErrorCurveDisplay
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
     >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], n_folds=3, n_jobs=1)
     >>> display = ErrorCurveDisplay.from_comparison(comparison)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from certifeature.compare import Comparison
+from certifeature.comparison import Comparison
 from certifeature.plotting._axes import (
     GREY,
     add_legend,
@@ -56,7 +56,7 @@ class GrowthCurveDisplay:
     >>> import matplotlib.pyplot as plt
     >>> from certifeature import compare
     >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.plotting import ErrorCurveDisplay, GrowthCurveDisplay
+    >>> from certifeature.plotting.error_curve import ErrorCurveDisplay
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
     >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], n_folds=3, n_jobs=1)
     >>> figure, (left, right) = plt.subplots(1, 2, layout="constrained")

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from certifeature.certificate.selection import as_sample
+from certifeature.models import feature_weights
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for
 from certifeature.plotting._scores import score_name
-from certifeature.support import feature_weights
+from certifeature.sparsify.choice import as_column_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,6 @@ class RankDisplay:
     >>> import matplotlib.pyplot as plt
     >>> from certifeature import BSSSelector
     >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.plotting import RankDisplay
     >>> X, y = make_relevant_features(100, 500, 20, random_state=0)
     >>> display = RankDisplay.from_estimator(BSSSelector(60).fit(X, y))
     >>> display.ax_.get_ylabel()
@@ -73,7 +72,7 @@ class RankDisplay:
             )
         if np.isnan(self.scores).any() or np.isposinf(self.scores).any():
             raise ValueError("scores contain NaN or infinity; give −inf to a feature without one.")
-        self.chosen = as_sample(selection, len(self.scores)).indices
+        self.chosen = as_column_choice(selection, len(self.scores)).indices
         self.score_name = score_name
         self.ranks = np.empty(len(self.scores), dtype=np.intp)
         self.ranks[np.argsort(-self.scores, kind="stable")] = np.arange(1, len(self.scores) + 1)

@@ -77,7 +77,6 @@ class SpectrumDisplay:
     --------
     >>> import matplotlib.pyplot as plt
     >>> import numpy as np
-    >>> from certifeature.plotting import SpectrumDisplay
     >>> V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((300, 10)))
     >>> display = SpectrumDisplay.from_vectors(V, 40)
     >>> bool((display.lower < display.eigenvalues[:, 0]).all())

@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from certifeature._progress import listed
-from certifeature.certificate.selection import as_sample
-from certifeature.compare.agreement import jaccard_index, nogueira_index
+from certifeature.comparison import jaccard_index, nogueira_index
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
 from certifeature.plotting._stairs import frequency_stairs, random_stairs
-from certifeature.selectors.callbacks import as_one_task
+from certifeature.selectors.base import as_one_task
+from certifeature.sparsify.choice import as_column_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,6 @@ class StabilityDisplay:
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from certifeature.plotting import StabilityDisplay
     >>> display = StabilityDisplay.from_selections([[0, 1, 2], [0, 1, 3]], n_features=10)
     >>> display.jaccard
     0.5
@@ -84,7 +83,7 @@ class StabilityDisplay:
     def __init__(self, selections: Sequence[Any], n_features: int) -> None:
         if len(selections) < 2:
             raise ValueError(f"stability compares selections; got {len(selections)}, give two.")
-        self.selections = [as_sample(chosen, n_features).indices for chosen in selections]
+        self.selections = [as_column_choice(chosen, n_features).indices for chosen in selections]
         self.n_features = n_features
         masks = np.zeros((len(selections), n_features))
         for mask, chosen in zip(masks, self.selections, strict=True):

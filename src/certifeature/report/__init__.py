@@ -5,4 +5,11 @@ from certifeature.report.features import features_of
 from certifeature.report.page import render, write_report
 from certifeature.report.paragraph import methods_paragraph
 
-__all__ = ["Feature", "Report", "features_of", "methods_paragraph", "render", "write_report"]
+__all__ = [
+    "Feature",
+    "Report",
+    "features_of",
+    "methods_paragraph",
+    "render",
+    "write_report",
+]

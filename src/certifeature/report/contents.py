@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from certifeature.certificate import Certificate, NewData
-from certifeature.compare import Comparison, Contender
+from certifeature.certificate import Certificate
+from certifeature.comparison import Comparison, Contender
+from certifeature.evaluation import NewData
 
 __all__ = ["Feature", "Report"]
 
@@ -75,7 +76,6 @@ class Report:
 
     Examples
     --------
-    >>> from certifeature.report import Feature, Report
     >>> report = Report("Genes", features=[Feature(1, "BRCA1", 1.2)])
     >>> report.features[0].name
     'BRCA1'

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from certifeature.certificate.selection import as_sample
-from certifeature.compare import Contender
+from certifeature.comparison import Contender
+from certifeature.models.problem import predicts_numbers
+from certifeature.models.support import dense_coef
 from certifeature.report.contents import Feature
-from certifeature.sparsify import Sample
-from certifeature.support.accepted import predicts_numbers
-from certifeature.support.fitted import dense_coef
+from certifeature.sparsify import ColumnChoice
+from certifeature.sparsify.choice import as_column_choice
 
 __all__ = ["features_of", "with_times_chosen"]
 
@@ -31,7 +31,7 @@ def features_of(
 
     Parameters
     ----------
-    selection : selector or Sample
+    selection : selector or ColumnChoice
         A fitted selector, or what it chose.
     names : array-like of str, default=None
         Names of all features; None takes those that the selector knows, or numbers from 0.
@@ -44,16 +44,15 @@ def features_of(
     --------
     >>> from certifeature import BSSSelector
     >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.report import features_of
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
     >>> first, *_ = features_of(BSSSelector(30).fit(X, y))
     >>> first.rank, first.name, first.why
     (1, '9', 'trusted')
     """
-    if isinstance(selection, Sample):
+    if isinstance(selection, ColumnChoice):
         sample = selection
     else:
-        sample = as_sample(selection, len(selection.get_support()))
+        sample = as_column_choice(selection, len(selection.get_support()))
         names = getattr(selection, "feature_names_in_", None) if names is None else names
     known = None if names is None else np.asarray(names)
     weights, labels = _weights_and_labels(model, sample)
@@ -71,14 +70,16 @@ def features_of(
     return features if own is None else with_times_chosen(features, sample, own)
 
 
-def with_times_chosen(features: list[Feature], sample: Sample, own: Contender) -> list[Feature]:
+def with_times_chosen(
+    features: list[Feature], sample: ColumnChoice, own: Contender
+) -> list[Feature]:
     """Return features with the number of folds in which each was chosen anew.
 
     Parameters
     ----------
     features : list of Feature
         The chosen features.
-    sample : Sample
+    sample : ColumnChoice
         Their indices, in the same order.
     own : Contender
         The same choice in a comparison.
@@ -90,7 +91,7 @@ def with_times_chosen(features: list[Feature], sample: Sample, own: Contender) -
     ]
 
 
-def _weights_and_labels(model: Any, sample: Sample) -> tuple[Any, Any]:
+def _weights_and_labels(model: Any, sample: ColumnChoice) -> tuple[Any, Any]:
     """Return the size of each weight, and what it points to: a class, higher or lower numbers."""
     if model is None:
         return None, None

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import certifeature
 from certifeature._files import write_text
-from certifeature.certificate.new_data import as_sentences as new_data_sentences
-from certifeature.certificate.wording import as_sentences
+from certifeature.certificate.certificate import as_sentences
+from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report.contents import Report
 from certifeature.report.summary import beside_rows, facts
 from certifeature.report.text import MISSING, one_line, typeset, visible
@@ -67,10 +67,10 @@ def render(report: Report) -> str:
     --------
     >>> from certifeature import BSSSelector, certify
     >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.report import Feature, Report, render
+    >>> from certifeature.report.contents import Feature, Report
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
     >>> selector = BSSSelector(30).fit(X, y)
-    >>> chosen = zip(selector.indices_, selector.weights_, strict=True)
+    >>> chosen = zip(selector.indices_, selector.scales_, strict=True)
     >>> features = [Feature(i, f"column {j}", scale) for i, (j, scale) in enumerate(chosen, 1)]
     >>> page = render(Report("A try", certificate=certify(X, y, selector), features=features))
     >>> "30 of 200 features" in page
@@ -133,7 +133,7 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> None:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from certifeature.report import Report, write_report
+    >>> from certifeature.report.contents import Report
     >>> with TemporaryDirectory() as folder:
     ...     write_report(Report("Nothing yet"), Path(folder) / "report.html")
     ...     (Path(folder) / "report.html").read_text(encoding="utf-8")[:15]

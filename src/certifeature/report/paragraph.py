@@ -9,10 +9,11 @@ from collections.abc import Mapping
 import sklearn
 
 import certifeature
-from certifeature.certificate import Certificate, NewData
-from certifeature.certificate.difference import shown_error
-from certifeature.certificate.wording import measured_probability, only_support, rounded_up
-from certifeature.compare import Comparison, Contender
+from certifeature.certificate import Certificate
+from certifeature.certificate.certificate import measured_probability, only_support, rounded_up
+from certifeature.comparison import Comparison, Contender
+from certifeature.evaluation import NewData
+from certifeature.evaluation.intervals import shown_error
 from certifeature.report.text import class_counts, joined, measure_name, number
 from certifeature.report.verdict import method_name, rivals_of
 
@@ -87,7 +88,6 @@ def methods_paragraph(
     --------
     >>> from certifeature import BSSSelector, certify
     >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.report import methods_paragraph
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
     >>> text = methods_paragraph(certify(BSSSelector(30).fit(X, y)), n_rows=60)
     >>> text.partition(" for ")[0]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certifeature.certificate import Certificate, Difference, NewData
-from certifeature.certificate.difference import shown_error
-from certifeature.certificate.wording import measured_probability, rounded_up
-from certifeature.compare import FULL_DATA, Comparison, Contender
-from certifeature.compare.agreement import nogueira_index
+from certifeature.certificate import Certificate
+from certifeature.certificate.certificate import measured_probability, rounded_up
+from certifeature.comparison import FULL_DATA, Comparison, Contender, nogueira_index
+from certifeature.evaluation import Difference, NewData
+from certifeature.evaluation.intervals import shown_error
 from certifeature.report.contents import Feature, Report
 from certifeature.report.text import MISSING, class_counts, measure_name, number
 from certifeature.report.verdict import difference_of, method_name, rivals_of, rows_of

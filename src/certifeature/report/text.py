@@ -39,7 +39,6 @@ def visible(text: str) -> str:
 
     Examples
     --------
-    >>> from certifeature.report.text import visible
     >>> visible("null \x00, right to left \u202e")
     'null ⟨U+0000⟩, right to left ⟨U+202E⟩'
     """
@@ -51,7 +50,6 @@ def one_line(text: str) -> str:
 
     Examples
     --------
-    >>> from certifeature.report.text import one_line
     >>> one_line("two\nlines")
     'two⟨U+000A⟩lines'
     """
@@ -63,7 +61,6 @@ def typeset(text: str) -> str:
 
     Examples
     --------
-    >>> from certifeature.report.text import typeset
     >>> typeset("-2.9 points, a 5-fold tie")
     '−2.9 points, a 5-fold tie'
     """
@@ -79,7 +76,6 @@ def joined(parts: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> from certifeature.report.text import joined
     >>> joined(["BSS", "RFE", "the univariate test"])
     'BSS, RFE and the univariate test'
     """
@@ -104,7 +100,6 @@ def number(value: float | None) -> str:
 
     Examples
     --------
-    >>> from certifeature.report.text import number
     >>> number(1.2345), number(12345.6), number(1.2345e9)
     ('1.23', '12,300', '1.23e+09')
     """
@@ -131,7 +126,6 @@ def decimals(values: Sequence[float | None]) -> list[str]:
 
     Examples
     --------
-    >>> from certifeature.report.text import decimals
     >>> decimals([12.0, 0.5, 0.00001, None])
     ['12.00', '0.50', '1.0e-05', '–']
     """

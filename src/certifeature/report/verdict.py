@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from certifeature.certificate import Certificate, Difference, NewData
-from certifeature.certificate.difference import shown_error
-from certifeature.certificate.wording import measured_probability, only_support, rounded_up
-from certifeature.compare import FULL_DATA, Comparison, Contender
+from certifeature.certificate import Certificate
+from certifeature.certificate.certificate import measured_probability, only_support, rounded_up
+from certifeature.comparison import FULL_DATA, Comparison, Contender
+from certifeature.evaluation import Difference, NewData
+from certifeature.evaluation.intervals import shown_error
 from certifeature.report.contents import Report
 from certifeature.report.text import joined, measure_name, number
 

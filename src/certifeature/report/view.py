@@ -8,10 +8,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from certifeature._formulas import guarded
-from certifeature.certificate import Certificate, NewData
-from certifeature.certificate.wording import measured_probability, rounded_down, rounded_up
-from certifeature.compare import FULL_DATA, Comparison, Contender
+from certifeature._files import guarded
+from certifeature.certificate import Certificate
+from certifeature.certificate.certificate import measured_probability, rounded_down, rounded_up
+from certifeature.comparison import FULL_DATA, Comparison, Contender
+from certifeature.evaluation import NewData
 from certifeature.report.contents import Feature
 from certifeature.report.text import MISSING, decimals, duration, number
 

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from certifeature import _memory
-from certifeature._parameters import as_count
+from certifeature import _resources as _memory
 from certifeature._progress import listed, phase
-from certifeature.rows.dates import refuse_dates
-from certifeature.rows.matrix import canonical_csr, scaled_columns, stored_bytes
+from certifeature._validation import as_count
+from certifeature.rows.matrix import canonical_csr, refuse_dates, scaled_columns, stored_bytes
 
 __all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows", "stacked"]
 
@@ -224,7 +223,6 @@ class ArrayBlocks(RowBlocks):
     --------
     >>> import numpy as np
     >>> from certifeature import BSSSelector
-    >>> from certifeature.rows import ArrayBlocks
     >>> X = np.random.default_rng(0).standard_normal((50, 200))
     >>> blocks = ArrayBlocks(X, n_rows=20)
     >>> blocks

@@ -1,9 +1,10 @@
-"""Data matrices as users bring them, made ready for safe arithmetic."""
+"""Dense and sparse matrices: scaling by powers of two, norms of columns, canonical orders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, time, timedelta
 from hashlib import blake2b
 from typing import Any
 
@@ -16,6 +17,8 @@ __all__ = [
     "SMALLEST_NORM",
     "TOO_LARGE",
     "canonical_csr",
+    "canonical_order",
+    "class_numbers",
     "column_norms",
     "fingerprint",
     "finite_rows",
@@ -23,12 +26,14 @@ __all__ = [
     "near_origin",
     "normalised",
     "original_columns",
+    "refuse_dates",
     "refusing_overflow",
     "same_values",
     "scaled_back",
     "scaled_columns",
     "stored_bytes",
 ]
+
 
 # Below it the squares of a column's values may be too small to be told from zero.
 SMALLEST_NORM = 1e-140
@@ -197,3 +202,141 @@ def fingerprint(X: Any) -> str:
 def stored_bytes(X: Any) -> int:
     """Return the memory that the values of a dense or CSR array take."""
     return int(X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
+
+
+FloatArray = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# To which rows that are equal but for rounding are so.
+_DIGITS = 9
+
+
+def class_numbers(rows: Any, y: NDArray[Any], sample_weight: FloatArray | None = None) -> Indices:
+    """Return the number of the class of each row, from 0, by what its rows are and not by its name.
+
+    Classes are ordered by the weight of their rows, and then by weighted sums over these: of their
+    lengths, of all values, of their products with the sum of all rows and their squares; and, where
+    all these are alike, by where values stand.
+
+    Parameters
+    ----------
+    rows : {ndarray, CSR array} of shape (n_samples, n_features)
+        Of moderate size, as `normalised` returns them.
+    y : ndarray of shape (n_samples,)
+        Labels.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the rows; a row of weight 2 counts like two rows.
+    """
+    labels = np.unique(y, return_inverse=True)[1]
+    lengths, ones = _lengths(rows), np.ones(rows.shape[1])
+    weights = np.ones(len(labels)) if sample_weight is None else sample_weight
+    middle = rows @ (rows.T @ weights) / max(float(weights @ lengths), _TINY)
+    facts = (np.ones(len(labels)), lengths, rows @ ones, middle, middle**2, _landmark(rows))
+    sums = [np.bincount(labels, weights * fact) for fact in facts]
+    scales = [max(float(weights @ np.abs(fact)), _TINY) for fact in facts]
+    keys = [np.round(own / scale, _DIGITS) for own, scale in zip(sums, scales, strict=True)]
+    numbers = np.empty(len(sums[0]), dtype=np.intp)
+    numbers[np.lexsort(keys[::-1])] = np.arange(len(numbers))
+    return numbers[labels]
+
+
+def canonical_order(
+    rows: Any, y: NDArray[Any], sample_weight: FloatArray | None, *, numbers: bool = False
+) -> Indices:
+    """Return an order of the rows that depends on where neither rows nor columns stand.
+
+    Rows are told apart by their class or number, their length, the sum of their values, and their
+    products with the sums of the classes, or of all rows times their numbers; then by how all of
+    these are around them, in the images under XXᵀ. Keys are rounded relative to what they could be
+    at most, for the sum of a class may be no more than rounding itself. Rows that are still alike
+    are told apart by where their values stand.
+
+    Parameters
+    ----------
+    rows : {ndarray, CSR array} of shape (n_samples, n_features)
+        Of moderate size, as `normalised` returns them.
+    y : ndarray of shape (n_samples,)
+        Numbers of classes, as `class_numbers` returns them, or targets.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    numbers : bool, default=False
+        Whether y holds targets.
+    """
+    n_features = rows.shape[1]
+    if numbers:
+        members = (y / max(np.abs(y).max(initial=0.0), _TINY))[:, None]
+    else:
+        members = (y[:, None] == np.arange(y.max() + 1)).astype(float)
+    lengths = _lengths(rows)
+    units = np.where(lengths > 0, lengths, 1.0)[:, None]
+    total = lengths.sum()
+    sums = rows.T @ members / total
+    products = rows @ np.column_stack([np.full(n_features, n_features**-0.5), sums]) / units
+    images = rows @ (rows.T @ products / total) / units
+    places = _landmark(rows)[:, None] / units
+    keys = np.hstack([places, images, products, np.log(units), lengths[:, None] > 0])
+    weights = [] if sample_weight is None else [sample_weight]
+    # Weights come last: repeated rows stand together, whatever their weights.
+    return np.lexsort((*weights, *np.round(keys, _DIGITS).T, y))
+
+
+def _lengths(rows: Any) -> FloatArray:
+    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
+    return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+
+
+def _landmark(rows: Any) -> FloatArray:
+    """Return a number that tells rows apart by where their values stand."""
+    return np.asarray(rows @ np.random.default_rng(0).standard_normal(rows.shape[1]))
+
+
+_TEMPORAL = (date, time, timedelta, np.datetime64, np.timedelta64)
+_MOST_NAMED = 5
+
+
+def refuse_dates(X: Any) -> None:
+    """Raise if an array or a data frame has columns of dates, times or durations.
+
+    As numbers they would count days or nanoseconds, from a day that nobody chose.
+    """
+    found = list(_temporal_columns(X))
+    if not found:
+        return
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    raise ValueError(
+        f"X has dates, times or durations in column{'s' if len(found) > 1 else ''} "
+        f"{', '.join(map(repr, found[:_MOST_NAMED]))}{more}, and numbers are needed. Drop such "
+        "columns, or convert them to numbers, such as days since a date."
+    )
+
+
+def _temporal_columns(X: Any) -> Iterator[Any]:
+    """Yield the names of such columns; those of arrays go by their numbers."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        # Only the columns of pandas in memory can be looked through for Python objects.
+        in_memory = hasattr(X, "iloc") and not is_dask(X)
+        for place, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+            of_objects = in_memory and _holds_objects(dtype)
+            if _is_temporal(dtype) or (of_objects and _has_temporal(X.iloc[:, place])):
+                yield name
+    elif getattr(X, "ndim", None) == 2:
+        dtype = getattr(X, "dtype", None)
+        if _is_temporal(dtype):
+            yield from range(X.shape[1])
+        elif isinstance(X, np.ndarray) and _holds_objects(dtype):
+            yield from (place for place, values in enumerate(X.T) if _has_temporal(values))
+
+
+def _is_temporal(dtype: Any) -> bool:
+    """Tell whether a type of NumPy, pandas or Polars is one of dates, times or durations."""
+    if hasattr(dtype, "is_temporal"):
+        return bool(dtype.is_temporal())
+    return getattr(dtype, "kind", None) in ("m", "M")
+
+
+def _holds_objects(dtype: Any) -> bool:
+    return getattr(dtype, "kind", None) == "O"
+
+
+def _has_temporal(values: Any) -> bool:
+    return any(isinstance(value, _TEMPORAL) for value in values)

@@ -1,4 +1,4 @@
-"""One type for all that X can be, and the door through which it comes."""
+"""The rows of a data matrix with their labels, weights and names, wherever they are."""
 
 from __future__ import annotations
 
@@ -13,18 +13,25 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from certifeature._warnings import warn
+from certifeature._validation import warn
 from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import DaskBlocks
-from certifeature.rows.dates import refuse_dates
 from certifeature.rows.matrix import (
     canonical_csr,
     is_dask,
+    refuse_dates,
     refusing_overflow,
     scaled_columns,
 )
 
-__all__ = ["Rows", "as_rows", "come_in_blocks", "one_dimensional", "real_targets"]
+__all__ = [
+    "Rows",
+    "as_rows",
+    "come_in_blocks",
+    "one_dimensional",
+    "real_targets",
+]
+
 
 FloatArray = NDArray[np.float64]
 

@@ -1,21 +1,19 @@
 """Feature selectors as scikit-learn transformers."""
 
-from certifeature.basis.span import BasisFacts
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.bss_cv import BSSSelectorCV
+from certifeature.selectors.fit import FitResult
 from certifeature.selectors.leverage import LeverageScoreSelector
 from certifeature.selectors.lpsvm import LPSVMSelector
-from certifeature.selectors.pipeline import Selection
 from certifeature.selectors.random import RandomSelector
 from certifeature.selectors.rrqr import RRQRSelector
 
 __all__ = [
     "BSSSelector",
     "BSSSelectorCV",
-    "BasisFacts",
+    "FitResult",
     "LPSVMSelector",
     "LeverageScoreSelector",
     "RRQRSelector",
     "RandomSelector",
-    "Selection",
 ]

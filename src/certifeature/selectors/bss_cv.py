@@ -15,13 +15,13 @@ from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from certifeature._parallel import in_parallel
+from certifeature._resources import in_parallel
+from certifeature.models.fitting import default_model, fit_model
+from certifeature.models.problem import predicts_numbers
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
+from certifeature.selectors.base import ShownInNotebooks
 from certifeature.selectors.bss import BSSSelector
-from certifeature.selectors.notebook import ShownInNotebooks
-from certifeature.selectors.pipeline import samples_of_sizes
-from certifeature.support.accepted import predicts_numbers
-from certifeature.support.model import default_model, fit_model
+from certifeature.selectors.fit import samples_of_sizes
 
 __all__ = ["BSSSelectorCV"]
 
@@ -63,7 +63,7 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
         The model, fitted to the chosen columns of all rows.
     support_ : ndarray of shape (n_features,)
         Mask of the chosen features.
-    indices_, weights_, reasons_, certificate_
+    indices_, scales_, reasons_, certificate_
         Those of ``selector_``.
     cv_results_ : dict of ndarray
         With a value for each size, in ascending order: ``n_features``, ``mean_test_score``,
@@ -163,12 +163,12 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
         self.selector_.fit(X, y)
         self.support_ = self.selector_.get_support()
-        for name in ("indices_", "weights_", "reasons_", "certificate_"):
+        for name in ("indices_", "scales_", "reasons_", "certificate_"):
             setattr(self, name, getattr(self.selector_, name))
         assert rows.y is not None
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
-        chosen = rows.columns(self.indices_[order], self.weights_[order])
+        chosen = rows.columns(self.indices_[order], self.scales_[order])
         self.estimator_ = fit_model(_unfitted(selector), chosen.X, rows.y)
         return self
 

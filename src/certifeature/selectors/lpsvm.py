@@ -13,13 +13,12 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifeature._warnings import warn
-from certifeature.baselines import lpsvm
-from certifeature.rows.dates import refuse_dates
-from certifeature.rows.matrix import canonical_csr
+from certifeature._validation import warn
+from certifeature.models import feature_weights
+from certifeature.rows.matrix import canonical_csr, refuse_dates
 from certifeature.rows.rows import one_dimensional
-from certifeature.selectors.notebook import ShownInNotebooks
-from certifeature.support import feature_weights
+from certifeature.selectors.base import ShownInNotebooks
+from certifeature.sparsify import lpsvm
 
 __all__ = ["LPSVMSelector"]
 
@@ -57,7 +56,7 @@ class LPSVMSelector(SelectorMixin, ShownInNotebooks):
 
     See Also
     --------
-    certifeature.baselines.lpsvm : The solver, for one problem.
+    certifeature.sparsify.lpsvm : The solver, for one problem.
     certifeature.certify : What this selection can cost; it promises nothing by itself.
 
     Notes

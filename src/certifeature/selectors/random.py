@@ -9,11 +9,11 @@ import numpy as np
 
 from certifeature.basis import Basis
 from certifeature.certificate.promise import sampling_promise
+from certifeature.models.support import Support
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.method import Choice, Method, Ranking
+from certifeature.selectors.fit import Choice, Method, Ranking
 from certifeature.sparsify import leverage_scores, uniform
-from certifeature.support.find import Support
 
 __all__ = ["RandomSelector"]
 
@@ -59,7 +59,7 @@ class RandomSelector(BaseSelector):
     ----------
     indices_ : ndarray of shape (n_chosen,)
         Chosen features in the order of their choice.
-    weights_ : ndarray of shape (n_chosen,)
+    scales_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
     scores_ : ndarray of shape (n_features,)
         The chance of each feature in one draw.
@@ -78,7 +78,7 @@ class RandomSelector(BaseSelector):
         of the SVM can exceed the optimum, as a share of it.
     basis_ : BasisFacts
         Kind, number of directions, rank and exactness of the basis.
-    selection_ : Selection
+    fit_result_ : FitResult
         All that the fit found, for :func:`certify` to go on from.
     n_features_in_ : int
         Number of features seen during `fit`.

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.basis import Basis
+from certifeature.models.support import Support
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.method import Choice, Method, Ranking
-from certifeature.sparsify import Sample, rrqr
-from certifeature.support.find import Support
+from certifeature.selectors.fit import Choice, Method, Ranking
+from certifeature.sparsify import ColumnChoice, rrqr
 
 __all__ = ["RRQRSelector"]
 
@@ -66,7 +66,7 @@ class RRQRSelector(BaseSelector):
     ----------
     indices_ : ndarray of shape (n_chosen,)
         Chosen features in the order of their choice.
-    weights_ : ndarray of shape (n_chosen,)
+    scales_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
     scores_ : ndarray of shape (n_features,)
         Norms of the columns, relative to the largest singular value of the rows: where pivoting
@@ -86,7 +86,7 @@ class RRQRSelector(BaseSelector):
         of the SVM can exceed the optimum, as a share of it.
     basis_ : BasisFacts
         Kind, number of directions, rank and exactness of the basis.
-    selection_ : Selection
+    fit_result_ : FitResult
         All that the fit found, for :func:`certify` to go on from.
     n_features_in_ : int
         Number of features seen during `fit`.
@@ -151,7 +151,7 @@ class RRQRMethod(Method):
         chosen = rrqr(_compressed(basis), size, tolerance=_ACCURACY).indices
         # Pivoting has no scales of its own; this one brings the eigenvalues of M to 1 on average.
         scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
-        return Choice(Sample(chosen, np.full(size, scale)), basis)
+        return Choice(ColumnChoice(chosen, np.full(size, scale)), basis)
 
 
 def _compressed(basis: Basis) -> NDArray[np.float64]:

@@ -1,9 +1,19 @@
 """Kernels that choose features from a basis: pure functions, one algorithm a file."""
 
 from certifeature.sparsify.bss import bss
-from certifeature.sparsify.leverage import leverage_sample, leverage_scores
+from certifeature.sparsify.choice import ColumnChoice, Steps
+from certifeature.sparsify.lpsvm import LPSVMSolution, lpsvm
 from certifeature.sparsify.rrqr import rrqr
-from certifeature.sparsify.sample import Sample, Steps
-from certifeature.sparsify.uniform import uniform
+from certifeature.sparsify.sampling import leverage_sample, leverage_scores, uniform
 
-__all__ = ["Sample", "Steps", "bss", "leverage_sample", "leverage_scores", "rrqr", "uniform"]
+__all__ = [
+    "ColumnChoice",
+    "LPSVMSolution",
+    "Steps",
+    "bss",
+    "leverage_sample",
+    "leverage_scores",
+    "lpsvm",
+    "rrqr",
+    "uniform",
+]

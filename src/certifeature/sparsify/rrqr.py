@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._parameters import as_count
 from certifeature._progress import phase
+from certifeature._validation import as_count
 from certifeature.rows.matrix import normalised
-from certifeature.sparsify.sample import Sample
+from certifeature.sparsify.choice import ColumnChoice
 
 __all__ = ["rrqr"]
 
@@ -28,7 +28,7 @@ _PROJECTING = 1e-15
 _BLOCK = 1024
 
 
-def rrqr(X: Any, n_select: int, *, tolerance: float = 0.0) -> Sample:
+def rrqr(X: Any, n_select: int, *, tolerance: float = 0.0) -> ColumnChoice:
     """Choose columns of X by pivoted QR: always the one farthest from the span of those before.
 
     Columns that are equally far but for rounding tie, and the lower index wins.
@@ -48,7 +48,7 @@ def rrqr(X: Any, n_select: int, *, tolerance: float = 0.0) -> Sample:
 
     Returns
     -------
-    Sample
+    ColumnChoice
         Columns in the order of their choice, all with scale 1. A smaller ``n_select`` gives the
         beginning of a larger one.
 
@@ -80,7 +80,7 @@ def rrqr(X: Any, n_select: int, *, tolerance: float = 0.0) -> Sample:
                 pivots = np.setdiff1d(np.arange(n_features), chosen)[:limit].tolist()
             chosen += pivots
             squared_norms[pivots] = 0.0
-    return Sample(np.array(chosen, dtype=np.intp), np.ones(n_select))
+    return ColumnChoice(np.array(chosen, dtype=np.intp), np.ones(n_select))
 
 
 def _pivots(

@@ -6,13 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from certifeature import (
-    BSSSelector,
-    LeverageScoreSelector,
-    RandomSelector,
-    RRQRSelector,
-    certify,
-)
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector, certify
 from soak import library
 from soak.data import Case, draw_case, draw_model, draw_selection
 from soak.digits import exact
@@ -132,7 +126,7 @@ def _draw(rng):
             rescale=["common", "each", False][rng.integers(3)],
             random_state=0,
         ).fit(case.X, case.y)
-        indices, weights = selector.indices_, selector.weights_
+        indices, weights = selector.indices_, selector.scales_
         certificate = certify(case.X, case.y, selector, **options)
     rows = np.arange(len(case.y))
     if which == "support":

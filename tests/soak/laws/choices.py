@@ -106,7 +106,7 @@ def _chosen(selector, X, y):
             finite = np.sort(scores[np.isfinite(scores)])
             if len(finite) > 1 and np.diff(finite).min() <= _TIE * np.abs(finite).max():
                 raise Undecided("features tie")
-    scales = getattr(selector, "weights_", np.ones(len(selector.indices_)))
+    scales = getattr(selector, "scales_", np.ones(len(selector.indices_)))
     return dict(zip(selector.indices_.tolist(), scales.tolist(), strict=True))
 
 

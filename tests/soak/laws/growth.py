@@ -140,7 +140,7 @@ def _selected(rng, X, y, model, way):
     with library.with_leading_directions(1) if way == "leading" else nullcontext():
         selector.fit(X, y, sample_weight)
     certificate = selector.certificate_
-    rows, indices, scales = selector.support_rows_, selector.indices_, selector.weights_
+    rows, indices, scales = selector.support_rows_, selector.indices_, selector.scales_
     return _Certified(X, y, model, sample_weight, rows, indices, scales, certificate, way)
 
 

@@ -37,7 +37,7 @@ def promises_are_kept(rng):
     with limits[rng.integers(3)](n_directions):
         selector.fit(X, y)
     certificate, rows = selector.certificate_, X[selector.support_rows_]
-    promise, chosen = certificate.a_priori, (selector.indices_, selector.weights_)
+    promise, chosen = certificate.a_priori, (selector.indices_, selector.scales_)
     if promise is None:
         return
     _order(promise.lambda_min, smallest_ratio(rows, *chosen), "λ", selector)
@@ -76,7 +76,7 @@ def promises_follow_theorems(rng):
     if promise.regularised_min is None:
         ratio = np.sqrt(len(sizes) / n_picks)
         _order(promise.lambda_min, (1 - ratio) ** 2, "theorem 5", selector)
-        most = min((1 + ratio) ** 2, selector.weights_.max() ** 2)
+        most = min((1 + ratio) ** 2, selector.scales_.max() ** 2)
         _order(most, promise.lambda_max, "theorem 5", selector)
         return
     n_covered = max(n_directions, n_picks)
@@ -84,7 +84,7 @@ def promises_follow_theorems(rng):
     ridge = _ridge_of_dimension(sizes[:n_covered], mu, promise.dimension)
     shares = _shares(sizes, ridge)
     kept = (1 - np.sqrt(shares[:n_covered].sum() / n_picks)) ** 2
-    tail = directions[n_covered:, selector.indices_] * selector.weights_
+    tail = directions[n_covered:, selector.indices_] * selector.scales_
     if len(tail):
         tail = np.sqrt(shares[n_covered:])[:, None] * tail
         kept = _with_tail(kept, shares[n_covered], np.linalg.norm(tail, 2) ** 2)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from certifeature.datasets import read_data
+from certifeature.io import read_data
 from soak.verdict import Violation
 
 _WORDS = (

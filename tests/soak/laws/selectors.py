@@ -30,7 +30,7 @@ def selectors_survive(rng):
         selector, options = _draw_selector(rng, case, n_features)
     selector.fit(X, case.y, **options)
     indices = selector.indices_
-    scales = getattr(selector, "weights_", np.ones(len(indices)))
+    scales = getattr(selector, "scales_", np.ones(len(indices)))
     if len(np.unique(indices)) < len(indices) or not np.isin(indices, np.arange(n_features)).all():
         raise Violation(f"{selector!r}: features {indices.tolist()}")
     if not np.isfinite(scales).all() or (scales <= 0).any():

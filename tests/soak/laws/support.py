@@ -58,7 +58,7 @@ def covered_rows_change_nothing(rng):
         size = int(rng.integers(1, X.shape[1]))
         selector = BSSSelector(size, estimator=model, order="coef", guarantee=guarantee)
         selector = _fit(selector, X, y)
-        indices, weights = selector.indices_, selector.weights_
+        indices, weights = selector.indices_, selector.scales_
         if guarantee == "full" and selector.certificate_.covers_all_rows:
             reduced = X[:, indices] * weights
             _check_same(model, reduced, y, selector.support_rows_, _SAME, f"{selector!r}")

@@ -2,4 +2,7 @@
 
 from certifeature.sparsify.bss.kernel import LEAST_COVERAGE, bss
 
-__all__ = ["LEAST_COVERAGE", "bss"]
+__all__ = [
+    "LEAST_COVERAGE",
+    "bss",
+]

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certifeature._parameters import as_count, check_choice
 from certifeature._progress import phase
+from certifeature._validation import as_count, check_choice
 from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
-from certifeature.sparsify.bss.barriers import Barriers
-from certifeature.sparsify.bss.forms import Ceiling
-from certifeature.sparsify.bss.scan import Scan
-from certifeature.sparsify.bss.widest import WidestScan
-from certifeature.sparsify.sample import Sample, Steps
+from certifeature.sparsify.bss.barriers import Barriers, Ceiling
+from certifeature.sparsify.bss.scan import Scan, WidestScan
+from certifeature.sparsify.choice import ColumnChoice, Steps
 
 __all__ = ["LEAST_COVERAGE", "bss"]
 
@@ -46,7 +44,7 @@ def bss(
     coverage: ArrayLike | None = None,
     priority: ArrayLike | str | None = None,
     chosen: ArrayLike | None = None,
-) -> Sample:
+) -> ColumnChoice:
     r"""Choose columns so that the eigenvalues of M = VᵀRRᵀV stay near 1.
 
     .. math::
@@ -88,7 +86,7 @@ def bss(
 
     Returns
     -------
-    Sample
+    ColumnChoice
         Chosen features, their scales, and the steps.
 
     Raises
@@ -105,7 +103,6 @@ def bss(
     Examples
     --------
     >>> import numpy as np
-    >>> from certifeature.sparsify import bss
     >>> rng = np.random.default_rng(0)
     >>> V, _ = np.linalg.qr(rng.standard_normal((500, 10)))
     >>> sample = bss(V, 40)
@@ -195,12 +192,12 @@ def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
     return np.maximum(shares, LEAST_COVERAGE)
 
 
-def _scaled(steps: Steps, scale: float) -> Sample:
+def _scaled(steps: Steps, scale: float) -> ColumnChoice:
     """Return the features of the steps, with the energy of all steps of a feature together."""
     indices, first, places = np.unique(steps.features, return_index=True, return_inverse=True)
     order = np.argsort(first)
     totals = np.bincount(places, steps.energies)
-    return Sample(indices[order], np.sqrt(totals[order] * scale), steps)
+    return ColumnChoice(indices[order], np.sqrt(totals[order] * scale), steps)
 
 
 def _ranking(vectors: Vectors, priority: ArrayLike | None) -> tuple[NDArray[np.intp], int]:

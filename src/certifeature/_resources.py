@@ -1,0 +1,79 @@
+"""Limits on memory, threads and processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
+
+from joblib import Parallel
+from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
+
+from certifeature._progress import listed
+
+__all__ = [
+    "in_parallel",
+    "one_thread",
+]
+
+
+# An array held as a whole: V where it is exact, a tall matrix made dense, V in single precision.
+MAX_ARRAY = 2**28
+# Beyond it V is made row by row, where the rows of X are fewer than the features.
+MAX_VECTORS = 2**26
+# Coordinates of features that BSS has on its list, or as many as V has itself.
+MAX_LISTED = 2**27
+# Rows, columns or directions up to which a matrix of inner products is decomposed as a whole; up to
+# where that takes no longer than a fit.
+MAX_GRAM = 4096
+MAX_QUICK_GRAM = 512
+# The same for a basis that nobody asked to be exact.
+MAX_GRAM_UNASKED = 2000
+# Sparse rows that are made dense together, and rows of V that are made together.
+ROWS_AT_ONCE = 2**24
+VECTORS_AT_ONCE = 2**21
+# Values whose magnitudes are summed together.
+SAFE_ROWS_AT_ONCE = 2**22
+# Rows in memory that are handed on as one block.
+BLOCK_BYTES = 2**26
+# Text that is parsed together, of which lines and fields take many times the memory.
+TEXT_BYTES_AT_ONCE = 2**20
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Return a context in which BLAS has one thread.
+
+    Thousands of products of small matrices gain nothing from more, and lose much where other work
+    wants the cores: threads then wait for each other at every product.
+    """
+    context: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
+    return context
+
+
+def in_parallel(
+    calls: Sequence[Any], name: str, *, n_jobs: int | None, backend: str | None = None
+) -> list[Any]:
+    """Return the results of calls, in their order.
+
+    Parameters
+    ----------
+    calls : sequence
+        Made by `joblib.delayed`.
+    name : str
+        What the calls are, for whoever listens to the progress.
+    n_jobs : int or None
+        Number of processes.
+    backend : str, default=None
+        Of joblib; None leaves the choice to the user.
+    """
+    # All but multiprocessing hand results out one by one.
+    one_by_one = backend is not None or get_active_backend()[0].supports_return_generator
+    results = Parallel(n_jobs, backend=backend, return_as="generator" if one_by_one else "list")
+    return listed(results(calls), name, len(calls))

@@ -1,0 +1,555 @@
+"""Measured spectral bounds of a choice of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from certifeature import _resources as _memory
+from certifeature._progress import phase
+from certifeature.basis import Basis, exact_basis
+from certifeature.basis.leading import FAILURE, LargestEigenvalue, largest_eigenvalue
+from certifeature.basis.span import RowSummary
+from certifeature.certificate.certificate import Certificate, Regularised
+from certifeature.models.problem import ModelBound
+from certifeature.models.support import Support
+from certifeature.rows.blocks import Block, RowBlocks
+from certifeature.rows.matrix import fingerprint, scaled_columns
+from certifeature.sparsify import ColumnChoice
+
+__all__ = [
+    "STEPS",
+    "Measurable",
+    "basis_pays",
+    "bound_in_memory",
+    "certificate_by_products",
+    "extreme_eigenvalues",
+    "hinge_kept",
+    "left_out_factors",
+    "measured_certificate",
+    "measured_in_blocks",
+    "n_kept",
+    "operator_rounding",
+    "regularised_eigenvalues",
+    "soft_bound",
+    "without_basis",
+]
+
+
+FloatArray = NDArray[np.float64]
+
+_EPS = float(np.finfo(np.float64).eps)
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+def measured_certificate(
+    basis: Basis, sample: ColumnChoice, rows: str, n_rows: int, target: ModelBound
+) -> Certificate:
+    """Return the second layer for rows whose basis is known, and a model that may be any."""
+    n_features = len(basis.vectors)
+    bounds = (
+        extreme_eigenvalues(basis, sample) if basis.exact else without_basis(sample, n_features)
+    )
+    regularised = None
+    if target.mu is not None:
+        regularised = regularised_eigenvalues(basis, sample, target.mu, n_rows)
+    if regularised is not None:
+        flat = _with_ridge(basis, sample, bounds[0], regularised.mu)
+        regularised = replace(
+            regularised,
+            lambda_min=max(regularised.lambda_min, flat),
+            lambda_max=min(regularised.lambda_max, max(1.0, float(sample.weights.max()) ** 2)),
+        )
+        if target.hinge:
+            kept = _hinge_kept(basis, sample, bounds[0], regularised.mu)
+            regularised = replace(regularised, hinge_kept=max(kept, hinge_kept(regularised)))
+    sizes = (n_rows, basis.rank, n_features, len(sample.indices))
+    n_fixed, n_trusted = n_kept(sample)
+    return Certificate(
+        rows,
+        *sizes,
+        basis.exact,
+        *bounds,
+        regularised,
+        n_fixed=n_fixed,
+        n_trusted=n_trusted,
+        model=target.name,
+        converged=target.converged,
+    )
+
+
+def basis_pays(n_directions: int, n_chosen: int) -> bool:
+    """Tell whether a basis is quick to find, or there is something that only a basis can prove.
+
+    Without one there is a bound with a ridge, by products with the rows. λ is zero where fewer
+    features are chosen than there are directions, unless these are fewer than rows and columns.
+    """
+    return n_directions <= _memory.MAX_QUICK_GRAM or n_chosen >= n_directions
+
+
+def hinge_kept(regularised: Regularised) -> float:
+    """Return the share of which the objective of a hinge loss with the ridge 1/(2C) is left."""
+    kept = min(1.0, regularised.lambda_min)
+    return kept * (1 + kept) / 2
+
+
+def _hinge_kept(basis: Basis, sample: ColumnChoice, flat: float, mu: float) -> float:
+    """Return the same by the bound λ for all directions.
+
+    With a ridge of c/(2C), λ(1 − c(1 − λ)/2) of the objective is left: all of λ but for the little
+    that c needs to cover what the basis leaves out.
+    """
+    best = 0.0
+    for part in 10.0 ** np.arange(0, -13, -2):
+        kept = _with_ridge(basis, sample, flat, part * mu)
+        best = max(best, kept * (1 - part * (1 - kept) / 2))
+    return float(best)
+
+
+def _with_ridge(basis: Basis, sample: ColumnChoice, flat: float, mu: float) -> float:
+    """Return what λ says with a ridge: where K̃ ≽ λK, the same holds with μI added, once λ ≤ 1.
+
+    λ is that of rows without what the basis leaves out of them, unless it follows from the scales.
+    """
+    lower, _ = left_out_factors(basis, sample, mu)
+    by_scales, _ = without_basis(sample, len(basis.vectors))
+    return max(min(1.0, by_scales), min(1.0, flat) * lower)
+
+
+@np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore")
+def left_out_factors(basis: Basis, sample: ColumnChoice, mu: float) -> tuple[float, float]:
+    """Return by how much bounds with a ridge shrink and grow for what the basis leaves out of X.
+
+    Let K' belong to XVVᵀ, and e be the norm of X − XVVᵀ. K + μI ≼ (1 + e²/μ)(K' + μI), and K̃ + μI
+    differs from K̃' + μI by no more than the share w·e/√μ of it (and its square, above).
+    """
+    if basis.left_out is None:
+        return 0.0, np.inf
+    missed = float(basis.left_out / np.sqrt(mu)) if basis.left_out else 0.0
+    share = float(sample.weights.max()) * missed
+    if not np.isfinite(missed) or not share < 1:
+        return 0.0, np.inf
+    return (1 - share) / (1 + missed**2), 1 + share + share**2
+
+
+def n_kept(sample: ColumnChoice) -> tuple[int, int]:
+    """Return how many features of a sample are fixed, and how many are trusted."""
+    if sample.reasons is None:
+        return 0, 0
+    return int((sample.reasons == "fixed").sum()), int((sample.reasons == "trusted").sum())
+
+
+def extreme_eigenvalues(basis: Basis, sample: ColumnChoice) -> tuple[float, float]:
+    """Return λ, rounded down, and Λ, rounded up, of M = VᵀRRᵀV."""
+    eigenvalues = np.linalg.eigvalsh(_gram(basis, sample))
+    shares = basis.singular_values / basis.singular_values[0]
+    with np.errstate(divide="ignore"):
+        slack = float(np.divide(_rounding(basis, sample), shares[-1]))
+    # These hold whatever rounding does to the basis.
+    least, most = without_basis(sample, len(basis.vectors))
+    return max(float(eigenvalues[0]) - slack, least), min(float(eigenvalues[-1]) + slack, most)
+
+
+def without_basis(sample: ColumnChoice, n_features: int) -> tuple[float, float]:
+    """Return bounds of λ and Λ that hold for all rows: those of the scales.
+
+    Columns times scales are never more than the largest scale times all columns, and all columns
+    together never less than the smallest.
+    """
+    squares = sample.weights**2
+    return float(squares.min()) if len(squares) == n_features else 0.0, float(squares.max())
+
+
+@np.errstate(over="ignore", under="ignore")
+def regularised_eigenvalues(
+    basis: Basis, sample: ColumnChoice, mu: float, n_rows: int
+) -> Regularised | None:
+    """Return the extreme generalised eigenvalues of (K̃ + μI, K + μI), rounded to be safe.
+
+    With X = UΣVᵀ they are those of (ΣMΣ + μI, Σ² + μI); outside the range of U both are μI. What
+    the basis leaves out of X is counted; None if that is not known.
+    """
+    if basis.left_out is None:
+        return None
+    # Relative to the largest, so that squares of huge or tiny values stay in range.
+    largest = basis.singular_values[0]
+    shares = basis.singular_values / largest
+    ridge = float(mu / largest / largest)
+    if ridge < _TINY:
+        return Regularised(float(mu), 0.0, np.inf)
+    damping = shares / np.hypot(shares, np.sqrt(ridge))
+    matrix = damping[:, None] * _gram(basis, sample) * damping
+    matrix[np.diag_indices_from(matrix)] += 1 - damping**2
+    eigenvalues = np.linalg.eigvalsh(matrix)
+    # The error of one direction is damped by that, and met by the damping of another.
+    slack = _rounding(basis, sample) * float(damping.max() / np.hypot(shares, np.sqrt(ridge)).min())
+    least, most = left_out_factors(basis, sample, mu)
+    lower = max(0.0, float(eigenvalues[0]) - slack) * least
+    upper = (float(eigenvalues[-1]) + slack) * most
+    if n_rows > basis.n_components:
+        lower, upper = min(lower, 1.0), max(upper, 1.0)
+    return Regularised(float(mu), float(max(lower, 0.0)), float(upper))
+
+
+def _gram(basis: Basis, sample: ColumnChoice) -> FloatArray:
+    chosen = basis.vectors[sample.indices] * sample.weights[:, None]
+    gram: FloatArray = chosen.T @ chosen
+    return gram
+
+
+def _rounding(basis: Basis, sample: ColumnChoice) -> float:
+    """Return the error of M from rounding in V, for directions as strong as the first."""
+    return 8 * basis.n_components * _EPS * float(np.max(sample.weights)) ** 2
+
+
+# Where a matrix is factorised to be certain: up to so many rows, whose inner products take so many
+# multiplications; and by how much a bound is above what was found first.
+_MAX_CERTAIN_ROWS, _QUICK_GRAM, _NEARLY = 1500, 1e8, 1.01
+
+
+def certificate_by_products(
+    rows: Any, sample: ColumnChoice, kind: str, n_rows: int, target: ModelBound
+) -> Certificate:
+    """Return the second layer for rows with too many directions for a basis.
+
+    Parameters
+    ----------
+    rows : ndarray, CSR array or RowBlocks
+        Rows.
+    sample : ColumnChoice
+        Chosen columns and their scales.
+    kind : {"support", "all"}
+        What the rows are.
+    n_rows : int
+        Their number.
+    target : ModelBound
+        The model, which may be any.
+    """
+    n_features = rows.n_features if isinstance(rows, RowBlocks) else rows.shape[1]
+    n_fixed, n_trusted = n_kept(sample)
+    return Certificate(
+        kind,
+        n_rows,
+        None,
+        n_features,
+        len(sample.indices),
+        True,
+        *without_basis(sample, n_features),
+        soft_bound(rows, sample, target),
+        n_fixed=n_fixed,
+        n_trusted=n_trusted,
+        model=target.name,
+        converged=target.converged,
+    )
+
+
+def soft_bound(rows: Any, sample: ColumnChoice, target: ModelBound) -> Regularised | None:
+    """Bound the eigenvalues for a model; None if it is none that a ridge serves.
+
+    Parameters
+    ----------
+    rows : ndarray, CSR array or RowBlocks
+        Rows.
+    sample : ColumnChoice
+        Chosen columns and their scales.
+    target : ModelBound
+        The model.
+    """
+    if target.mu is None:
+        return None
+    bound = measured_in_blocks if isinstance(rows, RowBlocks) else bound_in_memory
+    found = bound(rows, sample, target.mu)
+    return replace(found, hinge_kept=hinge_kept(found)) if target.hinge else found
+
+
+def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
+    """Bound the generalised eigenvalues of (K̃ + μI, K + μI) of rows in memory.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR array} of shape (n_samples, n_features)
+        Rows.
+    sample : ColumnChoice
+        Chosen columns and their scales.
+    mu : float
+        The ridge μ.
+    """
+    largest = max(1.0, float(sample.weights.max()) ** 2)
+    if len(sample.indices) == X.shape[1] and (sample.weights == 1).all():
+        return Regularised(float(mu), 1.0, 1.0)
+    rows, chosen, ridge = _scaled_down(X, sample, mu)
+    if not np.isfinite(ridge):
+        # Beside such a ridge the rows are nothing.
+        return Regularised(float(mu), 1.0, largest)
+    gram = chosen.T @ chosen
+    gram = gram.toarray() if sparse.issparse(gram) else gram
+    n_chosen = len(gram)
+    top = float(np.abs(gram).sum(axis=1).max())
+    rounding = operator_rounding(n_chosen + _longest_row(rows), _square_norm(rows), top, ridge)
+    # Equal columns of large scales would have no inverse, either.
+    if not np.isfinite(rounding) or n_chosen * _EPS * top >= ridge:
+        return Regularised(float(mu), 0.0, largest)
+    gram[np.diag_indices_from(gram)] += ridge
+    inverse, root = np.linalg.inv(gram), np.sqrt(ridge)
+    # Products with few vectors are quicker from columns to rows, either way.
+    columns = rows.T.tocsr().T if sparse.issparse(rows) else rows
+
+    def solved(V: FloatArray) -> FloatArray:
+        """Return μ(K̃ + μI)⁻¹V."""
+        return V - chosen @ (inverse @ (chosen.T @ V))
+
+    def operator(V: FloatArray) -> FloatArray:
+        V = solved(chosen @ V[:n_chosen] + root * V[n_chosen:]) / ridge
+        V = solved(columns @ (rows.T @ V) / ridge + V)
+        return np.vstack([chosen.T @ V, root * V])
+
+    identity = f"{fingerprint(rows)} {sample.fingerprint} {ridge!r}"
+    size = n_chosen + X.shape[0]
+    bounds = largest_eigenvalue(operator, size, STEPS, identity=identity, rounding=rounding)
+    growth, probability = bounds.upper, 1 - FAILURE
+    if _gram_is_quick(rows):
+        certain = _certain_growth(rows, chosen, ridge, bounds)
+        if certain is not None:
+            growth, probability = certain, 1.0
+    return Regularised(float(mu), min(1.0, 1 / growth), largest, probability)
+
+
+def _gram_is_quick(rows: Any) -> bool:
+    """Tell whether inner products of all rows take no longer than what was done already."""
+    n_rows, n_columns = rows.shape
+    if n_rows > _MAX_CERTAIN_ROWS:
+        return False
+    counts = np.bincount(rows.indices, minlength=n_columns) if sparse.issparse(rows) else n_rows
+    return float(np.sum(np.square(np.broadcast_to(counts, n_columns), dtype=float))) <= _QUICK_GRAM
+
+
+def _certain_growth(
+    rows: Any, chosen: Any, ridge: float, bounds: LargestEigenvalue
+) -> float | None:
+    """Return a ν for which ν(K̃ + μI) − (K + μI) has a Cholesky factor, so that it is definite.
+
+    What rounding can do is taken off its diagonal first.
+    """
+    products = [part @ part.T for part in (rows, chosen)]
+    gram, reduced = (p.toarray() if sparse.issparse(p) else p for p in products)
+    for growth in (_NEARLY * max(bounds.found, 1.0), bounds.upper):
+        matrix = growth * reduced - gram
+        largest = growth * float(np.trace(reduced)) + float(np.trace(gram))
+        largest += len(gram) * growth * ridge
+        slack = 8 * (len(gram) + _longest_row(rows)) * _EPS * largest
+        matrix[np.diag_indices_from(matrix)] += (growth - 1) * ridge - slack
+        try:
+            np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            continue
+        return growth
+    return None
+
+
+def _scaled_down(X: Any, sample: ColumnChoice, mu: float) -> tuple[Any, Any, float]:
+    """Return rows over a power of 2, the chosen columns of these, and μ to suit."""
+    values = X.data if sparse.issparse(X) else X
+    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    values = np.ldexp(values, -exponent)
+    rows = values
+    if sparse.issparse(X):
+        rows = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
+    with np.errstate(over="ignore", under="ignore"):
+        ridge = float(np.ldexp(mu, -2 * exponent))
+    return rows, scaled_columns(rows[:, sample.indices], sample.weights), ridge
+
+
+def _longest_row(X: Any) -> int:
+    """Return the number of values in the longest row, which may all be rounded."""
+    return int(np.diff(X.indptr).max()) if sparse.issparse(X) else int(X.shape[1])
+
+
+def _square_norm(X: Any) -> float:
+    values = X.data if sparse.issparse(X) else X
+    return float(np.sum(values**2))
+
+
+# Steps of Lanczos' method; each takes two passes over rows in blocks, after two for all of them.
+STEPS = 12
+_PASSES = 2 + 2 * STEPS
+
+
+def measured_in_blocks(blocks: RowBlocks, sample: ColumnChoice, mu: float) -> Regularised:
+    """Bound the generalised eigenvalues of (K̃ + μI, K + μI) in 26 passes.
+
+    Parameters
+    ----------
+    blocks : RowBlocks
+        Rows.
+    sample : ColumnChoice
+        Chosen columns and their scales.
+    mu : float
+        The ridge μ.
+    """
+    with phase("passes", _PASSES) as advance:
+        return _bound_in_passes(_Scaled.down(blocks, advance), sample, mu)
+
+
+def _bound_in_passes(rows: _Scaled, sample: ColumnChoice, mu: float) -> Regularised:
+    chosen, scales = sample.indices, sample.weights[:, None]
+    with np.errstate(over="ignore", under="ignore"):
+        ridge = float(np.ldexp(mu, -2 * rows.exponent))
+    spectrum, directions = np.linalg.eigh(scales * rows.gram(chosen) * scales.T)
+    largest, smallest = float(scales.max()) ** 2, float(scales.min()) ** 2
+    rounding = operator_rounding(len(chosen), rows.square_norm, spectrum[-1], ridge)
+    if not np.isfinite(rounding):
+        return Regularised(float(mu), 0.0, max(1.0, largest))
+    inverse = directions / (np.maximum(spectrum, 0.0) + ridge) @ directions.T
+
+    def operator(V: FloatArray) -> FloatArray:
+        """Return X₀ᵀ(K̃ + μI)⁻¹X₀V."""
+        V = V.copy()
+        V[chosen] = 0.0
+        V[chosen] = -scales * (inverse @ (scales * rows.times(V)[chosen]))
+        image = rows.times(V) / ridge
+        image[chosen] = 0.0
+        return image
+
+    others, probability = 0.0, 1.0
+    n_features = rows.blocks.n_features
+    if len(chosen) < n_features:
+        identity = f"{rows.fingerprint} {sample.fingerprint} {ridge!r}"
+        others = largest_eigenvalue(
+            operator, n_features, STEPS, identity=identity, zeros=chosen, rounding=rounding
+        ).upper
+        probability = 1 - FAILURE
+    lambda_min = float(1 / (others + max(1.0, 1 / smallest)))
+    return Regularised(float(mu), lambda_min, max(1.0, largest), probability)
+
+
+def operator_rounding(n_terms: int, square_norm: float, top: float, ridge: float) -> float:
+    """Return what rounding may do to the operators: the chosen columns' own, blown up by 1/μ.
+
+    It is infinite where a bound that counts it is not worth having, and squares may overflow.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        found = 8 * n_terms * _EPS * (1 + np.divide(square_norm, ridge))
+        found = float(found * (1 + np.divide(top, ridge)) ** 1.5)
+    return found if found < 1 / _EPS else np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class _Scaled:
+    """Rows over a power of 2, so that squares of their values stay in range."""
+
+    blocks: RowBlocks
+    exponent: int
+    square_norm: float
+    fingerprint: str
+    advance: Callable[[], None]
+
+    @classmethod
+    def down(cls, blocks: RowBlocks, advance: Callable[[], None]) -> _Scaled:
+        """Return rows over a power of 2; every pass over them is told."""
+        sizes = blocks.collect(_size)
+        advance()
+        exponent = max(own for own, *_ in sizes)
+        square_norm = sum(np.ldexp(s, 2 * (own - exponent)) for own, s, _ in sizes)
+        return cls(blocks, exponent, square_norm, " ".join(own for *_, own in sizes), advance)
+
+    def gram(self, columns: NDArray[np.intp]) -> FloatArray:
+        """Return the inner products of some columns."""
+        return self._sum(partial(_gram_in_blocks, columns))
+
+    def times(self, V: FloatArray) -> FloatArray:
+        """Return XᵀXV."""
+        return self._sum(partial(_product, V))
+
+    def _sum(self, function: Callable[[int, Block], FloatArray]) -> FloatArray:
+        add = partial(_add, partial(function, self.exponent))
+        total = self.blocks.accumulate(_Sum, add)
+        self.advance()
+        return np.asarray(total.values)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sum:
+    values: Any = 0.0
+
+    def __sizeof__(self) -> int:
+        return int(np.asarray(self.values).nbytes)
+
+    def merged(self, other: _Sum) -> _Sum:
+        return _Sum(self.values + other.values)
+
+
+def _add(function: Callable[[Block], FloatArray], total: _Sum, block: Block) -> _Sum:
+    return total.merged(_Sum(function(block)))
+
+
+def _size(block: Block) -> tuple[int, float, str]:
+    """Return the exponent of a block's largest value, its squared norm without that, a digest."""
+    values = block.X.data if sparse.issparse(block.X) else block.X.ravel()
+    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    return exponent, float(np.sum(np.ldexp(values, -exponent) ** 2)), fingerprint(block.X)
+
+
+def _gram_in_blocks(columns: NDArray[np.intp], exponent: int, block: Block) -> FloatArray:
+    part = block.X[:, columns]
+    if sparse.issparse(part):
+        part.data = np.ldexp(part.data, -exponent)
+        return np.asarray((part.T @ part).toarray())
+    part = np.ldexp(part, -exponent)
+    return np.asarray(part.T @ part)
+
+
+def _product(V: FloatArray, exponent: int, block: Block) -> FloatArray:
+    image = np.ldexp(block.X @ V, -exponent)
+    return np.ldexp(block.X.T @ image, -exponent)
+
+
+@dataclass(frozen=True, eq=False)
+class Measurable:
+    """Rows that selections are measured by; a basis is found once, if it is needed.
+
+    Attributes
+    ----------
+    X : ndarray, CSR array or RowBlocks of shape (n_samples, n_features)
+        Rows, or others with the same inner products of columns.
+    kind : {"support", "all"}
+        What the rows are.
+    n_rows : int
+        Their number.
+    target : ModelBound
+        The model, which may be any.
+    """
+
+    X: Any
+    kind: str
+    n_rows: int
+    target: ModelBound
+
+    @classmethod
+    def of_support(cls, found: Support, kind: str) -> Self:
+        """Return the rows of a model, in memory unless they are too many."""
+        rows = found.rows
+        X, n_rows, n_features = rows.X, rows.n_rows, rows.n_features
+        if rows.in_blocks and min(n_rows, n_features) <= _memory.MAX_GRAM:
+            few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
+            X = RowSummary(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
+        return cls(X, kind, n_rows, found.target)
+
+    def certificate(self, sample: ColumnChoice) -> Certificate:
+        """Return the second layer, by whichever way is quick and proves most."""
+        if not isinstance(self.X, RowBlocks):
+            n_directions = min(self.X.shape)
+            if n_directions <= _memory.MAX_GRAM and basis_pays(n_directions, len(sample.indices)):
+                return measured_certificate(
+                    self._basis, sample, self.kind, self.n_rows, self.target
+                )
+        return certificate_by_products(self.X, sample, self.kind, self.n_rows, self.target)
+
+    @cached_property
+    def _basis(self) -> Basis:
+        return exact_basis(self.X)

@@ -1,0 +1,578 @@
+"""The rows that determine a linear model: its support vectors."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC, LinearSVC, LinearSVR
+
+from certifeature._resources import one_thread
+from certifeature._validation import warn
+from certifeature.models.fitting import capped, default_model, fit_converges, warn_of_no_optimum
+from certifeature.models.problem import (
+    ALL_ROWS_MATTER,
+    ModelBound,
+    check_model,
+    cost_of,
+    loss_of,
+    model_name,
+    predicts_numbers,
+    ridge_of,
+    row_costs,
+)
+from certifeature.models.solver import has_smooth_loss, move_to_optimum
+from certifeature.rows.blocks import Block, RowBlocks, stacked
+from certifeature.rows.matrix import stored_bytes
+from certifeature.rows.rows import Rows
+
+__all__ = [
+    "FEW_ROWS",
+    "Cascade",
+    "Support",
+    "cascade",
+    "dense_coef",
+    "every_row",
+    "feature_weights",
+    "find_support",
+    "grown",
+    "margins",
+    "near_margin",
+    "ranks",
+    "support_rows",
+]
+
+
+# Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
+# many does no harm: the guarantee for more rows holds for fewer.
+_MARGIN_SLACK = 1e-3
+
+
+def support_rows(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows that matter to a fitted model: it would be the same without the others.
+
+    To logistic and ridge regression all rows matter.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, of an accepted class. The support of ``LinearSVR`` are the rows on the edge
+        of its tube and outside; that of an SVM are the rows on the margin of any of its binary
+        problems or beyond, and those that LIBSVM lists in ``support_``.
+    X, y : array-like
+        The data it was fitted to.
+
+    Returns
+    -------
+    ndarray of shape (n_support,)
+        Row indices in ascending order.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> X, y = [[-3.0], [-1.0], [1.0], [5.0]], [0, 0, 1, 1]
+    >>> support_rows(SVC(kernel="linear", C=10).fit(X, y), X, y)
+    array([1, 2])
+    """
+    check_model(model)
+    if loss_of(model) in ALL_ROWS_MATTER:
+        return np.arange(len(y))
+    if isinstance(model, LinearSVR):
+        return _outside_tube(model, X, np.asarray(y, dtype=np.float64))
+    rows = np.flatnonzero(near_margin(margins(model, X, np.asarray(y))))
+    if isinstance(model, SVC):
+        # A solver that stopped early may have multipliers on rows beyond the margin.
+        return np.union1d(model.support_, rows).astype(np.intp)
+    if not rows.size:
+        raise ValueError(
+            f"{type(model).__name__} puts every row beyond its margin, so it is not the solution "
+            "of an SVM; let it converge (more iterations, a smaller tolerance, scaled data)."
+        )
+    return rows
+
+
+def _outside_tube(model: LinearSVR, X: Any, y: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rows that a model does not predict to within its epsilon."""
+    errors = np.abs(y - model.predict(X))
+    rows = np.flatnonzero(errors >= (1 - _MARGIN_SLACK) * model.epsilon)
+    if not rows.size:
+        raise ValueError(
+            f"LinearSVR predicts every row to within epsilon={model.epsilon:g}, so no row "
+            "matters to it; lower epsilon."
+        )
+    return rows
+
+
+def near_margin(margins: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which rows lie on the margin or on its wrong side, in any binary problem."""
+    return np.asarray((margins <= 1 + _MARGIN_SLACK).any(axis=1))
+
+
+def margins(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the functional margin of each row (rows) in each binary problem (columns).
+
+    A row that is not part of a problem is infinitely far from its margin.
+    """
+    if isinstance(model, SVC):
+        return _margins_of_pairs(model, X, y)
+    decisions = np.asarray(model.decision_function(X), dtype=np.float64)
+    if decisions.ndim == 1:
+        decisions = decisions[:, None]
+        signs = np.where(y == model.classes_[1], 1.0, -1.0)[:, None]
+        return decisions * signs
+    own = y[:, None] == model.classes_[None, :]
+    if getattr(model, "multi_class", "ovr") == "crammer_singer":
+        rival = np.where(own, -np.inf, decisions).max(axis=1)
+        return (decisions[own] - rival)[:, None]
+    return np.where(own, decisions, -decisions)
+
+
+def _margins_of_pairs(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return margins of an SVM that sets every class against every other."""
+    X = X if sparse.issparse(X) else np.asarray(X)
+    decisions = X @ dense_coef(model).T + model.intercept_
+    if len(model.classes_) == 2:
+        # Of two classes scikit-learn takes the second for the positive one.
+        decisions = -decisions
+    columns = []
+    for column, (first, second) in enumerate(itertools.combinations(model.classes_, 2)):
+        signs = np.where(y == first, 1.0, -1.0)
+        belongs = (y == first) | (y == second)
+        columns.append(np.where(belongs, signs * decisions[:, column], np.inf))
+    return np.column_stack(columns)
+
+
+def feature_weights(model: Any) -> NDArray[np.float64]:
+    """Return the size of each weight of a linear model, as the norm over its binary problems.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, with ``coef_``.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Rounded to 12 digits of the largest, so that weights which are equal but for rounding tie.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> feature_weights(SVC(kernel="linear").fit([[-1.0, 0.0], [1.0, 0.0]], [0, 1]))
+    array([1., 0.])
+    """
+    if not hasattr(model, "coef_"):
+        raise ValueError(
+            f"{type(model).__name__} has no coef_ to rank features by; use order='leverage', "
+            "an array or a callable, or an estimator with coef_."
+        )
+    weights = np.abs(dense_coef(model))
+    largest = weights.max(initial=0.0)
+    if largest == 0:
+        return np.zeros(weights.shape[1])
+    relative = np.sqrt(np.sum((weights / largest) ** 2, axis=0))
+    return np.round(relative, 12) * largest
+
+
+def dense_coef(model: Any) -> NDArray[np.float64]:
+    """Return the weights of a fitted linear model, a line for each binary problem."""
+    coef = model.coef_  # LIBSVM's are computed at every look.
+    return np.atleast_2d(coef.toarray() if sparse.issparse(coef) else np.asarray(coef))
+
+
+def ranks(*keys: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ranks that keys give, from 0 for the smallest; the first key counts most.
+
+    Equal keys have equal ranks.
+    """
+    worst_first = np.lexsort(keys[::-1])
+    table = np.array(keys)[:, worst_first]
+    differs = (table[:, 1:] != table[:, :-1]).any(axis=0)
+    result = np.empty(len(worst_first))
+    result[worst_first] = np.concatenate([[0], np.cumsum(differs)])
+    return result
+
+
+FloatArray = NDArray[np.float64]
+
+# Share of the objective that rows left out may add to it, where LIBLINEAR's tolerance is all there
+# is. An SVM with a smooth loss is trained to its optimum, and no row that matters is left out.
+_GAP = 1e-4
+_MAX_ROUNDS = 20
+# Rows that a block with one class passes on: no SVM can choose among them.
+_ROWS_OF_ONE_CLASS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Cascade:
+    """What a cascade ended with.
+
+    Attributes
+    ----------
+    X : {ndarray, CSR array} of shape (n_support, n_features)
+        Support rows.
+    y : ndarray of shape (n_support,)
+        Their labels.
+    indices : ndarray of shape (n_support,)
+        Their places among all rows.
+    svm : estimator
+        The SVM, fitted.
+    n_rounds : int
+        Passes over the blocks.
+    gap : float
+        Share of the objective on all rows that the rows left out make up. The rest is the objective
+        on rows for which the SVM is optimal, to the tolerance of its solver, and no more rows can
+        lower that; so it is the most by which the objective can exceed the optimum.
+    objective : float
+        On all rows.
+    converged : bool
+        Whether the SVM reached its optimum on the gathered rows, and needs no others.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    indices: NDArray[np.intp]
+    svm: Any
+    n_rounds: int
+    gap: float
+    objective: float
+    converged: bool
+
+
+def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
+    """Train a linear SVM on rows in blocks, of which only support rows are gathered.
+
+    Every block trains an SVM of its own and passes on its support rows. An SVM is trained on these
+    together, and shown to all blocks, which pass on the rows that lie on its margin or on the wrong
+    side; this is repeated until there are no more of them or, for the hinge loss, until they do not
+    matter. Rows are only ever added, so it ends, and at the optimum for all rows. With the squared
+    hinge loss the outcome does not depend on how the rows are cut into blocks.
+
+    Parameters
+    ----------
+    blocks : RowBlocks
+        With labels.
+    svm : LinearSVC
+        Unfitted.
+
+    Returns
+    -------
+    Cascade
+        Support rows, SVM and optimality gap.
+
+    References
+    ----------
+    H. P. Graf, E. Cosatto, L. Bottou, I. Dourdanovic and V. Vapnik, *Parallel Support Vector
+    Machines: The Cascade SVM*, NIPS, 2004.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> from certifeature.rows import ArrayBlocks
+    >>> from certifeature.datasets import make_relevant_features
+    >>> from certifeature.models import cascade
+    >>> X, y = make_relevant_features(400, 50, 5, random_state=0)
+    >>> result = cascade(ArrayBlocks(X, y, n_rows=90), LinearSVC(random_state=0))
+    >>> len(result.indices) < 400, result.gap < 1e-4
+    (True, True)
+    """
+    _check(svm)
+    with warnings.catch_warnings():
+        # How well the blocks did by themselves does not matter in the end.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        gathered = _Gathered.of(blocks.collect(partial(_own_support, svm)))
+    classes = np.unique(gathered.y)
+    unknown = set(svm.class_weight or ()) - set(classes.tolist())
+    if unknown:
+        raise ValueError(
+            f"class_weight names {sorted(unknown, key=str)}, but the classes are {classes}."
+        )
+    fitted, n_rounds = _adapted(svm, classes), 1
+    converged = fit_converges(fitted, gathered.X, gathered.y)
+    while True:
+        seen = blocks.collect(partial(_outside, fitted, gathered.indices))
+        inside = _penalty(fitted) + _loss(fitted, gathered.X, gathered.y)
+        outside = sum(loss for loss, _ in seen)
+        gap = outside / (inside + outside)
+        n_rounds += 1
+        more = _Gathered.of([rows for _, rows in seen])
+        settled = not len(more.y) if has_smooth_loss(svm) else gap <= _GAP
+        if settled or n_rounds == _MAX_ROUNDS:
+            break
+        gathered = gathered.joined(more)
+        if has_smooth_loss(svm):
+            # From where it was it is not far to the new optimum.
+            costs = row_costs(fitted, gathered.y, classes=classes)
+            converged = move_to_optimum(fitted, gathered.X, gathered.y, costs)
+            if not converged:
+                warn_of_no_optimum(fitted)
+        else:
+            converged = fit_converges(fitted, gathered.X, gathered.y)
+    if not settled:
+        warn(
+            f"the cascade did not settle in {n_rounds} passes: rows left out make up {gap:.1e} of "
+            "the objective. Let the SVM iterate longer, or lower C.",
+            ConvergenceWarning,
+        )
+    support = gathered.take(support_rows(fitted, gathered.X, gathered.y))
+    facts = n_rounds, gap, inside + outside, bool(settled and converged)
+    return Cascade(support.X, support.y, support.indices, fitted, *facts)
+
+
+def _check(svm: Any) -> None:
+    name = type(svm).__name__
+    check_model(svm)
+    if loss_of(svm) in ALL_ROWS_MATTER:
+        raise ValueError(
+            f"the rows come in blocks, and all of them matter to {name}; set supervised=False "
+            f"and leave estimator={name}(...) as it is, which chooses for all rows."
+        )
+    if not isinstance(svm, LinearSVC):
+        raise ValueError(
+            f"rows in blocks are for sklearn.svm.LinearSVC; got {name}. Use that, or "
+            "supervised=False."
+        )
+    if svm.multi_class != "ovr":
+        raise ValueError(f"rows in blocks need multi_class='ovr'; got {svm.multi_class!r}.")
+    if isinstance(svm.class_weight, str):
+        raise ValueError(
+            f"class_weight={svm.class_weight!r} differs from block to block; give the weights "
+            "themselves as a dict."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Gathered:
+    """Rows from different blocks, in the order of all rows."""
+
+    X: Any
+    y: NDArray[Any]
+    indices: NDArray[np.intp]
+
+    def __sizeof__(self) -> int:
+        return stored_bytes(self.X)
+
+    @classmethod
+    def of(cls, parts: list[_Gathered]) -> _Gathered:
+        y = np.concatenate([part.y for part in parts])
+        indices = np.concatenate([part.indices for part in parts])
+        return cls(stacked([part.X for part in parts]), y, indices)
+
+    def joined(self, other: _Gathered) -> _Gathered:
+        both = _Gathered.of([self, other])
+        return both.take(np.argsort(both.indices))
+
+    def take(self, rows: NDArray[np.intp]) -> _Gathered:
+        return _Gathered(self.X[rows], self.y[rows], self.indices[rows])
+
+
+def _own_support(svm: LinearSVC, block: Block) -> _Gathered:
+    """Return the support rows of an SVM trained on one block."""
+    y = block.labels()
+    classes = np.unique(y)
+    if len(classes) < 2:
+        rows = np.arange(min(len(y), _ROWS_OF_ONE_CLASS))
+    else:
+        fitted = capped(_adapted(svm, classes)).fit(block.X, y)
+        nearest = margins(fitted, block.X, y).min(axis=1)
+        # Since the intercept is penalised, the support may lack a class, which must not get lost.
+        of_each = [np.flatnonzero(y == c)[nearest[y == c].argmin()] for c in classes]
+        rows = np.union1d(support_rows(fitted, block.X, y), of_each)
+    return _Gathered(block.X[rows], y[rows], block.first_row + rows)
+
+
+def _adapted(svm: LinearSVC, classes: NDArray[Any]) -> LinearSVC:
+    """Return an unfitted SVM with a weight for these classes, and for no others."""
+    if svm.class_weight is None:
+        return clone(svm)
+    weights = {label: svm.class_weight.get(label, 1.0) for label in classes.tolist()}
+    return clone(svm).set_params(class_weight=weights)
+
+
+def _outside(svm: LinearSVC, known: NDArray[np.intp], block: Block) -> tuple[float, _Gathered]:
+    """Return the loss of the rows of a block that are not known, and those near the margin."""
+    y = block.labels()
+    within = known[(known >= block.first_row) & (known < block.first_row + len(y))]
+    unknown = np.ones(len(y), dtype=bool)
+    unknown[within - block.first_row] = False
+    rows = np.flatnonzero(unknown & near_margin(margins(svm, block.X, y)))
+    loss = _loss(svm, block.X[rows], y[rows]) if rows.size else 0.0
+    return loss, _Gathered(block.X[rows], y[rows], block.first_row + rows)
+
+
+def _penalty(svm: LinearSVC) -> float:
+    """Return ½‖w‖², with the intercept where LIBLINEAR counts it."""
+    value = float(np.sum(svm.coef_**2))
+    if svm.fit_intercept:
+        value += float(np.sum((np.asarray(svm.intercept_) / svm.intercept_scaling) ** 2))
+    return value / 2
+
+
+def _loss(svm: LinearSVC, X: Any, y: NDArray[Any]) -> float:
+    """Return C times the loss of rows, over all binary problems."""
+    slack = np.maximum(0.0, 1 - margins(svm, X, y))
+    losses = slack**2 if svm.loss == "squared_hinge" else slack
+    costs = row_costs(svm, y, classes=svm.classes_)
+    return float((costs * losses).sum())
+
+
+# Up to so many rows in blocks are gathered, so that any model can be trained on them.
+FEW_ROWS = 1000
+# Where labels are not known: the bound for many classes holds for two.
+_MANY_CLASSES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The rows that matter to a linear model.
+
+    Attributes
+    ----------
+    rows : Rows
+        Those rows, in memory.
+    model : estimator
+        The model, fitted.
+    classes : ndarray
+        All classes, none for a model that predicts numbers; the support may lack some.
+    costs : ndarray of shape (n_support, n_problems) or None
+        What the model multiplies the loss of each of the rows by; None where classes have
+        weights and labels are not known.
+    candidates : Rows
+        The rows among which the support was found: all rows, or, of blocks, the support alone.
+    converged : bool
+        Whether the model was trained to its optimum. If not, the rows may not be all that matter.
+    n_passes, optimality_gap : int, float, or None
+        Of rows in blocks: how often they were read, and the most by which the objective can exceed
+        the optimum, as a share of it.
+    """
+
+    rows: Rows
+    model: Any
+    classes: NDArray[Any]
+    costs: NDArray[np.float64] | None
+    candidates: Rows
+    converged: bool = True
+    n_passes: int | None = None
+    optimality_gap: float | None = None
+
+    @property
+    def loss(self) -> str:
+        """The name of the loss."""
+        return loss_of(self.model, len(self.classes) or _MANY_CLASSES)
+
+    @property
+    def kind(self) -> str:
+        """Which rows a certificate is for: "all" where none can be left out, or "support"."""
+        return "all" if self.loss in ALL_ROWS_MATTER else "support"
+
+    @property
+    def mu(self) -> float | None:
+        """The ridge of the bound for the model, on weighted rows; None if there is none.
+
+        A row of weight s times √s leaves the dual as it is, but for the convexity of its loss,
+        which is that of a row without weight. Weighted rows come divided by the largest root.
+        """
+        mu = ridge_of(self.loss, self.costs)
+        weights = self.rows.sample_weight
+        if mu is None or weights is None:
+            return mu
+        # Balanced classes may have been weighed with the weights of their rows.
+        balanced = isinstance(getattr(self.model, "class_weight", None), str)
+        return None if balanced else mu / float(weights.max())
+
+    @property
+    def target(self) -> ModelBound:
+        """What a certificate has to know of the model."""
+        return ModelBound(model_name(self.model), self.mu, self.loss == "hinge", self.converged)
+
+
+def every_row(rows: Rows, estimator: Any) -> Support:
+    """Return all rows in the place of support rows, with a model that is not trained.
+
+    Parameters
+    ----------
+    rows : Rows
+        With labels or without.
+    estimator : estimator
+        Unfitted linear model.
+    """
+    model, labels = clone(estimator), rows.y
+    is_weighted = getattr(model, "class_weight", None) is not None
+    if rows.in_blocks and is_weighted:
+        parts = rows.X.collect(attrgetter("y"))
+        labels = None if any(part is None for part in parts) else np.concatenate(parts)
+    if labels is not None:
+        classes = np.empty(0) if predicts_numbers(model) else np.unique(labels)
+        return Support(rows, model, classes, row_costs(model, labels), rows)
+    # All rows cost the same, unless classes differ.
+    costs = None if is_weighted else np.full((1, 1), cost_of(model))
+    return Support(rows, model, np.empty(0), costs, rows)
+
+
+def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
+    """Train a model, and return the rows that matter to it.
+
+    Parameters
+    ----------
+    rows : Rows
+        With labels, or numbers.
+    estimator : estimator or None
+        Unfitted linear model; None takes the default for this number of rows.
+    seed : int, default=0
+        Of the default model.
+    """
+    candidates = rows.together(FEW_ROWS)
+    if candidates is None:
+        return _in_blocks(rows, estimator, seed)
+    if candidates.y is None:
+        raise ValueError("y is None: a model needs labels.")
+    model = _unfitted(estimator, seed)
+    with one_thread():
+        converged = fit_converges(model, candidates.X, candidates.y, candidates.sample_weight)
+    chosen = support_rows(model, candidates.X, candidates.y)
+    return _taken(candidates, model, chosen, converged)
+
+
+def _taken(candidates: Rows, model: Any, chosen: NDArray[np.intp], converged: bool) -> Support:
+    """Return some of the rows as those that matter to a model."""
+    assert candidates.y is not None
+    costs = row_costs(model, candidates.y)[chosen]
+    classes = np.empty(0) if predicts_numbers(model) else np.unique(candidates.y)
+    return Support(candidates.take(chosen), model, classes, costs, candidates, converged)
+
+
+def grown(support: Support, places: NDArray[np.intp]) -> Support:
+    """Return the support with more rows of those in memory.
+
+    Parameters
+    ----------
+    support : Support
+        So far.
+    places : ndarray of int
+        Of the rows to take in.
+    """
+    union = np.union1d(support.rows.places, places)
+    chosen = np.flatnonzero(np.isin(support.candidates.places, union))
+    return _taken(support.candidates, support.model, chosen, support.converged)
+
+
+def _in_blocks(rows: Rows, estimator: Any, seed: int) -> Support:
+    found = cascade(rows.X, _unfitted(estimator, seed))
+    support = Rows(found.X, found.y, None, found.indices, rows.feature_names)
+    classes = found.svm.classes_
+    costs = row_costs(found.svm, found.y, classes=classes)
+    facts = found.converged, found.n_rounds, found.gap
+    return Support(support, found.svm, classes, costs, support, *facts)
+
+
+def _unfitted(estimator: Any, seed: int) -> Any:
+    return default_model(seed) if estimator is None else clone(estimator)

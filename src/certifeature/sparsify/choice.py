@@ -1,0 +1,229 @@
+"""Chosen columns and their scales."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certifeature.models import feature_weights
+from certifeature.rows.matrix import fingerprint
+
+__all__ = [
+    "ColumnChoice",
+    "EmptyChoiceError",
+    "Steps",
+    "as_column_choice",
+    "as_indices",
+]
+
+
+class EmptyChoiceError(ValueError):
+    """Chance left no feature at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps of BSS, which adds energy·vvᵀ to a matrix in each.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_steps,)
+        The feature of each step; one may come again.
+    energies : ndarray of shape (n_steps,)
+        How much of it is added.
+    coverage : ndarray of shape (n_components,) or None
+        Share of each direction that had to be covered; None for all of each.
+    """
+
+    features: NDArray[np.intp]
+    energies: NDArray[np.float64]
+    coverage: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnChoice:
+    """Chosen features and the scale of each: the matrix R of X·R.
+
+    Attributes
+    ----------
+    indices : ndarray of shape (n_chosen,)
+        Distinct feature indices in the order of their first pick.
+    weights : ndarray of shape (n_chosen,)
+        Positive scale of each chosen feature.
+    steps : Steps or None
+        How it came about, step by step; of BSS only.
+    reasons : ndarray of shape (n_chosen,) or None
+        Why each is in: "fixed", "trusted", "cover" or "next"; of `certifeature.BSSSelector` only.
+    """
+
+    indices: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    steps: Steps | None = None
+    reasons: NDArray[np.str_] | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the chosen features and their scales."""
+        return fingerprint(np.column_stack([self.indices, self.weights]))
+
+
+def as_column_choice(
+    selection: Any,
+    n_features: int,
+    *,
+    weights: Any = None,
+    feature_names: NDArray[Any] | None = None,
+) -> ColumnChoice:
+    """Return the columns and scales of a fitted selector, a mask, indices or names.
+
+    Where a selector tells why each column is in, so does the sample.
+
+    Parameters
+    ----------
+    selection : selector, or array-like
+        A fitted selector of this library or of scikit-learn, a boolean mask, indices or names. The
+        columns of a selector come best first, if it tells which are better.
+    n_features : int
+        Number of columns to select from.
+    weights : array-like of shape (n_selected,), default=None
+        Scales in the order of the selection, which is that of the columns for a selector of
+        scikit-learn. None takes those of the selector, or 1.
+    feature_names : ndarray of shape (n_features,), default=None
+        Names of the columns.
+
+    Examples
+    --------
+    >>> from sklearn.feature_selection import SelectKBest, f_classif
+    >>> X, y = [[0, 5, 1], [9, 6, 2], [1, 6, 8], [8, 7, 9]], [0, 0, 1, 1]
+    >>> as_column_choice(SelectKBest(f_classif, k=2).fit(X, y), 3).indices
+    array([2, 1])
+    """
+    if hasattr(selection, "get_support"):
+        indices = _chosen_by(selection, n_features, best_first=weights is None)
+    elif hasattr(selection, "steps"):
+        raise ValueError(
+            "a pipeline is no selection; give the selector in it, such as pipeline[0], and the "
+            "rows as that step gets them."
+        )
+    else:
+        indices = as_indices(selection, n_features, feature_names, "selection")
+    if not len(indices):
+        raise ValueError("the selection is empty; select at least one feature.")
+    if weights is not None:
+        scales = _as_weights(weights, len(indices))
+    elif hasattr(selection, "indices_") and hasattr(selection, "scales_"):
+        scales = np.asarray(selection.scales_)
+    else:
+        scales = np.ones(len(indices))
+    return ColumnChoice(indices, scales, reasons=getattr(selection, "reasons_", None))
+
+
+def _chosen_by(selector: Any, n_features: int, *, best_first: bool) -> NDArray[np.intp]:
+    """Return the columns that a fitted selector chose."""
+    mask = np.asarray(selector.get_support())
+    _check_width(len(mask), n_features)
+    if hasattr(selector, "indices_"):
+        return np.asarray(selector.indices_)
+    chosen = np.flatnonzero(mask)
+    if not best_first:
+        return chosen
+    scores = np.nan_to_num(_scores(selector, chosen, n_features), nan=-np.inf)
+    return chosen[np.argsort(-scores, kind="stable")]
+
+
+def _scores(selector: Any, chosen: NDArray[np.intp], n_features: int) -> NDArray[np.float64]:
+    """Return how a selector of scikit-learn rates its choice: all alike if it does not tell."""
+    model = getattr(selector, "estimator_", None)
+    if getattr(getattr(model, "coef_", None), "ndim", 0) == 2:
+        scores = feature_weights(model)
+    else:
+        scores = np.asarray(getattr(selector, "scores_", ()))
+    if scores.shape == (n_features,):
+        return scores[chosen]
+    return scores if scores.shape == chosen.shape else np.zeros(len(chosen))
+
+
+def as_indices(
+    features: Any, n_features: int, feature_names: NDArray[Any] | None, called: str
+) -> NDArray[np.intp]:
+    """Return the columns of a mask, of indices or of names.
+
+    Parameters
+    ----------
+    features : array-like
+        A boolean mask, indices or names; they may be none.
+    n_features : int
+        Number of columns to select from.
+    feature_names : ndarray of shape (n_features,) or None
+        Names of the columns.
+    called : str
+        What they are called in errors.
+    """
+    chosen = np.asarray(features)
+    if chosen.ndim != 1:
+        raise ValueError(
+            f"{called} must be a list of indices, names or booleans; got shape {chosen.shape}."
+        )
+    if chosen.dtype == bool:
+        _check_width(len(chosen), n_features)
+        return np.flatnonzero(chosen)
+    if not chosen.size:
+        return np.empty(0, dtype=np.intp)
+    if chosen.dtype.kind in "UOT":
+        return _by_name(chosen, feature_names, called)
+    if chosen.dtype.kind not in "iu":
+        raise ValueError(f"{called} has values of type {chosen.dtype}; give indices or names.")
+    if chosen.min() < 0 or chosen.max() >= n_features:
+        raise ValueError(
+            f"{called} names column {chosen.min() if chosen.min() < 0 else chosen.max()}, but X "
+            f"has columns 0 to {n_features - 1}."
+        )
+    if len(np.unique(chosen)) < len(chosen):
+        raise ValueError(f"{called} names a column twice; name each once.")
+    return chosen.astype(np.intp)
+
+
+def _by_name(
+    chosen: NDArray[Any], feature_names: NDArray[Any] | None, called: str
+) -> NDArray[np.intp]:
+    if feature_names is None:
+        raise ValueError(
+            f"{called} gives names, but X has none; pass a data frame, or indices instead."
+        )
+    places = {name: place for place, name in enumerate(feature_names)}
+    unknown = [str(name) for name in chosen if name not in places]
+    if unknown:
+        raise ValueError(f"X has no feature named {', '.join(unknown[:5])}.")
+    counts = Counter(feature_names)
+    ambiguous = [str(name) for name in chosen if counts[name] > 1]
+    if ambiguous:
+        raise ValueError(
+            f"X has several features named {', '.join(ambiguous[:5])}; give indices instead."
+        )
+    indices = np.array([places[name] for name in chosen], dtype=np.intp)
+    if len(np.unique(indices)) < len(indices):
+        raise ValueError(f"{called} names a column twice; name each once.")
+    return indices
+
+
+def _check_width(n_selection: int, n_features: int) -> None:
+    if n_selection != n_features:
+        raise ValueError(
+            f"the selection was made for {n_selection} features, but X has {n_features}."
+        )
+
+
+def _as_weights(weights: Any, n_selected: int) -> NDArray[np.float64]:
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n_selected,):
+        raise ValueError(
+            f"weights must have one scale for each of the {n_selected} selected features; "
+            f"got shape {weights.shape}."
+        )
+    if not np.isfinite(weights).all() or (weights <= 0).any():
+        raise ValueError("weights must be finite and positive; leave a feature out instead.")
+    return weights

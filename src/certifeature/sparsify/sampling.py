@@ -1,0 +1,134 @@
+"""Random choices of columns: by leverage scores, and uniformly."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from certifeature._validation import as_count
+from certifeature.basis.basis import as_vectors, check_orthonormal, squared_norms
+from certifeature.sparsify.choice import ColumnChoice, EmptyChoiceError
+
+__all__ = [
+    "leverage_sample",
+    "leverage_scores",
+    "uniform",
+]
+
+
+def leverage_scores(vectors: ArrayLike) -> NDArray[np.float64]:
+    """Return the squared norms of the rows of V; they sum to the number of its columns.
+
+    Parameters
+    ----------
+    vectors : array-like or ImplicitVectors of shape (n_features, n_components)
+        Orthonormal columns; row i belongs to feature i.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Scores between 0 and 1.
+
+    Examples
+    --------
+    >>> leverage_scores([[1.0, 0.0], [0.0, 0.6], [0.0, 0.8]])
+    array([1.  , 0.36, 0.64])
+    """
+    vectors = as_vectors(vectors)
+    check_orthonormal(vectors)
+    return squared_norms(vectors)
+
+
+def leverage_sample(
+    vectors: ArrayLike,
+    n_select: int,
+    *,
+    random_state: int | np.random.Generator | None = None,
+    replace: bool = True,
+) -> ColumnChoice:
+    r"""Sample features with probabilities p_i = ‖v_i‖²/ℓ, scaled so that M = VᵀRRᵀV averages to I.
+
+    Parameters
+    ----------
+    vectors : array-like or ImplicitVectors of shape (n_features, n_components)
+        Orthonormal columns; row i belongs to feature i.
+    n_select : int
+        Number of draws r; with ``replace=False`` a bound on the expected number of features.
+    random_state : int, Generator or None, default=None
+        Source of the draws.
+    replace : bool, default=True
+        True makes r independent draws; a feature drawn c times gets the scale √(c/(r·p_i)). False
+        tosses a coin for each feature, which comes up with probability q_i = min(1, r·p_i), and
+        scales by 1/√q_i.
+
+    Returns
+    -------
+    ColumnChoice
+        Chosen features, in the order of their first draw (coins: of their index), and scales.
+
+    Raises
+    ------
+    EmptyChoiceError
+        If no coin came up, which happens for very small n_select only. It is a ``ValueError``.
+
+    Examples
+    --------
+    >>> sample = leverage_sample([[1.0, 0.0], [0.0, 0.6], [0.0, 0.8]], 8, random_state=0)
+    >>> sorted(sample.indices.tolist())
+    [0, 1, 2]
+    """
+    scores = leverage_scores(vectors)
+    n_select = as_count("n_select", n_select)
+    rng = np.random.default_rng(random_state)
+    probabilities = scores / scores.sum()
+    if replace:
+        draws = rng.choice(len(scores), size=n_select, p=probabilities)
+        indices, first, counts = np.unique(draws, return_index=True, return_counts=True)
+        order = np.argsort(first)
+        indices, counts = indices[order], counts[order]
+        return ColumnChoice(indices, np.sqrt(counts / (n_select * probabilities[indices])))
+    chances = np.minimum(1.0, n_select * probabilities)
+    indices = np.flatnonzero(rng.random(len(scores)) < chances)
+    if not indices.size:
+        raise EmptyChoiceError(
+            f"no feature was chosen: with n_select={n_select} all {len(scores)} coins came up "
+            "tails. Ask for more features or use replace=True."
+        )
+    return ColumnChoice(indices, 1 / np.sqrt(chances[indices]))
+
+
+def uniform(
+    n_features: int, n_select: int, random_state: int | np.random.Generator | None = None
+) -> ColumnChoice:
+    """Draw features uniformly without replacement.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features d.
+    n_select : int
+        Number of features to draw, at most ``n_features``.
+    random_state : int, Generator or None, default=None
+        Source of the draws. The same seed gives nested samples: a smaller one is the beginning of
+        a larger one.
+
+    Returns
+    -------
+    ColumnChoice
+        With scales √(d/r), which make M = VᵀRRᵀV average to I.
+
+    Examples
+    --------
+    >>> from certifeature.sparsify import uniform
+    >>> sample = uniform(100, 4, random_state=0)
+    >>> len(set(sample.indices.tolist())), sample.weights.tolist()
+    (4, [5.0, 5.0, 5.0, 5.0])
+    """
+    n_select = as_count("n_select", n_select)
+    if n_select > n_features:
+        raise ValueError(
+            f"n_select={n_select} is more than the {n_features} features there are; "
+            f"ask for at most {n_features}."
+        )
+    indices = np.random.default_rng(random_state).permutation(n_features)[:n_select]
+    return ColumnChoice(indices, np.full(n_select, np.sqrt(n_features / n_select)))
