@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import eigh
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
 from sklearn.preprocessing import StandardScaler
@@ -200,7 +201,7 @@ def test_features_that_are_in_anyway_are_counted(selector, subject, binary, monk
     counts = (reasons == "fixed").sum(), (reasons == "trusted").sum()
     found = [selector.certificate_, certify(selector), certify(X, y, selector)]
     monkeypatch.setattr(_memory, "MAX_GRAM", 50)
-    found.append(certify(X, y, selector))
+    found.append(certify(X, y, clone(selector).fit(X, y)))
     assert found[-1].rank is None
     for certificate in found:
         assert (certificate.n_fixed, certificate.n_trusted) == counts

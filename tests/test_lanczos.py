@@ -7,7 +7,7 @@ from random_rows import random_rows
 from certifeature import _resources as _memory
 from certifeature import certify
 from certifeature.basis import exact_basis
-from certifeature.basis import leading as _lanczos
+from certifeature.basis import span as _lanczos
 from certifeature.certificate import measured as lanczos
 from certifeature.certificate.measured import measured_in_blocks, regularised_eigenvalues
 from certifeature.models.problem import ModelBound

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector
 from certifeature import _resources as _memory
-from certifeature.basis.leading import leading_basis
+from certifeature.basis.span import leading_basis
 from certifeature.rows import ArrayBlocks
 from certifeature.selectors import bss as covering
 
@@ -46,7 +46,7 @@ def dense_rows(X):
 def test_rows_are_what_is_inside_and_outside(dense, scale):
     X, _ = problem(0, dense=dense, scale=scale)
     basis = leading_basis(X, 12)
-    U, V = basis.outside.left, np.asarray(basis.vectors)
+    U, V = basis.residual.left, np.asarray(basis.vectors)
     np.testing.assert_allclose(U.T @ U, np.eye(12), atol=1e-12)
     np.testing.assert_allclose(V.T @ V, np.eye(12), atol=1e-9)
     np.testing.assert_allclose(
@@ -82,8 +82,8 @@ def test_bounds_of_what_is_outside(seed, dense, mu, scale):
     basis = leading_basis(X, 12)
     rng = np.random.default_rng(seed)
     chosen, scales = rng.choice(X.shape[1], 15, replace=False), rng.uniform(0.1, 3, 15)
-    share, energy, mixing, _ = basis.outside.tail(mu * scale**2, chosen, scales)
-    rows, U = dense_rows(X) / scale, basis.outside.left
+    share, energy, mixing, _ = basis.residual.tail(mu * scale**2, chosen, scales)
+    rows, U = dense_rows(X) / scale, basis.residual.left
     outside = rows - U @ (U.T @ rows)
     inner = outside @ outside.T
     assert share >= (1 - 1e-9) * np.linalg.norm(inner, 2) / (np.linalg.norm(inner, 2) + mu)

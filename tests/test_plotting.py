@@ -416,7 +416,7 @@ def test_every_kind_of_basis_is_found_again(
     selector = BSSSelector(estimator=estimator, **options).fit(X, y)
     display = SpectrumDisplay.from_estimator(selector, X, y, ax=ax)
     assert display.soft == (estimator is None)
-    steps = selector.fit_result_.sample.steps
+    steps = selector.fit_result_.columns.steps
     n_covered = selector.basis_.n_components if estimator else len(steps.coverage)
     assert display.eigenvalues.shape[1] == n_covered
     assert (display.lower < display.eigenvalues[:, 0]).all()

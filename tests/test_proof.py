@@ -39,8 +39,8 @@ from certifeature import (
 from certifeature import (
     _resources as _memory,
 )
-from certifeature.basis import leading as _lanczos
-from certifeature.basis.leading import _largest_ritz_value
+from certifeature.basis import span as _lanczos
+from certifeature.basis.span import _largest_ritz_value
 from certifeature.certificate import APriori
 from certifeature.datasets import make_relevant_features
 from certifeature.models import fit_model, hinge_objective, squared_hinge_objective

@@ -25,10 +25,10 @@ from certifeature.certificate import realised as realise
 from certifeature.certificate.certify import certificates_of
 from certifeature.rows.rows import as_rows
 from certifeature.selectors import bss as covering
+from certifeature.selectors import bss as order
 from certifeature.selectors import fit as pipeline
-from certifeature.selectors import ranking as order
 from certifeature.selectors.base import fitted_to_sizes
-from certifeature.selectors.fit import samples_of_sizes
+from certifeature.selectors.fit import Fit
 
 SIZES = [12, 40, 90]
 CERTIFIER = import_module("certifeature.certificate.certify")
@@ -242,10 +242,9 @@ class TestReuse:
 def test_choices_are_those_of_separate_fits(data):
     X, y = data
     selector = BSSSelector(SIZES[0]).fit(X, y)
-    samples = samples_of_sizes(
-        as_rows(X, y), selector._request(), selector._method().of_features(300, None), SIZES
-    )
-    for size, sample in zip(SIZES, samples, strict=True):
+    fit = Fit.of(as_rows(X, y), selector._options(300), selector._strategy().of_features(300, None))
+    for size in SIZES:
+        sample = fit.columns(size)
         alone = BSSSelector(size).fit(X, y)
         np.testing.assert_array_equal(sample.indices, alone.indices_)
         np.testing.assert_array_equal(sample.weights, alone.scales_)

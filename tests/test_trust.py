@@ -13,7 +13,7 @@ from certifeature.basis import exact_basis
 from certifeature.models import arom_scores, stable_scores
 from certifeature.rows import ArrayBlocks
 from certifeature.selectors import bss as covering
-from certifeature.selectors.ranking import LABELLED
+from certifeature.selectors.bss import LABELLED
 from certifeature.sparsify import bss
 
 PAPER = {"order": "leverage", "trust": 0, "rescale": "each"}
@@ -104,7 +104,7 @@ class TestTrust:
         svm = SVC(kernel="linear")
         selector = BSSSelector(40, order=("stable", "arom"), estimator=svm).fit(X, y)
         rows = selector.support_rows_
-        seed = selector._seed()
+        seed = selector._options(X.shape[1]).seed
         expected = stable_scores(svm, X[rows], y[rows], seed=seed)
         np.testing.assert_allclose(selector.trusted_scores_, expected)
         np.testing.assert_array_equal(selector.scores_, arom_scores(svm, X[rows], y[rows]))
@@ -170,7 +170,7 @@ class TestScales:
         """Otherwise a certificate would grow by scales that nobody asked for."""
         selector = BSSSelector(150, fixed_features=[3], order="coef", rescale="each").fit(*data)
         anyway = selector.reasons_ != "cover"
-        again = np.isin(selector.indices_, selector.fit_result_.sample.steps.features)
+        again = np.isin(selector.indices_, selector.fit_result_.columns.steps.features)
         np.testing.assert_array_equal(selector.scales_[anyway & ~again], 1)
         assert (selector.scales_[anyway & again] > 1).all()
 

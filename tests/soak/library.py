@@ -4,7 +4,7 @@ from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 from certifeature import _resources as _memory
-from certifeature.basis import leading as _leading
+from certifeature.basis import span as _leading
 from certifeature.certificate import measured as lanczos
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.models import (
@@ -19,7 +19,7 @@ from certifeature.models import (
 from certifeature.models import support as find
 from certifeature.models import support_rows as rows_of_support
 from certifeature.selectors import bss as covering
-from certifeature.selectors.ranking import ORDERS
+from certifeature.selectors.bss import ORDERS
 
 __all__ = [
     "ORDERS",
@@ -78,7 +78,7 @@ def leading_directions(X, n_components):
     basis = _leading.leading_basis(X, n_components)
     if basis is None:
         return None
-    outside = basis.outside
+    outside = basis.residual
     return outside.left, outside.singular_values, outside.tail, 2.0**-outside.exponent
 
 

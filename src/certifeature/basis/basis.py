@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,12 +14,11 @@ from scipy import linalg, sparse
 from certifeature import _resources as _memory
 from certifeature.rows.matrix import SMALLEST_NORM, column_norms, scaled_back
 
-if TYPE_CHECKING:
-    from certifeature.basis.leading import Residual
-
 __all__ = [
+    "FAILURE",
     "Basis",
     "ImplicitVectors",
+    "Residual",
     "RowSpace",
     "Vectors",
     "as_vectors",
@@ -258,6 +257,8 @@ def _spectrum(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
 _PROBES = 4
 # How far kernels take columns for orthonormal.
 _ORTHONORMAL = 1e-8
+# Probability that a bound by Lanczos' method fails.
+FAILURE = 0.01
 # Share of a column that rounding may account for, with room to spare for sums of many values.
 _LAST_DIGITS = 256 * float(np.finfo(np.float64).eps)
 
@@ -440,6 +441,101 @@ class RowSpace:
 
 
 @dataclass(frozen=True, eq=False)
+class Residual:
+    r"""What rows X = UΣVᵀ + Y have beside some directions V, where UᵀY = 0.
+
+    All numbers are those of rows over a power of 2.
+
+    Attributes
+    ----------
+    left : ndarray of shape (n_samples, n_components)
+        U, with orthonormal columns.
+    singular_values : ndarray of shape (n_components,)
+        Σ.
+    columns : ndarray or CSR array of shape (n_features, n_samples)
+        Xᵀ.
+    exponent : int
+        Of the power of 2.
+    energies : ndarray of shape (n_features,)
+        Share of the squared norm of each column that is not outside.
+    mixed : ndarray of shape (n_components, n_components)
+        RᵀR, with R = XXᵀU − UΣ² = YVΣ, which is not zero, for V need not be singular vectors.
+    square : float
+        A number that ‖Y‖² is not above.
+    rounding : float
+        A number that no rounding error of a product with XXᵀ and orthonormal columns is above.
+    n_others : int
+        About how many directions are outside: as many as distinct rows, or columns, allow.
+    probability : float
+        With which that holds.
+    """
+
+    left: FloatArray
+    singular_values: FloatArray
+    columns: Any
+    exponent: int
+    energies: FloatArray
+    mixed: FloatArray
+    square: float
+    rounding: float
+    n_others: int
+    probability: float = 1 - FAILURE
+
+    @property
+    def typical_values(self) -> FloatArray:
+        """Singular values for the directions outside, all alike, with their energy in all."""
+        values = self.columns.data if sparse.issparse(self.columns) else self.columns
+        energy = float(np.sum(values**2) - np.sum(self.singular_values**2))
+        typical = min(np.sqrt(max(energy, 0.0) / self.n_others), self.singular_values[-1])
+        return np.asarray(scaled_back(np.full(self.n_others, typical), self.exponent))
+
+    @np.errstate(over="ignore", under="ignore", divide="ignore")
+    def tail(
+        self, mu: float, indices: NDArray[np.intp], scales: FloatArray
+    ) -> tuple[float, float, float, float]:
+        """Return what a ridge μ makes of what is outside, where columns are chosen and scaled.
+
+        Parameters
+        ----------
+        mu : float
+            The ridge.
+        indices : ndarray of int
+            Columns.
+        scales : ndarray
+            What each is multiplied by.
+
+        Returns
+        -------
+        share, energy, mixing, rounding
+            Bounds of ‖Y‖²/(‖Y‖² + μ), and of the largest eigenvalue of HỸỸᵀH with
+            H = (YYᵀ + μI)^−½ and Ỹ what the chosen and scaled columns have outside; an η for
+            which XXᵀ + μI ≼ (1 + η)(UΣ²Uᵀ + YYᵀ + μI); and a bound of the rounding errors of the
+            chosen and scaled rows of V.
+        """
+        ridge = float(np.ldexp(mu, -2 * self.exponent))
+        share = self.square / (self.square + ridge)
+        chosen = self.columns[indices]
+        gram = chosen @ chosen.T
+        gram = gram.toarray() if sparse.issparse(gram) else gram
+        along = chosen @ self.left
+        # Rounding may not make it too small.
+        slack = 8 * (len(gram) + len(self.left)) * _EPS * float(scales**2 @ gram.diagonal())
+        gram = scales[:, None] * (gram - along @ along.T) * scales
+        energy = (max(0.0, float(np.linalg.eigvalsh(gram)[-1])) + slack) / ridge
+        energy = min(energy, float(scales.max()) ** 2 * share)
+        roots = np.sqrt(self.singular_values**2 + ridge)
+        mixed = float(np.linalg.eigvalsh(self.mixed / np.outer(roots, roots))[-1])
+        weakest = float(roots[-1])
+        mixed = np.sqrt(max(mixed, 0.0)) + self.rounding / weakest
+        mixing = min(1.0, float(mixed / np.sqrt(ridge)))
+        # The columns of V are orthonormal but for rounding, too.
+        mixing += (1 + mixing) * self.rounding / weakest**2
+        values = self.columns.data if sparse.issparse(self.columns) else self.columns
+        of_vectors = self.rounding / float(np.linalg.norm(values)) / self.singular_values[-1]
+        return share, energy, float(mixing), float(scales.max()) * float(of_vectors)
+
+
+@dataclass(frozen=True, eq=False)
 class Basis:
     """Orthonormal directions that span the rows of a data matrix, or the most of them.
 
@@ -458,8 +554,8 @@ class Basis:
         huge values that can be much of a small one, and certificates count it.)
     left_out : float or None
         Norm of what the data have outside the span, None where it was not computed.
-    outside : Residual or None
-        For leading directions only, what is known of the others.
+    residual : Residual or None
+        What the rows have outside leading directions.
     """
 
     vectors: Vectors
@@ -467,7 +563,7 @@ class Basis:
     rank: int | None
     exact: bool
     left_out: float | None
-    outside: Residual | None = None
+    residual: Residual | None = None
 
     @classmethod
     def of_rows(cls, space: RowSpace, exponent: int) -> Basis:
@@ -511,9 +607,9 @@ class Basis:
     @property
     def spectrum(self) -> FloatArray:
         """Singular values, with typical ones for directions that are not here."""
-        if self.outside is None:
+        if self.residual is None:
             return self.singular_values
-        return np.concatenate([self.singular_values, self.outside.typical_values])
+        return np.concatenate([self.singular_values, self.residual.typical_values])
 
     def turned(self, axes: FloatArray) -> Basis:
         """Return some combinations of the directions.

@@ -1,4 +1,4 @@
-"""Certificates of given choices."""
+"""Certificates of choices of columns, by whatever method."""
 
 from __future__ import annotations
 
@@ -23,78 +23,95 @@ from certifeature.rows.rows import Rows, as_rows
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
 
-__all__ = [
-    "Certifier",
-    "certificates_of",
-    "certify",
-    "measured",
-    "model_of",
-    "with_realised",
-    "with_realised_by",
-]
+__all__ = ["Certifier", "certificates_of", "certify"]
 
 
 class Certifier:
-    """Certifies selections by anything, for one model and the rows that matter to it.
+    """Certifies choices of columns for one model and the rows that determine it.
+
+    The model on all columns is trained once, and its objective, margin and radius are computed
+    once, however many choices are certified.
 
     Parameters
     ----------
-    X, y
-        As `certify` takes them.
-    estimator : estimator or None
-        The linear model.
-    rows : {"support", "all"}
-        Which rows to certify for.
+    support : Support
+        The rows and the model.
+    kind : {"support", "all"}
+        Which rows of the data they are.
+    all_rows : Rows or None, default=None
+        The rows among which the support vectors were found, if they are at hand.
     """
 
-    def __init__(self, X: Any, y: Any, estimator: Any, rows: str) -> None:
-        if estimator is not None:
-            check_model(estimator)
-        self._estimator, self._which = estimator, rows
-        self._all_rows = as_rows(X, y, real_valued=predicts_numbers(estimator))
-        if rows == "support" and y is None and not self._all_rows.in_blocks:
-            raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
+    def __init__(self, support: Support, kind: str, all_rows: Rows | None = None) -> None:
+        self.support, self.all_rows, self._kind = support, all_rows, kind
 
-    def sample_of(self, selection: Any, weights: Any = None) -> ColumnChoice:
-        """Return the columns and scales of a selection from the rows, or raise."""
-        all_rows = self._all_rows
-        return as_column_choice(
-            selection, all_rows.n_features, weights=weights, feature_names=all_rows.feature_names
-        )
-
-    def certificate(self, sample: ColumnChoice, promised_by: Any, *, realised: bool) -> Certificate:
-        """Return the certificate of a selection.
+    @classmethod
+    def of_data(cls, X: Any, y: Any, estimator: Any, rows: str, fitted: Any = None) -> Certifier:
+        """Train the model, unless a selector that was fitted to the same data has done so.
 
         Parameters
         ----------
-        sample : ColumnChoice
-            The selection.
-        promised_by : object
-            What made it, and may have promised something; None if there is no such promise.
-        realised : bool
-            Whether to compute the third layer, too.
+        X, y, estimator, rows
+            As `certify` takes them.
+        fitted : selector, default=None
+            A fitted selector.
         """
-        certificate = self._measurable.certificate(sample)
-        certificate = replace(certificate, a_priori=_promise_of(promised_by, self._found))
+        if estimator is not None:
+            check_model(estimator)
+        all_rows = as_rows(X, y, real_valued=predicts_numbers(estimator))
+        if rows == "all":
+            model = default_model(0) if estimator is None else estimator
+            return cls(every_row(all_rows, model), "all", all_rows)
+        if y is None and not all_rows.in_blocks:
+            raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
+        support = _support_found_by(fitted, all_rows, estimator)
+        if support is None:
+            support = find_support(all_rows, estimator)
+        return cls(support, support.kind, all_rows)
+
+    def columns_of(self, selection: Any, weights: Any = None) -> ColumnChoice:
+        """Return the columns and scales of a selection from the rows."""
+        rows = self.support.rows if self.all_rows is None else self.all_rows
+        return as_column_choice(
+            selection, rows.n_features, weights=weights, feature_names=rows.feature_names
+        )
+
+    def certificate(
+        self, columns: ColumnChoice, promised_by: Any = None, *, realised: bool = True
+    ) -> Certificate:
+        """Return the certificate of a choice.
+
+        Parameters
+        ----------
+        columns : ColumnChoice
+            Chosen columns and their scales.
+        promised_by : selector, default=None
+            The fitted selector that made the choice, whose a priori bound is taken over if it was
+            for the same rows and the same model.
+        realised : bool, default=True
+            Whether to compute the objectives, margins and radii too.
+        """
+        known: Any = getattr(promised_by, "fit_result_", None)
+        support = getattr(known, "support", None)
+        if support and known.certificate.exact and support.rows is self.support.rows:
+            certificate: Certificate = known.certificate
+        else:
+            certificate = self._measurable.certificate(columns)
+            certificate = replace(certificate, a_priori=_promise_of(known, self.support))
         if not realised:
             return certificate
-        return with_realised_by(self._yardstick, certificate, sample, self._all_rows)
-
-    @cached_property
-    def _found(self) -> Support:
-        if self._which == "support":
-            return find_support(self._all_rows, self._estimator)
-        model = default_model(0) if self._estimator is None else self._estimator
-        return every_row(self._all_rows, model)
+        if certificate.rows == "support" and self.all_rows is not None:
+            unproven = unproven_rows(self.support, columns, self.all_rows)
+            certificate = replace(certificate, covers_all_rows=not unproven.size)
+        return certificate.with_realised(self._full_model.realised(columns, certificate))
 
     @cached_property
     def _measurable(self) -> Measurable:
-        kind = "all" if self._which == "all" else self._found.kind
-        return Measurable.of_support(self._found, kind)
+        return Measurable.of_support(self.support, self._kind)
 
     @cached_property
-    def _yardstick(self) -> FullModel:
-        return FullModel(self._found)
+    def _full_model(self) -> FullModel:
+        return FullModel(self.support)
 
 
 def certificates_of(
@@ -105,68 +122,50 @@ def certificates_of(
     Parameters
     ----------
     selectors : iterable of selectors
-        They may differ in the number of features that they choose.
+        Selectors that may differ in the number of features that they choose.
     X, y
         The data.
     realised : bool
-        Whether to compute the third layer, too.
+        Whether to compute the objectives, margins and radii too.
     """
     certifier: Certifier | None = None
-    yardstick: FullModel | None = None
     for selector in selectors:
-        selection = getattr(selector, "fit_result_", None)
-        if selection is None or selection.support is None or not selection.certificate.exact:
-            if certifier is None:
+        result = getattr(selector, "fit_result_", None)
+        if result is None or result.support is None or not result.certificate.exact:
+            result = None
+        if certifier is None or (result and certifier.support.rows is not result.rows):
+            if result is None:
                 which = "support" if getattr(selector, "supervised", True) else "all"
-                certifier = Certifier(X, y, model_of(selector), which)
-            yield certifier.certificate(certifier.sample_of(selector), selector, realised=realised)
-            continue
-        # The selector has trained the model, and knows the rows that matter to it.
-        certificate = selection.certificate
-        if realised:
-            if yardstick is None or yardstick.found.rows is not selection.rows:
-                yardstick = FullModel(selection.support)
-            layer = yardstick.realised(selection.sample, certificate)
-            certificate = certificate.with_realised(layer)
-        yield certificate
+                certifier = Certifier.of_data(X, y, _model_of(selector), which)
+            else:
+                certifier = Certifier(result.support, result.certificate.rows)
+        columns = certifier.columns_of(selector) if result is None else result.columns
+        yield certifier.certificate(columns, selector, realised=realised)
 
 
-def with_realised_by(
-    yardstick: FullModel, certificate: Certificate, sample: ColumnChoice, all_rows: Rows
-) -> Certificate:
-    """Return the certificate with what is realised, and whether it covers all rows.
-
-    Parameters
-    ----------
-    yardstick : FullModel
-        What all features attain on the rows that the certificate is for.
-    certificate : Certificate
-        What is promised and measured.
-    sample : ColumnChoice
-        The selection.
-    all_rows : Rows
-        The rows among which those of the certificate were found.
-    """
-    if certificate.rows == "support":
-        unproven = unproven_rows(yardstick.found, sample, all_rows)
-        certificate = replace(certificate, covers_all_rows=not unproven.size)
-    return certificate.with_realised(yardstick.realised(sample, certificate))
-
-
-def model_of(selector: Any) -> Any:
+def _model_of(selector: Any) -> Any:
     """Return the unfitted model that a selector of this library chose for; None for any other."""
     return selector.estimator if hasattr(selector, "scales_") else None
 
 
-def _promise_of(selection: Any, found: Support) -> APriori | None:
-    """Return what the selector promised, if it was for these rows and for this model."""
-    known, rows = getattr(getattr(selection, "fit_result_", None), "rows", None), found.rows
-    if known is None or rows.in_blocks or not same_values(known.X, rows.X):
+def _support_found_by(selector: Any, rows: Rows, estimator: Any) -> Support | None:
+    """Return the support that a selector found, if it was fitted to these rows and this model."""
+    result: Any = getattr(selector, "fit_result_", None)
+    support: Support | None = getattr(result, "support", None)
+    if support is None or rows.in_blocks or result.fingerprint != rows.fingerprint:
         return None
-    if known.sample_weight is not None:
+    is_same = estimator is None or str(selector.estimator) == str(estimator)
+    return support if is_same else None
+
+
+def _promise_of(known: Any, found: Support) -> APriori | None:
+    """Return the promise of a fit, if it was for these rows and for this model."""
+    if known is None or known.rows is None or found.rows.in_blocks:
         return None
-    promise: APriori | None = selection.certificate_.a_priori
-    regularised = selection.certificate_.regularised
+    if not same_values(known.rows.X, found.rows.X) or known.rows.sample_weight is not None:
+        return None
+    promise: APriori | None = known.certificate.a_priori
+    regularised = known.certificate.regularised
     is_same = regularised is not None and regularised.mu == found.mu
     if is_same and (regularised.hinge_kept is not None) != found.target.hinge:
         is_same = False
@@ -258,71 +257,37 @@ def certify(
             "without weights, or leave cv out."
         )
     if selection is None:
-        return _known(getattr(X, "selector_", X), realised)
-    # A search for the size has a selector that it found; in folds, the search is repeated.
+        return _certificate_of_fit(getattr(X, "selector_", X), realised)
+    # BSSSelectorCV has a selector of the size that it found; in folds, the search is repeated.
     repeatable, selection = selection, getattr(selection, "selector_", selection)
     if estimator is None:
-        estimator = model_of(selection)
-    certifier = Certifier(X, y, estimator, rows)
-    sample = certifier.sample_of(selection, weights)
+        estimator = _model_of(selection)
+    certifier = Certifier.of_data(X, y, estimator, rows, fitted=selection)
+    columns = certifier.columns_of(selection, weights)
     new_data = None
     if cv is not None:
         new_data = new_data_errors(X, y, repeatable, model=estimator, cv=cv, n_jobs=n_jobs)
     promised_by = selection if weights is None else None
-    certificate = certifier.certificate(sample, promised_by, realised=realised)
+    certificate = certifier.certificate(columns, promised_by, realised=realised)
     return replace(certificate, new_data=new_data)
 
 
-def _known(selector: Any, realised: bool) -> Certificate:
-    """Return the certificate of a fitted selector, with what is realised added."""
-    selection = getattr(selector, "fit_result_", None)
-    if selection is None:
+def _certificate_of_fit(selector: Any, realised: bool) -> Certificate:
+    """Return the certificate of a fitted selector, with the realised layer added."""
+    result = getattr(selector, "fit_result_", None)
+    if result is None:
         raise ValueError(
             f"{type(selector).__name__} alone is no fitted selector of this library; "
             "give certify(X, y, selection) for any other selection."
         )
-    certificate: Certificate = selection.certificate
+    certificate: Certificate = result.certificate
     if not realised:
         return certificate
-    rows = selection.rows
+    rows = result.rows
     if rows is None or rows.sample_weight is not None:
         raise ValueError(
             "the selector was fitted to rows in blocks, which are gone, or to weighted rows; give "
             "certify(X, y, selector), or realised=False."
         )
-    found = selection.support or Support(rows, None, np.empty(0), None, rows)
-    return certificate.with_realised(FullModel(found).realised(selection.sample, certificate))
-
-
-def with_realised(
-    certificate: Certificate, found: Support, sample: ColumnChoice, all_rows: Rows
-) -> Certificate:
-    """Return the certificate with what is realised, and whether it covers all rows.
-
-    Parameters
-    ----------
-    certificate : Certificate
-        What is promised and measured.
-    found : Support
-        The rows that it is for, and their SVM on all features.
-    sample : ColumnChoice
-        The selection.
-    all_rows : Rows
-        The rows among which the support was found.
-    """
-    return with_realised_by(FullModel(found), certificate, sample, all_rows)
-
-
-def measured(found: Support, sample: ColumnChoice, kind: str) -> Certificate:
-    """Return the second layer for rows in memory or in blocks.
-
-    Parameters
-    ----------
-    found : Support
-        The rows, and their SVM.
-    sample : ColumnChoice
-        The selection.
-    kind : {"support", "all"}
-        What the rows are.
-    """
-    return Measurable.of_support(found, kind).certificate(sample)
+    support = result.support or Support(rows, None, np.empty(0), None, rows)
+    return certificate.with_realised(FullModel(support).realised(result.columns, certificate))

@@ -14,27 +14,29 @@ from scipy import sparse
 from certifeature import _resources as _memory
 from certifeature._progress import phase
 from certifeature.basis import Basis, exact_basis
-from certifeature.basis.leading import FAILURE, LargestEigenvalue, largest_eigenvalue
-from certifeature.basis.span import RowSummary
+from certifeature.basis.basis import FAILURE
+from certifeature.basis.span import LargestEigenvalue, RowSummary, largest_eigenvalue
 from certifeature.certificate.certificate import Certificate, Regularised
 from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support
 from certifeature.rows.blocks import Block, RowBlocks
-from certifeature.rows.matrix import fingerprint, scaled_columns
+from certifeature.rows.matrix import (
+    exponent_of,
+    fingerprint,
+    scaled_columns,
+    stored_values,
+    times_power_of_two,
+)
 from certifeature.sparsify import ColumnChoice
 
 __all__ = [
     "STEPS",
     "Measurable",
-    "basis_pays",
     "bound_in_memory",
-    "certificate_by_products",
     "extreme_eigenvalues",
     "hinge_kept",
     "left_out_factors",
-    "measured_certificate",
     "measured_in_blocks",
-    "n_kept",
     "operator_rounding",
     "regularised_eigenvalues",
     "soft_bound",
@@ -46,51 +48,6 @@ FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
-
-
-def measured_certificate(
-    basis: Basis, sample: ColumnChoice, rows: str, n_rows: int, target: ModelBound
-) -> Certificate:
-    """Return the second layer for rows whose basis is known, and a model that may be any."""
-    n_features = len(basis.vectors)
-    bounds = (
-        extreme_eigenvalues(basis, sample) if basis.exact else without_basis(sample, n_features)
-    )
-    regularised = None
-    if target.mu is not None:
-        regularised = regularised_eigenvalues(basis, sample, target.mu, n_rows)
-    if regularised is not None:
-        flat = _with_ridge(basis, sample, bounds[0], regularised.mu)
-        regularised = replace(
-            regularised,
-            lambda_min=max(regularised.lambda_min, flat),
-            lambda_max=min(regularised.lambda_max, max(1.0, float(sample.weights.max()) ** 2)),
-        )
-        if target.hinge:
-            kept = _hinge_kept(basis, sample, bounds[0], regularised.mu)
-            regularised = replace(regularised, hinge_kept=max(kept, hinge_kept(regularised)))
-    sizes = (n_rows, basis.rank, n_features, len(sample.indices))
-    n_fixed, n_trusted = n_kept(sample)
-    return Certificate(
-        rows,
-        *sizes,
-        basis.exact,
-        *bounds,
-        regularised,
-        n_fixed=n_fixed,
-        n_trusted=n_trusted,
-        model=target.name,
-        converged=target.converged,
-    )
-
-
-def basis_pays(n_directions: int, n_chosen: int) -> bool:
-    """Tell whether a basis is quick to find, or there is something that only a basis can prove.
-
-    Without one there is a bound with a ridge, by products with the rows. λ is zero where fewer
-    features are chosen than there are directions, unless these are fewer than rows and columns.
-    """
-    return n_directions <= _memory.MAX_QUICK_GRAM or n_chosen >= n_directions
 
 
 def hinge_kept(regularised: Regularised) -> float:
@@ -136,13 +93,6 @@ def left_out_factors(basis: Basis, sample: ColumnChoice, mu: float) -> tuple[flo
     if not np.isfinite(missed) or not share < 1:
         return 0.0, np.inf
     return (1 - share) / (1 + missed**2), 1 + share + share**2
-
-
-def n_kept(sample: ColumnChoice) -> tuple[int, int]:
-    """Return how many features of a sample are fixed, and how many are trusted."""
-    if sample.reasons is None:
-        return 0, 0
-    return int((sample.reasons == "fixed").sum()), int((sample.reasons == "trusted").sum())
 
 
 def extreme_eigenvalues(basis: Basis, sample: ColumnChoice) -> tuple[float, float]:
@@ -213,42 +163,6 @@ def _rounding(basis: Basis, sample: ColumnChoice) -> float:
 _MAX_CERTAIN_ROWS, _QUICK_GRAM, _NEARLY = 1500, 1e8, 1.01
 
 
-def certificate_by_products(
-    rows: Any, sample: ColumnChoice, kind: str, n_rows: int, target: ModelBound
-) -> Certificate:
-    """Return the second layer for rows with too many directions for a basis.
-
-    Parameters
-    ----------
-    rows : ndarray, CSR array or RowBlocks
-        Rows.
-    sample : ColumnChoice
-        Chosen columns and their scales.
-    kind : {"support", "all"}
-        What the rows are.
-    n_rows : int
-        Their number.
-    target : ModelBound
-        The model, which may be any.
-    """
-    n_features = rows.n_features if isinstance(rows, RowBlocks) else rows.shape[1]
-    n_fixed, n_trusted = n_kept(sample)
-    return Certificate(
-        kind,
-        n_rows,
-        None,
-        n_features,
-        len(sample.indices),
-        True,
-        *without_basis(sample, n_features),
-        soft_bound(rows, sample, target),
-        n_fixed=n_fixed,
-        n_trusted=n_trusted,
-        model=target.name,
-        converged=target.converged,
-    )
-
-
 def soft_bound(rows: Any, sample: ColumnChoice, target: ModelBound) -> Regularised | None:
     """Bound the eigenvalues for a model; None if it is none that a ridge serves.
 
@@ -283,7 +197,11 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
     largest = max(1.0, float(sample.weights.max()) ** 2)
     if len(sample.indices) == X.shape[1] and (sample.weights == 1).all():
         return Regularised(float(mu), 1.0, 1.0)
-    rows, chosen, ridge = _scaled_down(X, sample, mu)
+    exponent = exponent_of(X)
+    rows = times_power_of_two(X, -exponent)
+    chosen = scaled_columns(rows[:, sample.indices], sample.weights)
+    with np.errstate(over="ignore", under="ignore"):
+        ridge = float(np.ldexp(mu, -2 * exponent))
     if not np.isfinite(ridge):
         # Beside such a ridge the rows are nothing.
         return Regularised(float(mu), 1.0, largest)
@@ -291,7 +209,9 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
     gram = gram.toarray() if sparse.issparse(gram) else gram
     n_chosen = len(gram)
     top = float(np.abs(gram).sum(axis=1).max())
-    rounding = operator_rounding(n_chosen + _longest_row(rows), _square_norm(rows), top, ridge)
+    rounding = operator_rounding(
+        n_chosen + _longest_row(rows), float(np.sum(stored_values(rows) ** 2)), top, ridge
+    )
     # Equal columns of large scales would have no inverse, either.
     if not np.isfinite(rounding) or n_chosen * _EPS * top >= ridge:
         return Regularised(float(mu), 0.0, largest)
@@ -352,27 +272,9 @@ def _certain_growth(
     return None
 
 
-def _scaled_down(X: Any, sample: ColumnChoice, mu: float) -> tuple[Any, Any, float]:
-    """Return rows over a power of 2, the chosen columns of these, and μ to suit."""
-    values = X.data if sparse.issparse(X) else X
-    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
-    values = np.ldexp(values, -exponent)
-    rows = values
-    if sparse.issparse(X):
-        rows = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
-    with np.errstate(over="ignore", under="ignore"):
-        ridge = float(np.ldexp(mu, -2 * exponent))
-    return rows, scaled_columns(rows[:, sample.indices], sample.weights), ridge
-
-
 def _longest_row(X: Any) -> int:
     """Return the number of values in the longest row, which may all be rounded."""
     return int(np.diff(X.indptr).max()) if sparse.issparse(X) else int(X.shape[1])
-
-
-def _square_norm(X: Any) -> float:
-    values = X.data if sparse.issparse(X) else X
-    return float(np.sum(values**2))
 
 
 # Steps of Lanczos' method; each takes two passes over rows in blocks, after two for all of them.
@@ -490,18 +392,15 @@ def _add(function: Callable[[Block], FloatArray], total: _Sum, block: Block) -> 
 
 def _size(block: Block) -> tuple[int, float, str]:
     """Return the exponent of a block's largest value, its squared norm without that, a digest."""
-    values = block.X.data if sparse.issparse(block.X) else block.X.ravel()
-    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
-    return exponent, float(np.sum(np.ldexp(values, -exponent) ** 2)), fingerprint(block.X)
+    exponent = exponent_of(block.X)
+    square = float(np.sum(np.ldexp(stored_values(block.X), -exponent) ** 2))
+    return exponent, square, fingerprint(block.X)
 
 
 def _gram_in_blocks(columns: NDArray[np.intp], exponent: int, block: Block) -> FloatArray:
-    part = block.X[:, columns]
-    if sparse.issparse(part):
-        part.data = np.ldexp(part.data, -exponent)
-        return np.asarray((part.T @ part).toarray())
-    part = np.ldexp(part, -exponent)
-    return np.asarray(part.T @ part)
+    part = times_power_of_two(block.X[:, columns], -exponent)
+    gram = part.T @ part
+    return np.asarray(gram.toarray() if sparse.issparse(gram) else gram)
 
 
 def _product(V: FloatArray, exponent: int, block: Block) -> FloatArray:
@@ -511,16 +410,16 @@ def _product(V: FloatArray, exponent: int, block: Block) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Measurable:
-    """Rows that selections are measured by; a basis is found once, if it is needed.
+    """Rows that choices of columns are measured on; their basis is computed once, if needed.
 
     Attributes
     ----------
-    X : ndarray, CSR array or RowBlocks of shape (n_samples, n_features)
-        Rows, or others with the same inner products of columns.
+    X : ndarray, CSR array, RowBlocks or None
+        Rows, or others with the same inner products of columns; None if only a basis is known.
     kind : {"support", "all"}
-        What the rows are.
+        Which rows of the data they are.
     n_rows : int
-        Their number.
+        Number of rows.
     target : ModelBound
         The model, which may be any.
     """
@@ -540,15 +439,80 @@ class Measurable:
             X = RowSummary(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
         return cls(X, kind, n_rows, found.target)
 
-    def certificate(self, sample: ColumnChoice) -> Certificate:
-        """Return the second layer, by whichever way is quick and proves most."""
-        if not isinstance(self.X, RowBlocks):
-            n_directions = min(self.X.shape)
-            if n_directions <= _memory.MAX_GRAM and basis_pays(n_directions, len(sample.indices)):
-                return measured_certificate(
-                    self._basis, sample, self.kind, self.n_rows, self.target
-                )
-        return certificate_by_products(self.X, sample, self.kind, self.n_rows, self.target)
+    def certificate(self, columns: ColumnChoice, basis: Basis | None = None) -> Certificate:
+        """Return the measured certificate of a choice, by whichever way is quick and proves most.
+
+        Parameters
+        ----------
+        columns : ColumnChoice
+            Chosen columns and their scales.
+        basis : Basis, default=None
+            Directions of the rows, where they are known already.
+        """
+        if basis is None or not (basis.exact or self.X is None):
+            basis = self._quick_basis(len(columns.indices))
+        if basis is None:
+            X = self.X
+            n_features = X.n_features if isinstance(X, RowBlocks) else X.shape[1]
+            rank, exact, bounds = None, True, without_basis(columns, n_features)
+            regularised = soft_bound(X, columns, self.target)
+        else:
+            n_features, rank, exact = len(basis.vectors), basis.rank, basis.exact
+            measured = extreme_eigenvalues(basis, columns) if exact else None
+            bounds = measured or without_basis(columns, n_features)
+            regularised = self._regularised(basis, columns, bounds[0])
+        reasons = np.empty(0) if columns.reasons is None else columns.reasons
+        return Certificate(
+            self.kind,
+            self.n_rows,
+            rank,
+            n_features,
+            len(columns.indices),
+            exact,
+            *bounds,
+            regularised,
+            n_fixed=int((reasons == "fixed").sum()),
+            n_trusted=int((reasons == "trusted").sum()),
+            model=self.target.name,
+            converged=self.target.converged,
+        )
+
+    def lambda_min(self, columns: ColumnChoice, basis: Basis, *, soft: bool) -> float:
+        """Return λ of a choice: with the model's ridge if ``soft``, else for all directions."""
+        bounds, mu = None, self.target.mu
+        if soft and mu is not None:
+            bounds = regularised_eigenvalues(basis, columns, mu, self.n_rows)
+            if bounds is None and self.X is not None:
+                bounds = soft_bound(self.X, columns, self.target)
+        return extreme_eigenvalues(basis, columns)[0] if bounds is None else bounds.lambda_min
+
+    def _regularised(self, basis: Basis, columns: ColumnChoice, flat: float) -> Regularised | None:
+        """Return the bounds for the model, given the bound λ for all directions."""
+        mu = self.target.mu
+        found = mu and regularised_eigenvalues(basis, columns, mu, self.n_rows)
+        if not mu or not found:
+            return None
+        found = replace(
+            found,
+            lambda_min=max(found.lambda_min, _with_ridge(basis, columns, flat, mu)),
+            lambda_max=min(found.lambda_max, max(1.0, float(columns.weights.max()) ** 2)),
+        )
+        if self.target.hinge:
+            kept = max(_hinge_kept(basis, columns, flat, mu), hinge_kept(found))
+            found = replace(found, hinge_kept=kept)
+        return found
+
+    def _quick_basis(self, n_chosen: int) -> Basis | None:
+        """Return a basis where it is quick to compute, or proves what nothing else does.
+
+        Products with the rows give a bound with a ridge. λ is zero where fewer columns are chosen
+        than there are directions, unless these are fewer than rows and columns.
+        """
+        if isinstance(self.X, RowBlocks):
+            return None
+        n_directions = min(self.X.shape)
+        quick = n_directions <= _memory.MAX_QUICK_GRAM or n_chosen >= n_directions
+        return self._basis if quick and n_directions <= _memory.MAX_GRAM else None
 
     @cached_property
     def _basis(self) -> Basis:

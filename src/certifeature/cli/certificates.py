@@ -8,12 +8,9 @@ from sklearn.base import clone
 
 from certifeature.certificate import Certificate, certify
 from certifeature.certificate.certificate import as_sentences
-from certifeature.certificate.certify import measured, with_realised
+from certifeature.certificate.certify import Certifier
 from certifeature.cli.loading import Loaded
 from certifeature.models import fit_model
-from certifeature.models.problem import predicts_numbers
-from certifeature.models.support import find_support
-from certifeature.rows.rows import as_rows
 from certifeature.selectors import FitResult
 from certifeature.sparsify import ColumnChoice
 
@@ -59,20 +56,8 @@ def certified(
             realised=realised,
         )
         return certificate, None if data.y is None else fit_model(clone(model), data.X, data.y)
-    if known is not None and str(selector.estimator) != str(model):
-        # What was found is about the rows that matter to another model.
-        known = None
-    rows = as_rows(data.X, data.y, real_valued=predicts_numbers(model))
-    support = known.support if known is not None else None
-    if support is None:
-        support = find_support(rows, model)
-    if known is not None and known.certificate.exact:
-        certificate = known.certificate
-    else:
-        certificate = measured(support, sample, "support")
-    if realised:
-        certificate = with_realised(certificate, support, sample, rows)
-    return certificate, support.model
+    certifier = Certifier.of_data(data.X, data.y, model, "support", fitted=selector)
+    return certifier.certificate(sample, selector, realised=realised), certifier.support.model
 
 
 def certificate_values(certificate: Certificate) -> dict[str, Any]:

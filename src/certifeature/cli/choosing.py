@@ -13,7 +13,7 @@ from certifeature.cli.features import kept_features
 from certifeature.cli.loading import Loaded
 from certifeature.comparison import METHODS, Method, methods_for
 from certifeature.selectors import BSSSelectorCV
-from certifeature.selectors.ranking import LABELLED, ORDERS
+from certifeature.selectors.bss import LABELLED, ORDERS
 
 __all__ = [
     "CROSS_VALIDATED",

@@ -63,7 +63,7 @@ class History:
         """Return the history of a fitted selector, for the data it was fitted on."""
         _check_shown(n_shown)
         vectors = _vectors_of(selector, X)
-        steps: Steps = selector.fit_result_.sample.steps
+        steps: Steps = selector.fit_result_.columns.steps
         return cls._of_steps(vectors, steps, n_shown)
 
     @classmethod
@@ -128,7 +128,7 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
         raise TypeError(f"only BSSSelector has barriers; got {type(selector).__name__}.")
     check_is_fitted(selector)
     n_features = selector.n_features_in_
-    if selector.fit_result_.sample.steps is None:
+    if selector.fit_result_.columns.steps is None:
         raise ValueError(
             f"the selector took {len(selector.indices_)} of {n_features} features without BSS."
         )
@@ -157,10 +157,10 @@ def _vectors_of(selector: Any, X: Any) -> Vectors:
     )
     if facts.kind == "truncated" and selector.n_components is not None:
         basis = basis.truncated(selector.n_components)
-    coverage = selector.fit_result_.sample.steps.coverage
+    coverage = selector.fit_result_.columns.steps.coverage
     if coverage is not None:
         return basis.truncated(len(coverage)).vectors
     names = getattr(selector, "feature_names_in_", None)
-    method = selector._method().of_features(n_features, names)
+    method = selector._strategy().of_features(n_features, names)
     kept, _ = method.kept(selector.fit_result_.ranking, selector.n_features_to_select_)
     return method.covered(basis, kept, selector.n_features_to_select_ - len(kept)).vectors

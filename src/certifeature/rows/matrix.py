@@ -20,6 +20,7 @@ __all__ = [
     "canonical_order",
     "class_numbers",
     "column_norms",
+    "exponent_of",
     "fingerprint",
     "finite_rows",
     "is_dask",
@@ -32,6 +33,8 @@ __all__ = [
     "scaled_back",
     "scaled_columns",
     "stored_bytes",
+    "stored_values",
+    "times_power_of_two",
 ]
 
 
@@ -64,9 +67,27 @@ def finite_rows(X: Any) -> Any:
         rows = np.asarray(X, dtype=np.float64)
     if rows.ndim != 2:
         raise ValueError(f"X must have two dimensions, rows and features; got {rows.ndim}.")
-    if not np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
+    if not np.isfinite(stored_values(rows)).all():
         raise ValueError("X contains NaN or infinity; impute or remove those values first.")
     return rows
+
+
+def stored_values(X: Any) -> NDArray[Any]:
+    """Return the values of a dense array, or those that a sparse array stores."""
+    return np.asarray(X.data if sparse.issparse(X) else X)
+
+
+def exponent_of(X: Any) -> int:
+    """Return the e for which the largest magnitude is in [2^(e − 1), 2^e); 0 for zeros."""
+    return int(np.frexp(np.abs(stored_values(X)).max(initial=0.0))[1])
+
+
+def times_power_of_two(X: Any, exponent: int) -> Any:
+    """Return X·2^exponent, dense or CSR; without rounding while values stay in range."""
+    values = np.ldexp(stored_values(X), exponent)
+    if not sparse.issparse(X):
+        return values
+    return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
 
 
 def normalised(X: Any) -> tuple[Any, int]:
@@ -75,18 +96,13 @@ def normalised(X: Any) -> tuple[Any, int]:
     Sparse input gives a CSR array, dense input an ndarray; X itself is left alone.
     """
     rows = finite_rows(X)
-    values = rows.data if sparse.issparse(rows) else rows
-    largest = np.abs(values).max(initial=0.0)
-    if largest == 0:
+    if not stored_values(rows).any():
         raise ValueError(
             f"X of shape {rows.shape} is zero everywhere, so there is nothing to select; "
             "at least one non-zero value is needed."
         )
-    exponent = int(np.frexp(largest)[1])
-    values = np.ldexp(values, -exponent)
-    if not sparse.issparse(rows):
-        return values, exponent
-    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), exponent
+    exponent = exponent_of(rows)
+    return times_power_of_two(rows, -exponent), exponent
 
 
 @contextmanager

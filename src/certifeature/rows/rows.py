@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import DaskBlocks
 from certifeature.rows.matrix import (
     canonical_csr,
+    fingerprint,
     is_dask,
     refuse_dates,
     refusing_overflow,
@@ -81,6 +83,15 @@ class Rows:
     def places(self) -> NDArray[np.intp]:
         """Places of the rows among those that came through the door."""
         return np.arange(self.n_rows) if self.indices is None else self.indices
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Digest of values, labels and weights; None for rows in blocks."""
+        if self.in_blocks:
+            return None
+        labels = [] if self.y is None else self.y.tolist()
+        weights = [] if self.sample_weight is None else self.sample_weight.tolist()
+        return f"{fingerprint(self.X)} {blake2b(repr((labels, weights)).encode()).hexdigest()}"
 
     def take(self, chosen: NDArray[np.intp]) -> Rows:
         """Return some rows of those in memory."""

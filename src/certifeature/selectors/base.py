@@ -20,27 +20,18 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifeature._progress import Report, listening
-from certifeature.basis.span import BasisFacts, RowSummary, empty_digest
+from certifeature.basis.span import BasisFacts
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
 from certifeature.models.problem import check_model, predicts_numbers
-from certifeature.rows.blocks import Block, RowBlocks, checked_rows
+from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import chosen_columns, column_names
 from certifeature.rows.matrix import original_columns, refuse_dates, scaled_columns
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
-from certifeature.selectors.fit import (
-    FitResult,
-    Method,
-    Preparation,
-    Request,
-    run,
-    select,
-    selections_of_sizes,
-)
+from certifeature.selectors.fit import FitOptions, FitResult, Strategy, fit_sizes
 
 __all__ = [
     "CONSTRAINTS",
@@ -169,6 +160,17 @@ class TakesColumns(SelectorMixin):
         if scales is not None:
             X = scaled_columns(X, (1 / scales).astype(X.dtype))
         return original_columns(X, columns, self.n_features_in_)
+
+    @property
+    def support_(self) -> NDArray[np.bool_]:
+        """Mask of the chosen features."""
+        return self._get_support_mask()
+
+    @property
+    def n_features_(self) -> int:
+        """Number of chosen features."""
+        check_is_fitted(self)
+        return len(self.indices_)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -339,17 +341,8 @@ def _ignored(done: int) -> None:
     pass
 
 
-def _is_unsupervised(selector: Any) -> bool:
-    if selector.supervised:
-        raise AttributeError(
-            "the support vectors of rows to come are not known, so partial_fit needs "
-            "supervised=False."
-        )
-    return True
-
-
 class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
-    """Base of the selectors; a subclass says by which method features are chosen."""
+    """Base class of the selectors; a subclass supplies the algorithm."""
 
     _parameter_constraints = CONSTRAINTS
 
@@ -362,16 +355,15 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
     n_components: int | None
     rescale: Any
     random_state: Any
-    n_features_in_: int
     n_features_to_select_: int
+    scores_: FloatArray
     basis_: BasisFacts
     certificate_: Certificate
     fit_result_: FitResult
-    _digest: RowSummary | None
 
     @abstractmethod
-    def _method(self) -> Method:
-        """Return the method that the parameters stand for, after a check of its own."""
+    def _strategy(self) -> Strategy:
+        """Return the algorithm that the parameters describe; raise if they contradict."""
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -380,72 +372,40 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
         Parameters
         ----------
         X : array-like, sparse array or matrix, of shape (n_samples, n_features), or blocks
-            Training data. Rows that do not fit into memory come as a Dask array or data frame, or
-            as `certifeature.rows.RowBlocks`, which bring their labels along.
+            Training data. Rows that do not fit into memory can be passed as a Dask array or data
+            frame, or as `certifeature.rows.RowBlocks`, which contain the labels.
         y : array-like of shape (n_samples,), default=None
-            Class labels, or numbers for an estimator that predicts numbers; needed with
-            ``supervised=True``, ignored otherwise.
+            Class labels, or numbers for a regressor; required with ``supervised=True``, ignored
+            otherwise.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows. The model gets them, a row of weight zero does not
-            exist, and a row of weight 2 counts like two equal rows.
+            Non-negative weights of the rows, passed on to the model. Rows of weight 0 are ignored,
+            and a row of weight 2 counts like two equal rows.
 
         Returns
         -------
         self : object
             Fitted selector.
         """
-        method = self._checked_method(X, y)
-        # With guarantee="full" all but the support rows are found in rounds, which are one phase.
+        rows, options, strategy = self._checked(X, y, sample_weight)
+        # With guarantee="full" all but the support vectors are found in rounds, which are one
+        # phase.
         n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
         tasks = self._init_callback_context(max_subtasks=n_phases)
         tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        rows, method = self._admitted(X, y, sample_weight, method)
         with telling_callbacks(self, tasks):
-            selection = run(rows, self._request(), method)
-        self._learn(selection)
+            (result,) = fit_sizes(rows, options, strategy, [options.size])
+        self._learn(result)
         tasks.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
-    @available_if(_is_unsupervised)
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Choose features again, with more rows.
-
-        What is kept of the rows before are random combinations (and the rows themselves, while they
-        are few), so this works with ``supervised=False`` only. All rows at once give the same
-        choice.
-
-        Parameters
-        ----------
-        X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
-            More rows.
-        y : Ignored
-            For the sake of the interface.
-
-        Returns
-        -------
-        self : object
-            Fitted selector.
-        """
-        self._validate_params()
-        check_together(self)
-        digest: RowSummary | None = getattr(self, "_digest", None)
-        refuse_dates(X)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=digest is None)
-        settings = (self.basis, self.n_components)
-        if digest is None:
-            self._digest_settings, self._digest_seed = settings, self._seed()
-            digest = empty_digest(self.n_features_in_, *settings, self._digest_seed)
-        if settings != self._digest_settings:
-            raise ValueError(
-                "basis or n_components changed since the first rows; call fit to start again."
-            )
-        X = checked_rows(X, self.n_features_in_, "X")
-        self._digest = digest = digest.added(Block(X, None, digest.n_rows))
-        request = self._request(self._digest_seed)
-        names = getattr(self, "feature_names_in_", None)
-        method = self._method().of_features(self.n_features_in_, names)
-        self._learn(select(Preparation(digest, None, request, method), request, method))
-        return self
+    @property
+    def ranking_(self) -> NDArray[np.intp]:
+        """Rank of each feature: 1 for those chosen, the others by their scores."""
+        ranks = np.ones(self.n_features_in_, dtype=np.intp)
+        others = np.flatnonzero(~self.support_)
+        order = np.argsort(-self.scores_[others], kind="stable")
+        ranks[others[order]] = np.arange(2, len(others) + 2)
+        return ranks
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -454,26 +414,18 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _checked_method(self, X: Any, y: Any) -> Method:
-        """Return the method, or raise if parameters do not suit each other, or labels are missing.
-
-        Rows that partial_fit has seen are forgotten.
-        """
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, FitOptions, Strategy]:
+        """Check parameters and data, and set the number and names of the features."""
         self._validate_params()
         check_together(self)
-        method = self._method()
+        strategy = self._strategy()
         if self.supervised and y is None and not isinstance(X, RowBlocks):
             raise ValueError(
                 f"{type(self).__name__} with supervised=True requires y to be passed, but the "
                 "target y is None; pass labels or set supervised=False."
             )
-        self._digest = None
-        return method
-
-    def _admitted(self, X: Any, y: Any, sample_weight: Any, method: Method) -> tuple[Rows, Method]:
-        """Return checked rows, whose features are known from now on, and the method for these."""
         if not self.supervised and isinstance(X, RowBlocks) and y is not None:
-            raise ValueError("row blocks bring their labels along; leave y out (None).")
+            raise ValueError("row blocks contain their labels; leave y out (None).")
         rows = as_rows(
             X,
             y if self.supervised else None,
@@ -481,62 +433,59 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
             estimator=self,
             real_valued=predicts_numbers(self.estimator),
         )
-        return rows, method.of_features(rows.n_features, rows.feature_names)
+        strategy = strategy.of_features(rows.n_features, rows.feature_names)
+        return rows, self._options(rows.n_features), strategy
 
-    def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+    def _options(self, n_features: int) -> FitOptions:
+        """Return the parameters of a fit to so many features."""
+        return FitOptions(
+            size=requested_size(self.n_features_to_select, n_features),
+            epsilon=self.epsilon,
+            supervised=self.supervised,
+            cover_all=self.guarantee == "full",
+            estimator=self.estimator,
+            basis=self.basis,
+            n_components=self.n_components,
+            rescale=self._rescaling(),
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+        )
 
     def _rescaling(self) -> Any:
         """Return how columns are scaled."""
         return self.rescale
 
-    def _request(self, seed: int | None = None) -> Request:
-        """Return what is asked for, given that the number of features is known."""
-        return Request(
-            requested_size(self.n_features_to_select, self.n_features_in_),
-            self.epsilon,
-            self.supervised,
-            self.guarantee == "full",
-            self.estimator,
-            self.basis,
-            self.n_components,
-            self._rescaling(),
-            self._seed() if seed is None else seed,
+    def _learn(self, result: FitResult) -> None:
+        """Set the attributes that a fit determines."""
+        self.fit_result_ = result
+        self.scores_, self.basis_ = result.ranking.scores, result.basis
+        self.indices_, self.scales_ = result.columns.indices, result.columns.weights
+        self.n_features_to_select_, self.n_rounds_ = result.size, result.n_rounds
+        self.certificate_, support = result.certificate, result.support
+        self.estimator_ = None if support is None else support.model
+        self.support_rows_ = (
+            np.arange(result.basis.n_rows) if result.rows is None else result.rows.places
         )
-
-    def _learn(self, selection: FitResult) -> None:
-        """Set what a fit found."""
-        self.fit_result_ = selection
-        self.scores_, self.basis_ = selection.ranking.scores, selection.basis
-        self.indices_, self.scales_ = selection.sample.indices, selection.sample.weights
-        for name, value in (
-            ("reasons_", selection.sample.reasons),
-            ("trusted_scores_", selection.ranking.trusted),
-        ):
+        optional = {
+            "reasons_": result.columns.reasons,
+            "trusted_scores_": result.ranking.trusted,
+            "n_passes_": getattr(support, "n_passes", None),
+            "optimality_gap_": getattr(support, "optimality_gap", None),
+        }
+        for name, value in optional.items():
             self.__dict__.pop(name, None)
             if value is not None:
                 setattr(self, name, value)
-        self.n_features_to_select_, self.n_rounds_ = selection.size, selection.n_rounds
-        self.certificate_ = selection.certificate
-        support = selection.support
-        self.estimator_ = None if support is None else support.model
-        rows = selection.rows
-        self.support_rows_ = np.arange(selection.basis.n_rows) if rows is None else rows.places
-        for name in ("n_passes", "optimality_gap"):
-            self.__dict__.pop(f"{name}_", None)
-            if support is not None and getattr(support, name) is not None:
-                setattr(self, f"{name}_", getattr(support, name))
 
 
 def fitted_to_sizes(selector: Any, X: Any, y: Any, sizes: Sequence[int]) -> Iterator[Any]:
-    """Yield a fitted copy of a selector for each size, just as if it were fitted by itself.
+    """Yield a fitted copy of a selector for each size, equal to one fitted by itself.
 
-    Selectors of this library find once what does not depend on the size; others start again.
+    Selectors of this library share the work that does not depend on the size.
 
     Parameters
     ----------
     selector : selector
-        With the parameter ``n_features_to_select``.
+        Selector with the parameter ``n_features_to_select``.
     X, y
         Data, as its ``fit`` takes them.
     sizes : sequence of int
@@ -556,9 +505,9 @@ def fitted_to_sizes(selector: Any, X: Any, y: Any, sizes: Sequence[int]) -> Iter
             yield clone(selector).set_params(n_features_to_select=size).fit(X, y)
         return
     known = clone(selector).set_params(n_features_to_select=sizes[0])
-    rows, method = known._admitted(X, y, None, known._checked_method(X, y))
-    selections = selections_of_sizes(rows, known._request(), method, sizes)
-    for size, selection in zip(sizes, selections, strict=True):
+    rows, options, strategy = known._checked(X, y, None)
+    results = fit_sizes(rows, options, strategy, sizes)
+    for size, result in zip(sizes, results, strict=True):
         fitted = copy(known).set_params(n_features_to_select=size)
-        fitted._learn(selection)
+        fitted._learn(result)
         yield fitted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -19,29 +20,146 @@ from certifeature.certificate.promise import (
     ridge_cut,
     ridge_promise,
 )
-from certifeature.models.support import Support
+from certifeature.models import arom_scores, elimination_order, feature_weights, stable_scores
+from certifeature.models.support import Support, ranks
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import CONSTRAINTS, BaseSelector
-from certifeature.selectors.fit import Choice, Method, Ranking
-from certifeature.selectors.ranking import (
-    BY_COVERAGE,
-    LABELLED,
-    ORDERS,
-    checked_scores,
-    feature_scores,
-    missing_classes,
-    with_faint_last,
-)
+from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, bss
 from certifeature.sparsify.choice import as_indices
 
 __all__ = [
-    "BSSMethod",
+    "BY_COVERAGE",
+    "LABELLED",
+    "ORDERS",
     "BSSSelector",
+    "BSSStrategy",
+    "checked_scores",
+    "feature_scores",
+    "missing_classes",
+    "with_faint_last",
 ]
 
 
 FloatArray = NDArray[np.float64]
+Order = str | ArrayLike | Callable[..., Any]
+
+# Those that fit models, and those that need no labels.
+LABELLED = ("arom", "coef", "rfe", "stable")
+BY_COVERAGE = ("cover", "leverage")
+ORDERS = ("auto", *LABELLED, *BY_COVERAGE)
+_FAINT = 0.1
+
+
+def feature_scores(
+    order: Order,
+    rows: Rows | None,
+    support: Support | None,
+    basis: Basis,
+    seed: int,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Return a score for each feature, the highest for the best.
+
+    Parameters
+    ----------
+    order : str, array-like or callable
+        As `BSSSelector` has it.
+    rows : Rows or None
+        Rows that matter; None where they came in blocks and are gone.
+    support : Support or None
+        The same rows with their model; None if all rows matter.
+    basis : Basis
+        What the features are chosen for.
+    seed : int
+        Of subsamples.
+    n_jobs : int or None
+        Number of processes that fit on subsamples.
+    """
+    n_features = len(basis.vectors)
+    if not isinstance(order, str) and not callable(order):
+        return checked_scores(order, n_features)
+    if not isinstance(order, str):
+        return checked_scores(_own_scores(order, _ranked_by(order, rows, support)), n_features)
+    if order in BY_COVERAGE:
+        return np.round(squared_norms(basis.vectors), 12)
+    assert support is not None
+    if order == "coef":
+        return feature_weights(support.model)
+    ranked = _ranked_by(order, rows, support)
+    assert ranked.y is not None
+    labelled = (ranked.X, ranked.y, ranked.sample_weight)
+    if order == "rfe":
+        return elimination_order(support.model, *labelled)
+    if order == "arom":
+        return arom_scores(support.model, *labelled)
+    return stable_scores(support.model, *labelled, seed=seed, n_jobs=n_jobs)
+
+
+def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArray:
+    """Return ranks in which features come last that a cut basis hardly sees.
+
+    The scale of a feature that lies mostly in the directions cut off would fit what little is left
+    of it, and blow up the rest.
+    """
+    if basis.residual is not None:
+        shares = basis.residual.energies
+    elif basis.n_components == whole.n_components:
+        return scores
+    else:
+        seen, there_is = (squared_norms(b.vectors) for b in (basis, whole))
+        shares = np.divide(seen, there_is, out=np.zeros_like(seen), where=there_is > 0)
+    visible = shares >= _FAINT * shares.max()
+    return ranks(visible, scores)
+
+
+def checked_scores(scores: Any, n_features: int) -> FloatArray:
+    """Return usable scores, one for each feature."""
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.shape != (n_features,):
+        raise ValueError(
+            f"order must give one score for each of the {n_features} features; "
+            f"got shape {scores.shape}."
+        )
+    if np.isnan(scores).any() or not np.isfinite(scores).any():
+        raise ValueError("order gives no usable scores: they are NaN or all infinite.")
+    return scores
+
+
+def _own_scores(order: Callable[..., Any], rows: Rows) -> FloatArray:
+    scores = order(rows.X, rows.y)
+    # The score functions of sklearn.feature_selection return p-values too, and NaN for constant
+    # features.
+    scores = np.asarray(scores[0] if isinstance(scores, tuple) else scores, dtype=float)
+    return np.where(np.isnan(scores), -np.inf, scores)
+
+
+def missing_classes(support: Support, rows: Rows) -> NDArray[Any]:
+    """Return the classes that none of the rows has; of numbers, none."""
+    return np.setdiff1d(support.classes, rows.y if rows.y is not None else [])
+
+
+def _ranked_by(order: Any, rows: Rows | None, support: Support | None) -> Rows:
+    """Return rows to rank features by: all that are at hand where the support lacks a class."""
+    if support is None:
+        if rows is None:
+            raise ValueError(
+                "order is a function of all rows, and these come in blocks; use order='leverage' "
+                "or an array."
+            )
+        return rows
+    ranked = support.rows
+    if missing_classes(support, ranked).size:
+        ranked = support.candidates
+    missing = missing_classes(support, ranked)
+    if missing.size:
+        raise ValueError(
+            f"no support row has the class {missing.tolist()[0]!r}, and order={order!r} needs "
+            "rows of all classes; use order='coef'."
+        )
+    return ranked
+
+
 IntArray = NDArray[np.intp]
 
 # Directions that BSS covers for each of its picks, where it cannot cover all: by itself, and beside
@@ -57,7 +175,7 @@ _FEWEST_LEADING, _MAX_LEADING = 100, 128
 
 
 @dataclass(frozen=True, eq=False)
-class BSSMethod(Method):
+class BSSStrategy(Strategy):
     """The top of a trusted order, and BSS for what that leaves uncovered.
 
     Attributes
@@ -90,7 +208,7 @@ class BSSMethod(Method):
     automatic: bool
     n_jobs: int | None
 
-    def of_features(self, n_features: int, names: NDArray[Any] | None) -> BSSMethod:
+    def of_features(self, n_features: int, names: NDArray[Any] | None) -> BSSStrategy:
         """Return the method with fixed features as indices."""
         for order in (self.head, self.fill):
             if not isinstance(order, str) and not callable(order):
@@ -115,7 +233,7 @@ class BSSMethod(Method):
             return Ranking(scores, scores)
         return Ranking(scores, feature_scores(head, rows, support, basis, seed, self.n_jobs))
 
-    def enough(self, basis: Basis, mu: float | None, epsilon: float) -> int:
+    def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
         """Return a number of features for which the lower bound of BSS is 1 − epsilon."""
         if self.trust == 1:
             return len(basis.vectors)
@@ -134,7 +252,7 @@ class BSSMethod(Method):
         n_picks = size - self._n_kept(size)
         return int(np.clip(n_picks // 2, _FEWEST_LEADING, _MAX_LEADING))
 
-    def fewest(self, basis: Basis) -> int:
+    def least_size(self, basis: Basis) -> int:
         """Return the number of features with which BSS has more picks than directions."""
         if self.trust == 1:
             return len(basis.vectors)
@@ -197,18 +315,18 @@ class BSSMethod(Method):
 
     def choose(
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Choice:
+    ) -> Picks:
         """Keep some features, and let BSS pick the others."""
         kept, reasons = self.kept(ranking, size)
         n_picks = size - len(kept)
         if n_picks == 0:
-            return Choice(ColumnChoice(kept, np.ones(size), None, reasons), basis)
+            return Picks(ColumnChoice(kept, np.ones(size), None, reasons), basis)
         if mu is None:
             picked, covered, promise = self._flat(basis, kept, n_picks, ranking)
         else:
             picked, covered, promise = self._soft(basis, mu, kept, n_picks, ranking)
         sample = _together(kept, reasons, picked)
-        return Choice(
+        return Picks(
             sample if self.for_proof else self._filled_up(sample, ranking, size), covered, promise
         )
 
@@ -243,16 +361,16 @@ class BSSMethod(Method):
             priority = self._cut(with_faint_last(scores, head, basis), n_picks)
         picked = bss(head.vectors, n_picks, coverage=shares, priority=priority, chosen=kept)
         tail = None
-        if basis.outside is not None:
-            tail = basis.outside.tail(mu * cut.stretch, picked.indices, picked.weights)
+        if basis.residual is not None:
+            tail = basis.residual.tail(mu * cut.stretch, picked.indices, picked.weights)
         elif len(rest):
             scaled = basis.vectors[picked.indices][:, head.n_components :] * np.sqrt(rest)
             scaled *= picked.weights[:, None]
             energy = float(np.linalg.eigvalsh(scaled @ scaled.T)[-1])
             tail = float(rest[0]), energy, 0.0, 0.0
         promise = ridge_promise(float(shares.sum()), n_picks, cut.stretch, tail)
-        if basis.outside is not None:
-            promise = replace(promise, probability=basis.outside.probability)
+        if basis.residual is not None:
+            promise = replace(promise, probability=basis.residual.probability)
         return picked, basis, promise
 
     def _flat(
@@ -513,7 +631,7 @@ class BSSSelector(BaseSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _method(self) -> BSSMethod:
+    def _strategy(self) -> BSSStrategy:
         head, fill = self._orders()
         if not self.supervised:
             for order in (head, fill):
@@ -531,7 +649,7 @@ class BSSSelector(BaseSelector):
                 f"order='cover' ranks no features, so none can be trusted; got trust={trust}. "
                 "Set trust=0, or give the trusted order first: order=('stable', 'cover')."
             )
-        return BSSMethod(
+        return BSSStrategy(
             head,
             fill,
             float(trust),

@@ -21,7 +21,7 @@ from certifeature.models.problem import predicts_numbers
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.base import ShownInNotebooks
 from certifeature.selectors.bss import BSSSelector
-from certifeature.selectors.fit import samples_of_sizes
+from certifeature.selectors.fit import Fit
 
 __all__ = ["BSSSelectorCV"]
 
@@ -150,7 +150,7 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
         selector = BSSSelector() if self.selector is None else self.selector
         numbers = predicts_numbers(selector.estimator)
         rows = as_rows(X, y, estimator=self, real_valued=numbers)
-        method = selector._method().of_features(rows.n_features, rows.feature_names)
+        method = selector._strategy().of_features(rows.n_features, rows.feature_names)
         sizes = self._sizes(len(method.fixed))
         folds = check_cv(self.cv, rows.y, classifier=not numbers).split(rows.X, rows.y)
         calls = [
@@ -252,10 +252,11 @@ def _scores(
     known, unseen = rows.take(train), rows.take(test)
     # The number and the names of the features are those of all rows.
     selector.n_features_in_ = rows.n_features
-    method = selector._method().of_features(rows.n_features, rows.feature_names)
+    method = selector._strategy().of_features(rows.n_features, rows.feature_names)
     assert known.y is not None
     scores = []
-    for sample in samples_of_sizes(known, selector._request(), method, sizes):
+    fit = Fit.of(known, selector._options(rows.n_features), method)
+    for sample in map(fit.columns, map(int, sizes)):
         reduced = known.columns(sample.indices, sample.weights)
         model = fit_model(_unfitted(selector), reduced.X, known.y)
         seen = unseen.columns(sample.indices, sample.weights)

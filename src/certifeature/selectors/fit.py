@@ -1,4 +1,7 @@
-"""One fit: rows, support vectors, basis, choice, certificate."""
+"""One fit: rows, support vectors, basis, chosen columns, certificate.
+
+Every selector fits through this module, whether its rows are in memory, in blocks or on a cluster.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,10 @@ from certifeature._progress import phase
 from certifeature._resources import one_thread
 from certifeature._validation import warn
 from certifeature.basis import Basis
-from certifeature.basis.span import BasisFacts, RowSummary, leading_span, span
+from certifeature.basis.span import BasisFacts, leading_span, span
 from certifeature.certificate import APriori, Certificate
 from certifeature.certificate.all_rows import unproven_rows
-from certifeature.certificate.measured import (
-    Measurable,
-    extreme_eigenvalues,
-    left_out_factors,
-    measured_certificate,
-    regularised_eigenvalues,
-    soft_bound,
-)
+from certifeature.certificate.measured import Measurable, left_out_factors
 from certifeature.certificate.promise import effective_dimension, promise_of_scales
 from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support, every_row, find_support, grown
@@ -34,48 +30,43 @@ from certifeature.rows.rows import Rows
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import EmptyChoiceError
 
-__all__ = [
-    "Choice",
-    "FitResult",
-    "Method",
-    "Preparation",
-    "Prepared",
-    "Ranking",
-    "Request",
-    "certified_size",
-    "rescaled",
-    "run",
-    "samples_of_sizes",
-    "select",
-    "selections_of_sizes",
-]
-
+__all__ = ["Fit", "FitOptions", "FitResult", "Picks", "Ranking", "Strategy", "fit_sizes"]
 
 FloatArray = NDArray[np.float64]
 
+_TINY = float(np.finfo(np.float64).tiny)
+# Selections of guarantee="full", each with the support vectors of the previous one added.
+_MAX_ROUNDS = 20
+# Sizes that "certified" tries at most.
+_MAX_TRIALS = 6
+# "certified" keeps all features where more than this multiple of them seems to be needed.
+_HOPELESS = 2
+# The next size of "certified" is what is expected to be enough, with this margin.
+_MARGIN = 1.03
+
 
 @dataclass(frozen=True)
-class Request:
-    """What a selector is asked for.
+class FitOptions:
+    """Parameters of a selector, checked and with its number of features known.
 
     Attributes
     ----------
     size : int or None
-        Number of features; None for the fewest that keep ``epsilon``.
+        Number of features; None for the fewest whose certificate keeps ``epsilon``.
     epsilon : float
         Share of the squared margin that may be lost.
     supervised : bool
-        Whether only rows matter that matter to the model.
+        Whether features are chosen for the support vectors only.
     cover_all : bool
-        Whether the support is to grow until the certificate holds for all rows.
+        Whether support vectors are added until the certificate holds for all rows.
     estimator : estimator or None
         The linear model that features are chosen for.
     basis, n_components : str, int or None
         Kind of basis, and its number of directions.
     rescale : {"common", "each", False}
-        Whether columns get one factor, the scales of the method, or none.
+        Whether columns get one common factor, the scales of the algorithm, or none.
     seed : int
-        Of everything that is drawn.
+        Seed of all random numbers.
     """
 
     size: int | None
@@ -91,14 +82,14 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """In which order features are considered.
+    """Scores of the features, the highest for the best.
 
     Attributes
     ----------
     scores : ndarray of shape (n_features,)
-        The higher, the sooner a feature is considered.
+        Order in which the algorithm considers features.
     trusted : ndarray of shape (n_features,) or None
-        Scores of which the highest are taken without further question.
+        Order whose top is taken without further tests.
     """
 
     scores: FloatArray
@@ -106,317 +97,82 @@ class Ranking:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """The features that a method chose.
+class Picks:
+    """The choice of an algorithm.
 
     Attributes
     ----------
-    sample : ColumnChoice
-        With the scales of the method.
+    columns : ColumnChoice
+        Chosen columns with the scales of the algorithm.
     covered : Basis
         The directions that they were chosen for.
     promise : APriori or None
-        What is known of such a sample unmeasured, if the basis is that of all rows.
+        The a priori bound of the algorithm, if the basis is that of all rows.
     """
 
-    sample: ColumnChoice
+    columns: ColumnChoice
     covered: Basis
     promise: APriori | None = None
 
-    @property
-    def counted(self) -> NDArray[np.bool_]:
-        """Which features the lower bounds of the promise count on."""
-        sample = self.sample
-        if sample.steps is None:
-            return np.ones(len(sample.indices), dtype=bool)
-        return np.isin(sample.indices, sample.steps.features)
+    def promise_for(self, columns: ColumnChoice, whole: Basis, mu: float | None) -> APriori | None:
+        """Return the promise for the same columns with other scales."""
+        if self.promise is None or not (self.covered.exact or self.covered.residual):
+            return None
+        counted = np.ones(len(columns.indices), dtype=bool)
+        if self.columns.steps is not None:
+            counted = np.isin(columns.indices, self.columns.steps.features)
+        promise = promise_of_scales(self.promise, self.columns, counted, columns.weights)
+        if self.covered.residual or promise.regularised_min is None or mu is None:
+            return promise
+        lower, _ = left_out_factors(whole, columns, mu)
+        return replace(promise, regularised_min=promise.regularised_min * lower)
 
 
-class Method(ABC):
-    """How features are chosen for a basis."""
-
-    @abstractmethod
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
-        """Return a score for each feature.
-
-        There are no rows where they came in blocks and are gone, and no support where all rows
-        matter.
-        """
-
-    @abstractmethod
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Choice:
-        """Choose features, fewer than there are.
-
-        The model that they are for does not mind small directions where its dual is so strongly
-        convex; it is None where all directions count alike.
-        """
+class Strategy(ABC):
+    """An algorithm that chooses columns for a basis."""
 
     @property
     def ranks_directions(self) -> bool:
         """Whether the scores depend on the basis, and not on the rows and their model alone."""
         return True
 
-    def of_features(self, n_features: int, names: NDArray[Any] | None) -> Method:
-        """Return the method for these features, or raise if a parameter does not suit them."""
+    @abstractmethod
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
+        """Return a score for each feature.
+
+        ``rows`` is None for rows in blocks, which are read once, and ``support`` is None where
+        features are chosen for all rows.
+        """
+
+    @abstractmethod
+    def choose(
+        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
+    ) -> Picks:
+        """Choose fewer features than there are.
+
+        ``mu`` is the strong convexity of the model's dual: the model depends on directions of
+        smaller singular values by less than that. None weighs all directions equally.
+        """
+
+    def of_features(self, n_features: int, names: NDArray[Any] | None) -> Strategy:
+        """Return the strategy for these features; raise if a parameter does not fit them."""
         return self
 
     def everything(self, n_features: int) -> ColumnChoice:
-        """Return all features as they are."""
+        """Return all features, unscaled."""
         return ColumnChoice(np.arange(n_features), np.ones(n_features))
 
     def n_leading(self, size: int) -> int | None:
-        """Return how many leading directions are enough for so many features of a soft model.
-
-        None stands for all of them.
-        """
+        """Return how many leading directions suffice for a model with μ > 0; None for all."""
         return None
 
-    def enough(self, basis: Basis, mu: float | None, epsilon: float) -> int:
-        """Return a number of scaled features that keeps epsilon for certain."""
+    def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
+        """Return a number of scaled features that keeps epsilon by theorem."""
         return len(basis.vectors)
 
-    def fewest(self, basis: Basis) -> int:
-        """Return the number of features below which nothing can be kept of all directions."""
+    def least_size(self, basis: Basis) -> int:
+        """Return the number of features below which no bound for all directions exists."""
         return basis.n_components
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """All that is known before the number of features matters.
-
-    Attributes
-    ----------
-    rows : Rows or None
-        Rows that features are chosen for; None where they came in blocks and are gone.
-    support : Support or None
-        The SVM and its support rows; None if all rows matter.
-    whole : Basis
-        All directions of the rows that are known.
-    basis : Basis
-        Those among them that features may be chosen for.
-    facts : BasisFacts
-        How they were found.
-    ranking : Ranking
-        In which order features are considered.
-    target : ModelBound
-        The model that features are chosen for, which may be any.
-    """
-
-    rows: Rows | None
-    support: Support | None
-    whole: Basis
-    basis: Basis
-    facts: BasisFacts
-    ranking: Ranking
-    target: ModelBound
-
-    def choose(self, method: Method, size: int, seed: int) -> Choice:
-        """Choose so many features."""
-        return method.choose(self.basis, self.soft_mu, size, self.ranking, seed)
-
-    @property
-    def soft_mu(self) -> float | None:
-        """How strongly convex the dual of the model is, unless that is nothing for these rows."""
-        mu, largest = self.target.soft_mu, float(self.basis.singular_values[0])
-        if mu is None or mu / largest / largest < np.finfo(np.float64).tiny:
-            return None
-        return mu
-
-
-class Preparation:
-    """Finds directions of rows that matter, and an order of the features, for several sizes.
-
-    Only the number of leading directions depends on the size. What stays the same from one size to
-    the next is found once.
-
-    Parameters
-    ----------
-    rows : Rows or RowSummary
-        Rows that features are chosen for.
-    support : Support or None
-        The SVM and its support rows; None if all rows matter.
-    request : Request
-        What is asked for, but for the size.
-    method : Method
-        How features are chosen.
-    """
-
-    def __init__(
-        self, rows: Rows | RowSummary, support: Support | None, request: Request, method: Method
-    ) -> None:
-        self.support = support
-        self._rows, self._request, self._method = rows, request, method
-        self._known = rows if isinstance(rows, Rows) and not rows.in_blocks else None
-        self._n_leading: int | None = None
-        self._latest: Prepared | None = None
-
-    @property
-    def kind(self) -> str:
-        """Which rows a certificate is for."""
-        return "all" if self.support is None else self.support.kind
-
-    @cached_property
-    def measurable(self) -> Measurable:
-        """The rows, if they are in memory, to measure selections by."""
-        assert self._known is not None
-        return Measurable(self._known.weighted(), self.kind, self._known.n_rows, self._target)
-
-    def of_size(self, size: int | None) -> Prepared:
-        """Return all that is known before so many features are chosen; None for any number."""
-        n_leading = None
-        # What is kept of rows in blocks depends on the blocks, and so would leading directions.
-        if self._known is not None and self._target.soft_mu is not None and size is not None:
-            n_leading = self._method.n_leading(size)
-        latest = self._latest
-        if latest is None or n_leading != self._n_leading:
-            self._latest, self._n_leading = self._prepared(n_leading, latest), n_leading
-        assert self._latest is not None
-        return self._latest
-
-    def _prepared(self, n_leading: int | None, latest: Prepared | None) -> Prepared:
-        n_components = self._request.n_components
-        with phase("compute basis"):
-            whole, facts = self._span(n_leading)
-        basis = whole
-        if facts.kind == "truncated" and n_components is not None:
-            basis = whole.truncated(n_components)
-        if latest and (basis is latest.basis or not self._method.ranks_directions):
-            ranking = latest.ranking
-        else:
-            with phase("rank features"), one_thread():
-                ranking = self._method.rank(self._known, self.support, basis, self._request.seed)
-        return Prepared(self._known, self.support, whole, basis, facts, ranking, self._target)
-
-    def _span(self, n_leading: int | None) -> tuple[Basis, BasisFacts]:
-        """Return the directions of the rows: leading ones, where they are enough, or all."""
-        request, leading = self._request, None
-        if n_leading is not None:
-            assert self._known is not None
-            leading = leading_span(self._known, request.basis, request.n_components, n_leading)
-        return leading or self._all_directions
-
-    @cached_property
-    def _all_directions(self) -> tuple[Basis, BasisFacts]:
-        request = self._request
-        return span(self._rows, request.basis, request.n_components, request.seed)
-
-    @cached_property
-    def _target(self) -> ModelBound:
-        """What is known of the model: any, if none is given where all rows matter."""
-        support, estimator = self.support, self._request.estimator
-        if support is None and estimator is not None:
-            rows = Rows(np.empty((0, 0))) if self._known is None else self._known
-            support = every_row(rows, estimator)
-        return ModelBound() if support is None else support.target
-
-
-def rescaled(sample: ColumnChoice, basis: Basis, rescale: Any) -> ColumnChoice:
-    """Return the sample with the scales that are asked for.
-
-    One common factor brings the norm of the chosen columns to that of all columns, so that C means
-    about the same for both.
-    """
-    if rescale == "each":
-        return sample
-    weights = np.ones(len(sample.indices))
-    if rescale == "common":
-        if basis.outside is not None:
-            columns = basis.outside.columns
-            everything, chosen = _norm(columns), _norm(columns[sample.indices])
-        else:
-            # Relative to the largest, so that squares of huge or tiny values stay in range.
-            shares = basis.singular_values / basis.singular_values[0]
-            everything = float(np.linalg.norm(shares))
-            chosen = float(np.linalg.norm(basis.vectors[sample.indices] * shares))
-        if chosen > 0:
-            weights *= everything / chosen
-    return replace(sample, weights=weights)
-
-
-def _norm(columns: Any) -> float:
-    return float(np.linalg.norm(columns.data if sparse.issparse(columns) else columns))
-
-
-_MAX_SAMPLES = 6
-# So many times the features that there are would be needed, to all appearances.
-_HOPELESS = 2
-# What is expected to be enough is taken with so much to spare, since a miss costs a sample.
-_SPARE = 1.03
-
-
-def certified_size(known: Prepared, request: Request, method: Method) -> tuple[int, Choice | None]:
-    """Return about the smallest number of features whose measured λ is at least 1 − epsilon.
-
-    For a soft model λ is that of its own objective. √λ is about 1 − c·√(D/r) for r features and D
-    directions. The first sample tells c, and with it where to look next, or that it is hopeless;
-    later ones are interpolated, until there is no more than one part in sixteen to gain. Beside the
-    number stands the choice of so many, if it was made.
-    """
-    goal, mu, basis = 1 - request.epsilon, known.soft_mu, known.basis
-
-    def measured(choice: Choice) -> float:
-        sample = rescaled(choice.sample, known.whole, request.rescale)
-        if mu is None:
-            return extreme_eigenvalues(measurable, sample)[0]
-        bounds = regularised_eigenvalues(measurable, sample, mu, known.facts.n_rows)
-        if bounds is None and known.rows is not None:
-            bounds = soft_bound(known.rows.weighted(), sample, known.target)
-        return extreme_eigenvalues(measurable, sample)[0] if bounds is None else bounds.lambda_min
-
-    # What features are chosen for may be less than what they are measured by.
-    measurable = known.whole if known.whole.exact else basis
-    dimension = float(basis.n_components)
-    enough, found = len(known.ranking.scores), None
-    if request.rescale == "each" and measurable.n_components == basis.n_components:
-        enough = min(enough, method.enough(basis, mu, request.epsilon))
-    too_few = min(method.fewest(basis), enough) - 1
-    if mu is not None:
-        # Less than all directions may do.
-        dimension = effective_dimension(basis.singular_values, mu)
-        too_few = 0
-    size, lost = 2 * int(np.ceil(dimension)), dict[int, float]()
-    with phase(f"sizes tried, {_MAX_SAMPLES} at most", _MAX_SAMPLES) as advance:
-        for number in range(_MAX_SAMPLES):
-            nearest = max(1, enough // 16)
-            if enough - too_few <= nearest:
-                break
-            size = min(max(size, too_few + nearest), enough - nearest)
-            try:
-                choice = known.choose(method, size, request.seed)
-                smallest = measured(choice)
-            except EmptyChoiceError:
-                smallest = 0.0
-            advance()
-            if smallest >= goal:
-                enough, found = size, choice
-            else:
-                too_few = size
-            # Of λ above 1 the formula knows nothing.
-            lost[size] = 1 - np.sqrt(min(smallest, 1.0))
-            expected = _SPARE * _size_that_loses(1 - np.sqrt(goal), lost, too_few, enough)
-            if number == 0 and expected > _HOPELESS * len(known.ranking.scores):
-                break
-            size = int(np.ceil(expected))
-    return enough, found
-
-
-def _size_that_loses(goal: float, lost: dict[int, float], too_few: int, enough: int) -> float:
-    """Return at what size 1 − √λ comes to a goal, if it is linear in 1/√size.
-
-    It is interpolated between what is too few and what is enough, where both were tried, and
-    proportional to 1/√size otherwise.
-    """
-    if too_few in lost and enough in lost:
-        first, last = too_few**-0.5, enough**-0.5
-        drop = max(lost[too_few] - lost[enough], 1e-9)
-        return float((last + (goal - lost[enough]) / drop * (first - last)) ** -2)
-    size, loss = next(reversed(lost.items()))
-    return float(size * (loss / goal) ** 2)
-
-
-_MAX_ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,21 +182,23 @@ class FitResult:
     Attributes
     ----------
     rows : Rows or None
-        Rows that the features were chosen for; None where they came in blocks and are gone.
+        Rows that the features were chosen for; None for rows in blocks, which are not kept.
     support : Support or None
-        The SVM and its support rows; None if all rows matter.
+        The model and its support vectors; None if features were chosen for all rows.
     basis : BasisFacts
-        What the basis of the rows was.
+        Kind and size of the basis.
     ranking : Ranking
-        In which order features were considered.
+        Scores of the features.
     size : int
         Number of features asked for.
-    sample : ColumnChoice
-        Chosen features and their scales.
+    columns : ColumnChoice
+        Chosen columns and their scales.
     certificate : Certificate
-        What the choice can cost: promised and measured.
+        Bounds on what the choice costs, promised and measured.
     n_rounds : int
-        How often features were chosen.
+        Number of selections.
+    fingerprint : str or None
+        Digest of the training data, by which `certify` recognises them.
     """
 
     rows: Rows | None
@@ -448,140 +206,285 @@ class FitResult:
     basis: BasisFacts
     ranking: Ranking
     size: int
-    sample: ColumnChoice
+    columns: ColumnChoice
     certificate: Certificate
     n_rounds: int = 1
-
-    def without_candidates(self) -> FitResult:
-        """Return what to keep once nothing more is chosen: the rows that matter, and no others."""
-        if self.support is None:
-            return self
-        return replace(self, support=replace(self.support, candidates=self.support.rows))
+    fingerprint: str | None = None
 
 
-def run(rows: Rows, request: Request, method: Method) -> FitResult:
-    """Choose features for rows, or for the support rows among them."""
-    (selection,) = selections_of_sizes(rows, request, method, [request.size])
-    return selection
+@dataclass(frozen=True, eq=False)
+class _Directions:
+    """The directions of the rows and the ranking of the features.
+
+    ``whole`` has all directions that are known, ``basis`` those that features are chosen for.
+    """
+
+    whole: Basis
+    basis: Basis
+    facts: BasisFacts
+    ranking: Ranking
 
 
-def selections_of_sizes(
-    rows: Rows, request: Request, method: Method, sizes: Iterable[int | None]
+def fit_sizes(
+    rows: Rows, options: FitOptions, strategy: Strategy, sizes: Iterable[int | None]
 ) -> Iterator[FitResult]:
-    """Yield what `run` returns for each of several sizes; what they share is found once.
+    """Yield the result of a fit for each of several sizes; shared work is done once.
 
-    ``request.size`` is left aside.
+    ``options.size`` is ignored.
     """
-    shared = _preparation(rows, request, method)
+    fit, fingerprint = Fit.of(rows, options, strategy), rows.fingerprint
     for size in sizes:
-        own = replace(request, size=size)
-        if request.cover_all:
-            selection = _covering_all(rows, shared, own, method)
-        else:
-            selection = select(shared, own, method)
-        yield selection.without_candidates()
+        result = fit.result_for_all_rows(rows, size) if options.cover_all else fit.result(size)
+        yield replace(result, fingerprint=fingerprint)
 
 
-def samples_of_sizes(
-    rows: Rows, request: Request, method: Method, sizes: Iterable[int]
-) -> Iterator[ColumnChoice]:
-    """Yield the choice for each of several sizes; what they share is found once.
+class Fit:
+    """Chooses features of the same rows for any number of sizes.
 
-    ``request.size`` and ``request.cover_all`` are left aside. From the number of features on, all
-    are kept.
+    Only the number of leading directions depends on the size. Everything else is computed once.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows that features are chosen for.
+    support : Support or None
+        The model and its support vectors; None to choose for all rows.
+    options : FitOptions
+        Parameters of the selector.
+    strategy : Strategy
+        The algorithm.
     """
-    shared = _preparation(rows, request, method)
-    for size in map(int, sizes):
-        if size < rows.n_features:
-            known = shared.of_size(size)
-            with one_thread():
-                choice = known.choose(method, size, request.seed)
-            yield rescaled(choice.sample, known.whole, request.rescale)
+
+    def __init__(
+        self, rows: Rows, support: Support | None, options: FitOptions, strategy: Strategy
+    ) -> None:
+        self.support = support
+        self._rows, self._options, self._strategy = rows, options, strategy
+        self._in_memory = None if rows.in_blocks else rows
+        self._n_leading: int | None = None
+        self._latest: _Directions | None = None
+
+    @classmethod
+    def of(cls, rows: Rows, options: FitOptions, strategy: Strategy) -> Fit:
+        """Train the model if features are chosen for its support vectors."""
+        if not options.supervised:
+            return cls(rows, None, options, strategy)
+        with phase("find support vectors"):
+            support = find_support(rows, options.estimator, options.seed)
+        return cls(support.rows, support, options, strategy)
+
+    def columns(self, size: int) -> ColumnChoice:
+        """Return the chosen columns, all of them from the number of features on."""
+        if size >= self._rows.n_features:
+            return self._strategy.everything(self._rows.n_features)
+        with one_thread():
+            return self._rescaled(self._picks(size, size).columns)
+
+    def result(self, size: int | None) -> FitResult:
+        """Choose features and measure the certificate of the choice."""
+        known, n_features = self._directions(size), self._rows.n_features
+        with phase("choose features"), one_thread():
+            picks = None
+            if size is None:
+                size, picks = self._certified_size()
+                if size >= n_features:
+                    warn(
+                        f"epsilon={self._options.epsilon} takes {size} features and X has "
+                        f"{n_features}: all are kept, unscaled. Ask for a larger epsilon or a "
+                        "number of features."
+                    )
+            elif size >= n_features:
+                warn(
+                    f"n_features_to_select means {size} features and X has {n_features}: all are "
+                    "kept, unscaled. Ask for fewer."
+                )
+            if size >= n_features:
+                size, columns = n_features, self._strategy.everything(n_features)
+                picks = Picks(columns, known.basis)
+            else:
+                picks = picks or self._picks(size, size)
+                columns = self._rescaled(picks.columns)
+        with phase("measure certificate"):
+            certificate = self._measurable.certificate(columns, known.whole)
+            promise = picks.promise_for(columns, known.whole, self._bound.mu)
+            certificate = replace(certificate, a_priori=promise)
+        facts, support = known.facts.cut_to(picks.covered), self.support
+        if support is not None:
+            # A fitted selector keeps the support vectors, not all rows.
+            support = replace(support, candidates=support.rows)
+        return FitResult(self._in_memory, support, facts, known.ranking, size, columns, certificate)
+
+    def result_for_all_rows(self, rows: Rows, size: int | None) -> FitResult:
+        """Add the support vectors of the reduced model until it has no others."""
+        fit, support = self, self.support
+        assert support is not None
+        if support.n_passes is not None:
+            raise ValueError(
+                "guarantee='full' needs all rows at once, and they come in blocks; use 'support'."
+            )
+        with phase(f"rounds, {_MAX_ROUNDS} at most", _MAX_ROUNDS) as advance:
+            for n_rounds in range(1, _MAX_ROUNDS + 1):
+                result = fit.result(size)
+                with phase("check all rows"):
+                    missing = unproven_rows(support, result.columns, rows)
+                advance()
+                if not missing.size or n_rounds == _MAX_ROUNDS:
+                    break
+                support = grown(support, missing)
+                fit = Fit(support.rows, support, self._options, self._strategy)
+        if missing.size:
+            warn(
+                f"guarantee='full' was not reached in {_MAX_ROUNDS} rounds: the certificate covers "
+                f"{support.rows.n_rows} of {support.candidates.n_rows} rows. Ask for more features."
+            )
+        certificate = replace(result.certificate, covers_all_rows=not missing.size)
+        return replace(result, certificate=certificate, n_rounds=n_rounds)
+
+    @cached_property
+    def _bound(self) -> ModelBound:
+        """The model that bounds are for; any model where none is given and all rows count."""
+        support, estimator = self.support, self._options.estimator
+        if support is None and estimator is not None:
+            support = every_row(self._in_memory or Rows(np.empty((0, 0))), estimator)
+        return ModelBound() if support is None else support.target
+
+    @cached_property
+    def _measurable(self) -> Measurable:
+        assert self._latest is not None
+        kind = "all" if self.support is None else self.support.kind
+        X = None if self._in_memory is None else self._in_memory.weighted()
+        return Measurable(X, kind, self._latest.facts.n_rows, self._bound)
+
+    def _directions(self, size: int | None) -> _Directions:
+        """Return the directions for so many features; None stands for any number."""
+        n_leading = None
+        # A summary of blocks depends on the blocks, and so would leading directions.
+        if self._in_memory is not None and self._bound.soft_mu is not None and size is not None:
+            n_leading = self._strategy.n_leading(size)
+        latest, options = self._latest, self._options
+        if latest is not None and n_leading == self._n_leading:
+            return latest
+        with phase("compute basis"):
+            leading = None
+            if n_leading is not None and self._in_memory is not None:
+                leading = leading_span(
+                    self._in_memory, options.basis, options.n_components, n_leading
+                )
+            whole, facts = leading or self._all_directions
+        basis = whole
+        if facts.kind == "truncated" and options.n_components is not None:
+            basis = whole.truncated(options.n_components)
+        if latest and (basis is latest.basis or not self._strategy.ranks_directions):
+            ranking = latest.ranking
         else:
-            yield method.everything(rows.n_features)
+            with phase("rank features"), one_thread():
+                ranking = self._strategy.rank(self._in_memory, self.support, basis, options.seed)
+        self._latest, self._n_leading = _Directions(whole, basis, facts, ranking), n_leading
+        return self._latest
 
+    @cached_property
+    def _all_directions(self) -> tuple[Basis, BasisFacts]:
+        options = self._options
+        return span(self._rows, options.basis, options.n_components, options.seed)
 
-def _preparation(rows: Rows, request: Request, method: Method) -> Preparation:
-    """Return what prepares a choice for rows, or for the support rows among them."""
-    if not request.supervised:
-        return Preparation(rows, None, request, method)
-    with phase("find support rows"):
-        support = find_support(rows, request.estimator, request.seed)
-    return Preparation(support.rows, support, request, method)
-
-
-def select(shared: Preparation, request: Request, method: Method) -> FitResult:
-    """Choose features for rows that matter, and measure what the choice can cost."""
-    known, support = shared.of_size(request.size), shared.support
-    n_features = len(known.ranking.scores)
-    with phase("choose features"), one_thread():
-        size, choice = request.size, None
-        if size is None:
-            size, choice = certified_size(known, request, method)
-        if size < n_features:
-            choice = choice or known.choose(method, size, request.seed)
-            sample = rescaled(choice.sample, known.whole, request.rescale)
-        else:
-            _warn_of_all(size, n_features, request)
-            size, sample = n_features, method.everything(n_features)
-            choice = Choice(sample, known.basis)
-    with phase("measure certificate"):
-        if known.whole.exact or known.rows is None:
-            kind, n_rows = shared.kind, known.facts.n_rows
-            certificate = measured_certificate(known.whole, sample, kind, n_rows, known.target)
-        else:
-            # The rows themselves prove something, where a part of their directions does not.
-            certificate = shared.measurable.certificate(sample)
-        certificate = replace(certificate, a_priori=_promise(known, choice, sample))
-    facts = known.facts.cut_to(choice.covered)
-    return FitResult(known.rows, support, facts, known.ranking, size, sample, certificate)
-
-
-def _promise(known: Prepared, choice: Choice, sample: ColumnChoice) -> APriori | None:
-    """Return what the method promises of its choice, with the scales that this has in the end."""
-    covered = choice.covered
-    if choice.promise is None or not (covered.exact or covered.outside):
-        return None
-    promise = promise_of_scales(choice.promise, choice.sample, choice.counted, sample.weights)
-    if covered.outside or promise.regularised_min is None or known.target.mu is None:
-        return promise
-    lower, _ = left_out_factors(known.whole, sample, known.target.mu)
-    return replace(promise, regularised_min=promise.regularised_min * lower)
-
-
-def _warn_of_all(size: int, n_features: int, request: Request) -> None:
-    """Warn that there are no more features than are asked for."""
-    reason, remedy = (
-        (f"epsilon={request.epsilon} takes", "Ask for a larger epsilon or a number of features.")
-        if request.size is None
-        else ("n_features_to_select means", "Ask for fewer.")
-    )
-    warn(f"{reason} {size} features and X has {n_features}: all are kept, unscaled. {remedy}")
-
-
-def _covering_all(rows: Rows, prepared: Preparation, request: Request, method: Method) -> FitResult:
-    """Take in the support rows of the reduced model, until it has no others."""
-    support = prepared.support
-    assert support is not None
-    if support.n_passes is not None:
-        raise ValueError(
-            "guarantee='full' needs all rows at once, and they come in blocks; use 'support'."
+    def _picks(self, size: int, asked: int | None) -> Picks:
+        """Choose so many features for the directions of the size that was asked for."""
+        known = self._directions(asked)
+        return self._strategy.choose(
+            known.basis, self._mu(known.basis), size, known.ranking, self._options.seed
         )
-    with phase(f"rounds, {_MAX_ROUNDS} at most", _MAX_ROUNDS) as advance:
-        for n_rounds in range(1, _MAX_ROUNDS + 1):
-            selection = select(prepared, request, method)
-            with phase("check all rows"):
-                missing = unproven_rows(support, selection.sample, rows)
-            advance()
-            if not missing.size or n_rounds == _MAX_ROUNDS:
-                break
-            support = grown(support, missing)
-            prepared = Preparation(support.rows, support, request, method)
-    covered = not missing.size
-    if not covered:
-        warn(
-            f"guarantee='full' was not reached in {_MAX_ROUNDS} rounds: the certificate covers "
-            f"{support.rows.n_rows} of {support.candidates.n_rows} rows. Ask for more features."
-        )
-    certificate = replace(selection.certificate, covers_all_rows=covered)
-    return replace(selection, certificate=certificate, n_rounds=n_rounds)
+
+    def _mu(self, basis: Basis) -> float | None:
+        """Return the strong convexity of the model's dual, unless it underflows for these rows."""
+        mu, largest = self._bound.soft_mu, float(basis.singular_values[0])
+        return None if mu is None or mu / largest / largest < _TINY else mu
+
+    def _rescaled(self, columns: ColumnChoice) -> ColumnChoice:
+        """Return the columns with the scales that the options ask for.
+
+        One common factor brings the norm of the chosen columns to that of all columns, so that C
+        has about the same effect with both.
+        """
+        rescale = self._options.rescale
+        if rescale == "each":
+            return columns
+        assert self._latest is not None
+        scales, whole = np.ones(len(columns.indices)), self._latest.whole
+        if rescale == "common":
+            if whole.residual is not None:
+                every_column = whole.residual.columns
+                everything, chosen = _norm(every_column), _norm(every_column[columns.indices])
+            else:
+                # Relative to the largest, so that squares of huge or tiny values stay in range.
+                shares = whole.singular_values / whole.singular_values[0]
+                everything = float(np.linalg.norm(shares))
+                chosen = float(np.linalg.norm(whole.vectors[columns.indices] * shares))
+            if chosen > 0:
+                scales *= everything / chosen
+        return replace(columns, weights=scales)
+
+    def _certified_size(self) -> tuple[int, Picks | None]:
+        """Return about the smallest size whose measured λ is at least 1 − epsilon, and its picks.
+
+        λ is that of the model's objective where its dual is strongly convex. √λ is about
+        1 − c·√(D/r) for r features and D directions: the first trial gives c, and with it the next
+        size, or shows that there are too few features. Later sizes are interpolated until at most
+        one part in sixteen can be saved.
+        """
+        known, options = self._directions(None), self._options
+        basis, goal = known.basis, 1 - options.epsilon
+        mu = self._mu(basis)
+        # The basis that features are chosen for may be smaller than the one they are measured by.
+        measured_by = known.whole if known.whole.exact else basis
+        enough, found = len(known.ranking.scores), None
+        if options.rescale == "each" and measured_by.n_components == basis.n_components:
+            enough = min(enough, self._strategy.sufficient_size(basis, mu, options.epsilon))
+        too_few = min(self._strategy.least_size(basis), enough) - 1
+        dimension = float(basis.n_components)
+        if mu is not None:
+            too_few, dimension = 0, effective_dimension(basis.singular_values, mu)
+        size, lost = 2 * int(np.ceil(dimension)), dict[int, float]()
+        with phase(f"sizes tried, {_MAX_TRIALS} at most", _MAX_TRIALS) as advance:
+            for trial in range(_MAX_TRIALS):
+                nearest = max(1, enough // 16)
+                if enough - too_few <= nearest:
+                    break
+                size = min(max(size, too_few + nearest), enough - nearest)
+                try:
+                    picks = self._picks(size, None)
+                    columns = self._rescaled(picks.columns)
+                    smallest = self._measurable.lambda_min(
+                        columns, measured_by, soft=mu is not None
+                    )
+                except EmptyChoiceError:
+                    smallest = 0.0
+                advance()
+                if smallest >= goal:
+                    enough, found = size, picks
+                else:
+                    too_few = size
+                # The formula does not apply to λ above 1.
+                lost[size] = 1 - np.sqrt(min(smallest, 1.0))
+                expected = _MARGIN * _size_that_loses(1 - np.sqrt(goal), lost, too_few, enough)
+                if trial == 0 and expected > _HOPELESS * len(known.ranking.scores):
+                    break
+                size = int(np.ceil(expected))
+        return enough, found
+
+
+def _size_that_loses(goal: float, lost: dict[int, float], too_few: int, enough: int) -> float:
+    """Return the size at which 1 − √λ reaches a goal, if it is linear in 1/√size.
+
+    It is interpolated between sizes that were too small and large enough, where both were tried,
+    and proportional to 1/√size otherwise.
+    """
+    if too_few in lost and enough in lost:
+        first, last = too_few**-0.5, enough**-0.5
+        drop = max(lost[too_few] - lost[enough], 1e-9)
+        return float((last + (goal - lost[enough]) / drop * (first - last)) ** -2)
+    size, loss = next(reversed(lost.items()))
+    return float(size * (loss / goal) ** 2)
+
+
+def _norm(columns: Any) -> float:
+    return float(np.linalg.norm(columns.data if sparse.issparse(columns) else columns))

@@ -10,7 +10,7 @@ from certifeature.certificate.promise import sampling_promise
 from certifeature.models.support import Support
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import CONSTRAINTS, BaseSelector
-from certifeature.selectors.fit import Choice, Method, Ranking
+from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import leverage_sample, leverage_scores
 
 __all__ = ["LeverageScoreSelector"]
@@ -137,12 +137,12 @@ class LeverageScoreSelector(BaseSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _method(self) -> LeverageMethod:
-        return LeverageMethod(self.replace)
+    def _strategy(self) -> LeverageStrategy:
+        return LeverageStrategy(self.replace)
 
 
 @dataclass(frozen=True)
-class LeverageMethod(Method):
+class LeverageStrategy(Strategy):
     """Draws in proportion to leverage scores."""
 
     replace: bool
@@ -152,8 +152,8 @@ class LeverageMethod(Method):
 
     def choose(
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Choice:
+    ) -> Picks:
         sample = leverage_sample(basis.vectors, size, random_state=seed, replace=self.replace)
         n_components = basis.n_components
         promise = sampling_promise("leverage-score sampling", n_components, n_components, size)
-        return Choice(sample, basis, promise)
+        return Picks(sample, basis, promise)

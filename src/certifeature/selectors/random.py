@@ -12,7 +12,7 @@ from certifeature.certificate.promise import sampling_promise
 from certifeature.models.support import Support
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.fit import Choice, Method, Ranking
+from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import leverage_scores, uniform
 
 __all__ = ["RandomSelector"]
@@ -121,12 +121,12 @@ class RandomSelector(BaseSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _method(self) -> UniformMethod:
-        return UniformMethod()
+    def _strategy(self) -> UniformStrategy:
+        return UniformStrategy()
 
 
 @dataclass(frozen=True)
-class UniformMethod(Method):
+class UniformStrategy(Strategy):
     """Draws of which every feature has the same chance."""
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
@@ -135,8 +135,8 @@ class UniformMethod(Method):
 
     def choose(
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Choice:
+    ) -> Picks:
         n_features = len(basis.vectors)
         coherence = n_features * float(leverage_scores(basis.vectors).max())
         promise = sampling_promise("uniform sampling", basis.n_components, coherence, size)
-        return Choice(uniform(n_features, size, seed), basis, promise)
+        return Picks(uniform(n_features, size, seed), basis, promise)

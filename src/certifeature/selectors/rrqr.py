@@ -12,7 +12,7 @@ from certifeature.basis import Basis
 from certifeature.models.support import Support
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
-from certifeature.selectors.fit import Choice, Method, Ranking
+from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, rrqr
 
 __all__ = ["RRQRSelector"]
@@ -134,12 +134,12 @@ class RRQRSelector(BaseSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _method(self) -> RRQRMethod:
-        return RRQRMethod()
+    def _strategy(self) -> RRQRStrategy:
+        return RRQRStrategy()
 
 
 @dataclass(frozen=True)
-class RRQRMethod(Method):
+class RRQRStrategy(Strategy):
     """Pivots of a QR factorisation of the rows."""
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
@@ -147,11 +147,11 @@ class RRQRMethod(Method):
 
     def choose(
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Choice:
+    ) -> Picks:
         chosen = rrqr(_compressed(basis), size, tolerance=_ACCURACY).indices
         # Pivoting has no scales of its own; this one brings the eigenvalues of M to 1 on average.
         scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
-        return Choice(ColumnChoice(chosen, np.full(size, scale)), basis)
+        return Picks(ColumnChoice(chosen, np.full(size, scale)), basis)
 
 
 def _compressed(basis: Basis) -> NDArray[np.float64]:
