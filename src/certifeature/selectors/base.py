@@ -31,7 +31,7 @@ from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import chosen_columns, column_names
 from certifeature.rows.matrix import original_columns, refuse_dates, scaled_columns
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
-from certifeature.selectors.fit import FitOptions, FitResult, Strategy, fit_sizes
+from certifeature.selectors.fit import Fit, FitOptions, FitResult, Strategy
 
 __all__ = [
     "CONSTRAINTS",
@@ -393,8 +393,9 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
         tasks = self._init_callback_context(max_subtasks=n_phases)
         tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)
         with telling_callbacks(self, tasks):
-            (result,) = fit_sizes(rows, options, strategy, [options.size])
-        self._learn(result)
+            fit = Fit.of(rows, options, strategy)
+            choose = fit.result_for_all_rows if options.cover_all else fit.result
+            self._learn(choose(options.size))
         tasks.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
@@ -506,8 +507,9 @@ def fitted_to_sizes(selector: Any, X: Any, y: Any, sizes: Sequence[int]) -> Iter
         return
     known = clone(selector).set_params(n_features_to_select=sizes[0])
     rows, options, strategy = known._checked(X, y, None)
-    results = fit_sizes(rows, options, strategy, sizes)
-    for size, result in zip(sizes, results, strict=True):
+    fit = Fit.of(rows, options, strategy)
+    choose = fit.result_for_all_rows if options.cover_all else fit.result
+    for size in sizes:
         fitted = copy(known).set_params(n_features_to_select=size)
-        fitted._learn(result)
+        fitted._learn(choose(size))
         yield fitted

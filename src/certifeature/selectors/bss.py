@@ -44,7 +44,7 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 Order = str | ArrayLike | Callable[..., Any]
 
-# Those that fit models, and those that need no labels.
+# Rankings by fits of models, and rankings that need no labels.
 LABELLED = ("arom", "coef", "rfe", "stable")
 BY_COVERAGE = ("cover", "leverage")
 ORDERS = ("auto", *LABELLED, *BY_COVERAGE)
@@ -66,15 +66,15 @@ def feature_scores(
     order : str, array-like or callable
         As `BSSSelector` has it.
     rows : Rows or None
-        Rows that matter; None where they came in blocks and are gone.
+        Rows that features are chosen for; None for rows in blocks.
     support : Support or None
-        The same rows with their model; None if all rows matter.
+        The same rows with their model; None if features are chosen for all rows.
     basis : Basis
-        What the features are chosen for.
+        Directions that the features are chosen for.
     seed : int
-        Of subsamples.
+        Seed for the subsamples.
     n_jobs : int or None
-        Number of processes that fit on subsamples.
+        Number of processes for the fits on subsamples.
     """
     n_features = len(basis.vectors)
     if not isinstance(order, str) and not callable(order):
@@ -97,10 +97,10 @@ def feature_scores(
 
 
 def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArray:
-    """Return ranks in which features come last that a cut basis hardly sees.
+    """Return ranks in which features come last that lie mostly outside a cut basis.
 
-    The scale of a feature that lies mostly in the directions cut off would fit what little is left
-    of it, and blow up the rest.
+    BSS would scale such a feature by its small part inside the basis, and so enlarge the part
+    outside.
     """
     if basis.residual is not None:
         shares = basis.residual.energies
@@ -135,12 +135,12 @@ def _own_scores(order: Callable[..., Any], rows: Rows) -> FloatArray:
 
 
 def missing_classes(support: Support, rows: Rows) -> NDArray[Any]:
-    """Return the classes that none of the rows has; of numbers, none."""
+    """Return the classes without rows; none for a regressor."""
     return np.setdiff1d(support.classes, rows.y if rows.y is not None else [])
 
 
 def _ranked_by(order: Any, rows: Rows | None, support: Support | None) -> Rows:
-    """Return rows to rank features by: all that are at hand where the support lacks a class."""
+    """Return the support vectors, or all rows in memory if a class has no support vectors."""
     if support is None:
         if rows is None:
             raise ValueError(
@@ -154,7 +154,7 @@ def _ranked_by(order: Any, rows: Rows | None, support: Support | None) -> Rows:
     missing = missing_classes(support, ranked)
     if missing.size:
         raise ValueError(
-            f"no support row has the class {missing.tolist()[0]!r}, and order={order!r} needs "
+            f"the class {missing.tolist()[0]!r} has no support vectors, and order={order!r} needs "
             "rows of all classes; use order='coef'."
         )
     return ranked
@@ -162,41 +162,38 @@ def _ranked_by(order: Any, rows: Rows | None, support: Support | None) -> Rows:
 
 IntArray = NDArray[np.intp]
 
-# Directions that BSS covers for each of its picks, where it cannot cover all: by itself, and beside
-# features that are in anyway.
+# Directions that BSS covers for each of its picks, where it cannot cover all: alone, and beside
+# always-included features.
 _COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
-# Unless proof matters, so many features for each pick are looked at, and some at least, before BSS
-# comes back to those that it has.
+# Best-ranked features that BSS considers, for each pick and at least, before it picks one again.
 _LOOKED_AT, _LEAST_LOOKED_AT = 16, 1024
-# For a soft model, so many directions are covered at least, and as many as there are picks.
+# For a model with μ > 0, BSS covers at least this many directions, and as many as it has picks.
 _FEW_DIRECTIONS = 256
-# Where they are found by themselves: one for two picks, but neither fewer nor more than this.
+# Leading directions: one for two picks, within these limits.
 _FEWEST_LEADING, _MAX_LEADING = 100, 128
 
 
 @dataclass(frozen=True, eq=False)
 class BSSStrategy(Strategy):
-    """The top of a trusted order, and BSS for what that leaves uncovered.
+    """The top of a ranking, and BSS for the directions that it leaves uncovered.
 
     Attributes
     ----------
     head, fill : str, array-like or callable
-        The order that is trusted, and the one in which BSS looks at features.
+        Rankings for the trusted share and for BSS.
     trust : float
-        Share of the picks that is taken from the top of the trusted order.
+        Share of the features that is taken from the top of the first ranking.
     fixed : array-like or None
-        Features that are in whatever happens.
+        Always-included features.
     for_proof : bool
-        Whether a bound for all directions matters more than the number of features. Then all are
-        covered as soon as they can be, and BSS may come back to features; otherwise as many are
-        chosen as are asked for.
+        Whether the bound for all directions has priority over the number of features: BSS then
+        covers all directions where it can, and may return fewer features than asked for.
     may_cut : bool
-        Whether directions may be left out where they are no fewer than picks, for a model that
-        needs them all.
+        Whether directions may be left out where there are no more picks than directions.
     automatic : bool
-        Whether the orders may be replaced where they cannot be had.
+        Whether the rankings may be replaced where they cannot be computed.
     n_jobs : int or None
-        Number of processes for orders that fit often.
+        Number of processes for rankings by many fits.
     """
 
     head: Any
@@ -209,7 +206,7 @@ class BSSStrategy(Strategy):
     n_jobs: int | None
 
     def of_features(self, n_features: int, names: NDArray[Any] | None) -> BSSStrategy:
-        """Return the method with fixed features as indices."""
+        """Return the strategy with always-included features as indices."""
         for order in (self.head, self.fill):
             if not isinstance(order, str) and not callable(order):
                 checked_scores(order, n_features)
@@ -220,11 +217,11 @@ class BSSStrategy(Strategy):
 
     @property
     def ranks_directions(self) -> bool:
-        """Whether one of the orders looks at coverage."""
+        """Whether one of the rankings depends on the basis."""
         return any(isinstance(o, str) and o in BY_COVERAGE for o in (self.head, self.fill))
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
-        """Return both orders; nothing is ranked twice."""
+        """Return the scores for BSS and for the trusted share."""
         head, fill = self.head, self.fill
         if self.automatic and support and missing_classes(support, support.rows).size:
             head = fill = "coef"
@@ -234,7 +231,7 @@ class BSSStrategy(Strategy):
         return Ranking(scores, feature_scores(head, rows, support, basis, seed, self.n_jobs))
 
     def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
-        """Return a number of features for which the lower bound of BSS is 1 − epsilon."""
+        """Return a number of features for which BSS promises a lower bound of 1 − epsilon."""
         if self.trust == 1:
             return len(basis.vectors)
         dimension = float(basis.n_components)
@@ -246,7 +243,7 @@ class BSSStrategy(Strategy):
         return int(min(np.ceil(n_picks / (1 - self.trust)) + len(self.fixed), len(basis.vectors)))
 
     def n_leading(self, size: int) -> int | None:
-        """Return half of the number of picks, if that is moderate; all, where proof matters."""
+        """Return half of the number of picks, within limits; None where all directions count."""
         if self.for_proof:
             return None
         n_picks = size - self._n_kept(size)
@@ -262,7 +259,7 @@ class BSSStrategy(Strategy):
         return size
 
     def kept(self, ranking: Ranking, size: int) -> tuple[IntArray, NDArray[np.str_]]:
-        """Return the features that are in whatever BSS does, and why each of them is."""
+        """Return the features that are not picked by BSS, and the reason for each."""
         if len(self.fixed) > size:
             raise ValueError(
                 f"fixed_features names {len(self.fixed)} features, more than the {size} that are "
@@ -280,16 +277,16 @@ class BSSStrategy(Strategy):
         return n_fixed + int(np.ceil(round(self.trust * (size - n_fixed), 9)))
 
     def everything(self, n_features: int) -> ColumnChoice:
-        """Return all features; those that are not fixed cover what the others leave."""
+        """Return all features, with their reasons."""
         indices = np.arange(n_features)
         reasons = np.where(np.isin(indices, self.fixed), "fixed", "cover")
         return replace(super().everything(n_features), reasons=reasons)
 
     def covered(self, basis: Basis, kept: IntArray, n_picks: int) -> Basis:
-        """Return the directions that so many picks can cover beside the features that are in.
+        """Return the directions that so many picks can cover beside the features that are kept.
 
-        Where they are too few for all, these are the ones along which the other features have most
-        energy: the leading eigenvectors of Σ(I − M)Σ, with M = VᵀV of the features that are in.
+        If they cannot cover all, these are the directions along which the other features have most
+        energy: the leading eigenvectors of Σ(I − M)Σ, with M = VᵀV of the kept features.
         """
         n_components = basis.n_components
         n_covered = max(1, int((_COVERED_BESIDE if len(kept) else _COVERED_ALONE) * n_picks))
@@ -316,7 +313,7 @@ class BSSStrategy(Strategy):
     def choose(
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
     ) -> Picks:
-        """Keep some features, and let BSS pick the others."""
+        """Keep the top of the ranking, and let BSS pick the others."""
         kept, reasons = self.kept(ranking, size)
         n_picks = size - len(kept)
         if n_picks == 0:
@@ -331,22 +328,21 @@ class BSSStrategy(Strategy):
         )
 
     def _cut(self, priority: FloatArray, n_picks: int) -> FloatArray:
-        """Return the priority with a last resort: features that rank far below all picks."""
+        """Return the priority, with −∞ for features that rank far below the number of picks."""
         n_looked_at = max(_LEAST_LOOKED_AT, _LOOKED_AT * n_picks)
         if self.for_proof or n_looked_at >= len(priority):
             return priority
-        # Ties with the last that is looked at are looked at, too: no order of columns counts.
+        # Ties are included, so that the order of the columns has no influence.
         last = np.partition(priority, -n_looked_at)[-n_looked_at]
         return np.where(priority >= last, priority, -np.inf)
 
     def _fills_by(self, name: str) -> bool:
-        # An order may be an array, too.
         return isinstance(self.fill, str) and self.fill == name
 
     def _soft(
         self, basis: Basis, mu: float, kept: IntArray, n_picks: int, ranking: Ranking
     ) -> tuple[ColumnChoice, Basis, APriori]:
-        """Cover each direction as far as a soft model needs it, and picks can."""
+        """Cover each direction in proportion to its share of the effective dimension."""
         cut = ridge_cut(basis.spectrum, mu, n_picks)
         n_covered = max(_FEW_DIRECTIONS, n_picks)
         head = basis.truncated(n_covered) if n_covered < basis.n_components else basis
@@ -355,7 +351,7 @@ class BSSStrategy(Strategy):
         if not self._fills_by("cover"):
             scores = ranking.scores
             if self._fills_by("leverage"):
-                # That of a soft model: directions that it does not need count for less.
+                # Ridge leverage: weak directions count for less.
                 parts = [block**2 @ shares for _, block in row_blocks(head.vectors)]
                 scores = np.asarray(np.round(np.concatenate(parts), 12), dtype=np.float64)
             priority = self._cut(with_faint_last(scores, head, basis), n_picks)
@@ -376,11 +372,11 @@ class BSSStrategy(Strategy):
     def _flat(
         self, basis: Basis, kept: IntArray, n_picks: int, ranking: Ranking
     ) -> tuple[ColumnChoice, Basis, APriori | None]:
-        """Cover all directions alike, or as many as picks can."""
+        """Cover all directions equally, or as many as the picks can."""
         covered = self.covered(basis, kept, n_picks)
         priority: Any = "cover"
         if not self._fills_by("cover"):
-            # Leverage is that in the directions which are to be covered.
+            # Leverage within the directions to be covered.
             norms = np.round(squared_norms(covered.vectors), 12)
             scores = norms if self._fills_by("leverage") else ranking.scores
             priority = self._cut(with_faint_last(scores, covered, basis), n_picks)
@@ -393,12 +389,12 @@ class BSSStrategy(Strategy):
             return picked, covered, None
         promise = bss_promise(covered.n_components, n_picks)
         if len(kept) or not self.for_proof:
-            # What is in anyway, or fills up, adds no more than the identity, with a scale of 1.
+            # The other features have scale 1, and add at most the identity.
             promise = replace(promise, lambda_max=promise.lambda_max + 1)
         return picked, covered, promise
 
     def _filled_up(self, sample: ColumnChoice, ranking: Ranking, size: int) -> ColumnChoice:
-        """Return as many features as are asked for, with the next best ones added."""
+        """Return as many features as asked for, with the next ones of the ranking added."""
         assert sample.reasons is not None
         best = np.argsort(-ranking.scores, kind="stable")
         more = best[~np.isin(best, sample.indices)][: size - len(sample.indices)]
@@ -411,10 +407,7 @@ class BSSStrategy(Strategy):
 
 
 def _together(kept: IntArray, reasons: NDArray[np.str_], picked: ColumnChoice) -> ColumnChoice:
-    """Return features that are in anyway, and those picked by BSS.
-
-    The former are as they are in the data, so that they make no direction longer than it was.
-    """
+    """Return the kept features, with scale 1, and those picked by BSS."""
     squares = picked.weights**2
     new = ~np.isin(picked.indices, kept)
     again = np.isin(kept, picked.indices)
@@ -428,27 +421,16 @@ def _together(kept: IntArray, reasons: NDArray[np.str_], picked: ColumnChoice) -
     )
 
 
-# What "auto" stands for, where the order needs labels.
+# trust="auto" for rankings by labels.
 _TRUST = 0.5
 
 
 class BSSSelector(BaseSelector):
-    r"""Choose features: the top of a trusted order, and what covers the rest, with a certificate.
+    r"""Choose features by single-set spectral sparsification (BSS), with a certificate.
 
-    Some features are in anyway: those that are fixed, and a share of the picks from the top of an
-    order that is trusted. The others are picked by single-set spectral sparsification (BSS). For V,
-    an orthonormal basis of the rows that matter (ℓ directions), r > ℓ picks and their scales R have
-
-    .. math::
-
-        \left(1-\sqrt{\ell/r}\right)^2 \le \lambda_i(V^T R R^T V)
-        \le \left(1+\sqrt{\ell/r}\right)^2,
-
-    which bounds what a linear SVM on X·R can lose of its margin. A soft model (squared hinge,
-    logistic or squared loss) does not need all directions alike: with its effective dimension in
-    the place of ℓ there is a bound on its objective for every r. Features that are in anyway never
-    lower the first bound. Among the features that keep the bounds, BSS takes those that rank
-    highest.
+    Part of the features are the top of a ranking; BSS picks the others so that all of them together
+    preserve the geometry of the training rows. ``transform`` returns the chosen columns of X, in
+    their order in X, times the scales that ``rescale`` describes.
 
     Parameters
     ----------
@@ -456,106 +438,95 @@ class BSSSelector(BaseSelector):
         Number of features, a share of them, or about the fewest whose measured certificate keeps
         ``epsilon``.
     fixed_features : array-like, default=None
-        Features that are chosen in any case: indices, names or a boolean mask. They count.
+        Always-included features, as indices, names or a boolean mask. They count towards
+        ``n_features_to_select``.
     trust : float or "auto", default="auto"
-        Share of the picks that is taken straight from the top of the order, without regard to what
-        they cover. 0 is the algorithm of the paper, 1 the plain top of the order. "auto" is ½, and
-        0 for orders that look at coverage alone.
+        Share of the features that is taken straight from the top of the ranking; BSS picks the
+        rest. "auto" is ½, and 0 for the rankings "leverage" and "cover".
     order : str, array-like, callable, or a pair of these, default="auto"
-        How features are ranked: those that are trusted, and those among which BSS picks. Of a pair
-        the first is for the trusted ones. The bounds are the same for every ranking. Unless
-        ``rescale="each"`` or "certified" is asked for, BSS looks at the best 16 features for each
-        of its picks (1,024 at least) before it comes back to one that it has, and only then at
-        others.
+        Ranking of the features. The first of a pair is for the share ``trust``, the second for
+        BSS, which takes the best-ranked feature that keeps its bounds.
 
-        - "stable": by how large the weights of the SVM are against how much they vary over
-          subsamples of the rows;
-        - "arom": by repeated reweighting, four fits that drive most weights to zero;
-        - "coef": by the weights of the SVM, joined over classes;
-        - "rfe": by recursive elimination on the support rows, in halving steps;
-        - "leverage": by leverage score, which is the rule of the paper and needs no labels;
-        - "cover": by no ranking; BSS picks what leaves most room between its bounds, which makes
-          for the best certificate and needs no labels;
-        - "auto": "cover" for "certified"; otherwise ("stable", "coef") if supervised, and
-          "leverage" if not; and "coef" where no support row is of some class;
-        - array-like of shape (n_features,): the highest first;
-        - callable: gets the rows that matter and their labels (None if unsupervised) and returns
-          such an array; the score functions of :mod:`sklearn.feature_selection` fit.
+        - "stable": mean weights of the model over subsamples of the rows, relative to their spread;
+        - "arom": weights after repeated reweighting of the features, which takes four fits;
+        - "coef": weights of the model;
+        - "rfe": recursive elimination on the support vectors, in halving steps;
+        - "leverage": leverage scores, which need no labels;
+        - "cover": no ranking; BSS picks the feature that leaves most room between its bounds,
+          which needs no labels and gives the tightest certificate;
+        - "auto": "cover" for "certified"; otherwise ("stable", "coef") if supervised and
+          "leverage" if not; "coef" if some class has no support vectors;
+        - array-like of shape (n_features,): scores, the highest first;
+        - callable: takes the rows and their labels (None if unsupervised) and returns scores, as
+          the score functions of :mod:`sklearn.feature_selection` do.
     rescale : {"auto", "common", "each", False}, default="auto"
-        How `transform` scales the chosen columns: all by one factor, which makes up for what is
-        left out, so that C keeps its meaning; each by its own scale R, for which the bounds above
-        hold; or not at all. "auto" is "each" for "certified", and "common" otherwise.
+        Scales of the chosen columns: one common factor that makes up for the columns left out, so
+        that C keeps its meaning ("common"); the scales of BSS ("each"); or none. "auto" is "each"
+        for "certified" and "common" otherwise.
     epsilon : float, default=0.5
-        What ``"certified"`` keeps to: on the rows that matter the objective of the model grows by
-        no more than 1/(1 − ε), for certain. For a model that may be any, the squared hard margin
-        shrinks by no more than this share, too.
+        For "certified": the objective of the model grows by a factor of at most 1/(1 − epsilon).
     supervised : bool, default=True
-        Whether the features are chosen for the rows that matter to the model trained on all
-        features (the support vectors of an SVM, all rows for logistic and ridge regression), or for
-        all rows without labels.
+        Whether features are chosen for the support vectors of the model (all rows, for logistic
+        and ridge regression), or for all rows without labels.
     guarantee : {"support", "full"}, default="support"
-        Rows that the certificate of a supervised selection covers. "full" selects again with the
-        support vectors of the reduced model taken in, until it has no others; the bounds then hold
-        for all rows.
+        Rows that the certificate of a supervised selection covers. "full" adds the support vectors
+        of the reduced model and selects again, until there are no others.
     estimator : estimator, default=None
         The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
-        ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
-        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
-        ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are
-        for, and None stands for any.
+        ``LogisticRegression`` with an l2 penalty or ``RidgeClassifier``; for real-valued targets,
+        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None is
+        ``LinearSVC(dual=True)``. With ``supervised=False`` the model is not trained, and None
+        stands for any l2-regularised linear model.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
-        How the row space is found: all of it; its ``n_components`` leading directions; or the span
-        of ``n_components`` random combinations of the rows. "auto" is exact up to 512 directions.
-        Of more it takes 100 to 128 leading ones, for a soft model, a given number of features and a
-        common scale; otherwise it is exact up to 2,000 directions and 2**28 values of V, and a
-        sketch beyond, and of rows in blocks. For a model that needs all directions alike (a
-        hinge loss, or none that is named), unless "exact" is asked for by name, the basis is cut
-        where picks are too few: to six directions for ten picks beside features that are in
-        anyway, to five for ten picks otherwise. With ``rescale="each"`` and for "certified" it is
-        left whole as long as there are more picks than directions.
+        Directions of the rows that BSS works with: all of them, the ``n_components`` leading ones,
+        or the span of ``n_components`` random combinations of the rows. See Notes for "auto".
     n_components : int, default=None
-        Number of directions of a truncated or sketched basis; None takes 256 for a sketch.
+        Number of directions of a truncated or sketched basis; None is 256 for a sketch.
     n_jobs : int, default=None
-        Number of processes for the fits of "stable". It does not change what is chosen.
+        Number of processes for the ranking "stable". The result does not depend on it.
     random_state : int, RandomState instance or None, default=0
-        Seeds the subsamples of "stable", the sketch and LIBLINEAR. With an int, the default among
-        them, the result is the same at every call.
+        Seed for the subsamples of "stable", for sketches and for LIBLINEAR.
 
     Attributes
     ----------
-    indices_ : ndarray of shape (n_chosen,)
+    support_ : ndarray of bool, of shape (n_features,)
+        Mask of the chosen features.
+    indices_ : ndarray of shape (n_features_,)
         Chosen features in the order of their choice.
-    reasons_ : ndarray of shape (n_chosen,)
-        Why each of ``indices_`` is in: "fixed"; "trusted", at the top of the order; to "cover" what
-        these leave; or "next" in the order, where BSS came back to features that it had.
-    scales_ : ndarray of shape (n_chosen,)
+    n_features_ : int
+        Number of chosen features. With ``rescale="each"`` it can be smaller than
+        ``n_features_to_select_``, since BSS may pick a feature twice.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of each feature: 1 for those chosen, the others by ``scores_``.
+    reasons_ : ndarray of shape (n_features_,)
+        Why each of ``indices_`` was chosen: "fixed", "trusted" (top of the ranking), "cover"
+        (picked by BSS), or "next" (in the ranking, where BSS picked a feature twice).
+    scales_ : ndarray of shape (n_features_,)
         Scale that `transform` gives to each of ``indices_``.
-    scores_ : ndarray of shape (n_features,)
-        The order in which BSS looks at features, highest first.
-    trusted_scores_ : ndarray of shape (n_features,)
-        The order that is trusted, highest first.
+    scores_, trusted_scores_ : ndarray of shape (n_features,)
+        Scores by which BSS ranks features, and by which the share ``trust`` is taken.
     n_features_to_select_ : int
-        Number of features that were asked for. With ``rescale="each"`` fewer may be chosen, since
-        BSS may come back to a feature.
+        Number of features that were asked for.
     support_rows_ : ndarray of shape (n_rows,)
         Rows of the training data that the features were chosen for.
     estimator_ : estimator or None
-        The fitted model; None with ``supervised=False``.
+        The model, fitted to all features; None with ``supervised=False``.
     certificate_ : Certificate
-        What the selection can cost: promised and measured. :func:`certify` adds what is realised.
+        Bounds on what the choice costs, promised and measured. :func:`certify` adds the realised
+        cost.
     n_rounds_ : int
         Number of selections, 1 unless ``guarantee="full"``.
     n_passes_, optimality_gap_ : int, float
-        For support vectors found in blocks: passes over them, and the most by which the objective
-        of the SVM can exceed the optimum, as a share of it.
+        For rows in blocks: passes over them, and an upper bound on the relative excess of the
+        model's objective over its optimum.
     basis_ : BasisFacts
         Kind, number of directions, rank and exactness of the basis.
     fit_result_ : FitResult
-        All that the fit found, for :func:`certify` to go on from.
+        Everything that the fit found; `certify` continues from it.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where X has string column names.
+        Names of the features, where X has string column names.
 
     See Also
     --------
@@ -564,12 +535,30 @@ class BSSSelector(BaseSelector):
 
     Notes
     -----
-    For a model that needs all directions alike, the lower bound above holds for the rows
-    ``support_rows_`` if ``basis_.exact`` and ``rescale="each"``, with r the number of picks that
-    are left to BSS; so does the upper one, if nothing is fixed or trusted. A basis that is
-    truncated, sketched or cut to fit promises nothing about the directions that it leaves out.
-    ``certificate_`` is measured for what was chosen, in either case, and has the promise for the
-    model at hand.
+    Let V be an orthonormal basis of the rows with ℓ directions, and R the scales of r > ℓ picks of
+    BSS. Then
+
+    .. math::
+
+        \left(1-\sqrt{\ell/r}\right)^2 \le \lambda_i(V^T R R^T V)
+        \le \left(1+\sqrt{\ell/r}\right)^2,
+
+    whatever the ranking, which bounds the margin and the objective of a linear SVM on X·R. For
+    squared hinge, logistic and squared losses the effective dimension takes the place of ℓ, so that
+    there is a bound on the objective for every r. Always-included features do not lower the lower
+    bound. The bounds are promised for the rows ``support_rows_`` if ``basis_.exact`` and
+    ``rescale="each"``; ``certificate_`` is measured for the actual choice and its scales.
+
+    ``basis="auto"`` is exact up to 512 directions. Beyond, it takes 100 to 128 leading directions
+    for a model with one of the losses above, a given number of features and a common scale;
+    otherwise it is exact up to 2,000 directions and 2**28 values of V, and a sketch for more, and
+    for rows in blocks. For a hinge loss, or if no model is named, the basis is cut to 6 directions
+    for 10 picks (5 if no feature is always included), unless there are more picks than directions
+    and either ``rescale="each"`` or "certified" is set.
+
+    Unless ``rescale="each"`` or "certified" is set, BSS considers the 16 best-ranked features for
+    each of its picks (1,024 at least) and picks one of its features again before it considers
+    others.
 
     The paper's algorithm is ``estimator=SVC(kernel="linear"), order="leverage", trust=0,
     rescale="each"``.
@@ -670,7 +659,7 @@ class BSSSelector(BaseSelector):
         return self.rescale
 
     def _orders(self) -> tuple[Any, Any]:
-        """Return the order that is trusted, and the one in which BSS looks at features."""
+        """Return the rankings for the trusted share and for BSS."""
         order = self.order
         if isinstance(order, str) and order == "auto":
             if self._is_certified:

@@ -6,7 +6,6 @@ Every selector fits through this module, whether its rows are in memory, in bloc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -30,7 +29,7 @@ from certifeature.rows.rows import Rows
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import EmptyChoiceError
 
-__all__ = ["Fit", "FitOptions", "FitResult", "Picks", "Ranking", "Strategy", "fit_sizes"]
+__all__ = ["Fit", "FitOptions", "FitResult", "Picks", "Ranking", "Strategy"]
 
 FloatArray = NDArray[np.float64]
 
@@ -225,19 +224,6 @@ class _Directions:
     ranking: Ranking
 
 
-def fit_sizes(
-    rows: Rows, options: FitOptions, strategy: Strategy, sizes: Iterable[int | None]
-) -> Iterator[FitResult]:
-    """Yield the result of a fit for each of several sizes; shared work is done once.
-
-    ``options.size`` is ignored.
-    """
-    fit, fingerprint = Fit.of(rows, options, strategy), rows.fingerprint
-    for size in sizes:
-        result = fit.result_for_all_rows(rows, size) if options.cover_all else fit.result(size)
-        yield replace(result, fingerprint=fingerprint)
-
-
 class Fit:
     """Chooses features of the same rows for any number of sizes.
 
@@ -250,15 +236,22 @@ class Fit:
     support : Support or None
         The model and its support vectors; None to choose for all rows.
     options : FitOptions
-        Parameters of the selector.
+        Parameters of the selector; ``size`` is ignored.
     strategy : Strategy
         The algorithm.
+    fingerprint : str or None, default=None
+        Digest of the training data.
     """
 
     def __init__(
-        self, rows: Rows, support: Support | None, options: FitOptions, strategy: Strategy
+        self,
+        rows: Rows,
+        support: Support | None,
+        options: FitOptions,
+        strategy: Strategy,
+        fingerprint: str | None = None,
     ) -> None:
-        self.support = support
+        self.support, self._fingerprint = support, fingerprint
         self._rows, self._options, self._strategy = rows, options, strategy
         self._in_memory = None if rows.in_blocks else rows
         self._n_leading: int | None = None
@@ -268,17 +261,21 @@ class Fit:
     def of(cls, rows: Rows, options: FitOptions, strategy: Strategy) -> Fit:
         """Train the model if features are chosen for its support vectors."""
         if not options.supervised:
-            return cls(rows, None, options, strategy)
+            return cls(rows, None, options, strategy, rows.fingerprint)
         with phase("find support vectors"):
             support = find_support(rows, options.estimator, options.seed)
-        return cls(support.rows, support, options, strategy)
+        return cls(support.rows, support, options, strategy, rows.fingerprint)
 
     def columns(self, size: int) -> ColumnChoice:
         """Return the chosen columns, all of them from the number of features on."""
         if size >= self._rows.n_features:
             return self._strategy.everything(self._rows.n_features)
+        known = self._directions(size)
         with one_thread():
-            return self._rescaled(self._picks(size, size).columns)
+            picks = self._strategy.choose(
+                known.basis, self._mu, size, known.ranking, self._options.seed
+            )
+            return self._rescaled(picks.columns)
 
     def result(self, size: int | None) -> FitResult:
         """Choose features and measure the certificate of the choice."""
@@ -302,7 +299,9 @@ class Fit:
                 size, columns = n_features, self._strategy.everything(n_features)
                 picks = Picks(columns, known.basis)
             else:
-                picks = picks or self._picks(size, size)
+                picks = picks or self._strategy.choose(
+                    known.basis, self._mu, size, known.ranking, self._options.seed
+                )
                 columns = self._rescaled(picks.columns)
         with phase("measure certificate"):
             certificate = self._measurable.certificate(columns, known.whole)
@@ -314,7 +313,7 @@ class Fit:
             support = replace(support, candidates=support.rows)
         return FitResult(self._in_memory, support, facts, known.ranking, size, columns, certificate)
 
-    def result_for_all_rows(self, rows: Rows, size: int | None) -> FitResult:
+    def result_for_all_rows(self, size: int | None) -> FitResult:
         """Add the support vectors of the reduced model until it has no others."""
         fit, support = self, self.support
         assert support is not None
@@ -326,12 +325,12 @@ class Fit:
             for n_rounds in range(1, _MAX_ROUNDS + 1):
                 result = fit.result(size)
                 with phase("check all rows"):
-                    missing = unproven_rows(support, result.columns, rows)
+                    missing = unproven_rows(support, result.columns, support.candidates)
                 advance()
                 if not missing.size or n_rounds == _MAX_ROUNDS:
                     break
                 support = grown(support, missing)
-                fit = Fit(support.rows, support, self._options, self._strategy)
+                fit = Fit(support.rows, support, self._options, self._strategy, self._fingerprint)
         if missing.size:
             warn(
                 f"guarantee='full' was not reached in {_MAX_ROUNDS} rounds: the certificate covers "
@@ -387,16 +386,11 @@ class Fit:
         options = self._options
         return span(self._rows, options.basis, options.n_components, options.seed)
 
-    def _picks(self, size: int, asked: int | None) -> Picks:
-        """Choose so many features for the directions of the size that was asked for."""
-        known = self._directions(asked)
-        return self._strategy.choose(
-            known.basis, self._mu(known.basis), size, known.ranking, self._options.seed
-        )
-
-    def _mu(self, basis: Basis) -> float | None:
-        """Return the strong convexity of the model's dual, unless it underflows for these rows."""
-        mu, largest = self._bound.soft_mu, float(basis.singular_values[0])
+    @property
+    def _mu(self) -> float | None:
+        """The strong convexity of the model's dual, unless it underflows for these rows."""
+        assert self._latest is not None
+        mu, largest = self._bound.soft_mu, float(self._latest.basis.singular_values[0])
         return None if mu is None or mu / largest / largest < _TINY else mu
 
     def _rescaled(self, columns: ColumnChoice) -> ColumnChoice:
@@ -433,7 +427,7 @@ class Fit:
         """
         known, options = self._directions(None), self._options
         basis, goal = known.basis, 1 - options.epsilon
-        mu = self._mu(basis)
+        mu = self._mu
         # The basis that features are chosen for may be smaller than the one they are measured by.
         measured_by = known.whole if known.whole.exact else basis
         enough, found = len(known.ranking.scores), None
@@ -451,7 +445,7 @@ class Fit:
                     break
                 size = min(max(size, too_few + nearest), enough - nearest)
                 try:
-                    picks = self._picks(size, None)
+                    picks = self._strategy.choose(basis, mu, size, known.ranking, options.seed)
                     columns = self._rescaled(picks.columns)
                     smallest = self._measurable.lambda_min(
                         columns, measured_by, soft=mu is not None
