@@ -303,8 +303,6 @@ def test_a_bad_order_is_found_before_the_svm_is_trained(order, data, untrainable
     for rows in (X, ArrayBlocks(X, n_rows=10)):
         with pytest.raises(ValueError, match="order"):
             BSSSelector(20, order=order, supervised=False).fit(rows)
-    with pytest.raises(ValueError, match="order"):
-        BSSSelector(20, order=order, supervised=False).partial_fit(X)
 
 
 def test_bad_parameters_of_lpsvm_are_found_before_any_work():
@@ -408,14 +406,13 @@ TEMPORAL = {
     [
         lambda X: BSSSelector(1).fit(X, LABELS),
         lambda X: BSSSelector(1, supervised=False).fit(X),
-        lambda X: BSSSelector(1, supervised=False).partial_fit(X),
         lambda X: LPSVMSelector().fit(X, LABELS),
         lambda X: BSSSelectorCV(sizes=[1], cv=2).fit(X, LABELS),
         lambda X: certify(X, LABELS, [0]),
         lambda X: new_data_errors(X, LABELS, BSSSelector(1)),
         lambda X: compare(X, LABELS, [1], n_jobs=1),
     ],
-    ids=["fit", "unsupervised", "partial_fit", "lpsvm", "cv", "certify", "new data", "compare"],
+    ids=["fit", "unsupervised", "lpsvm", "cv", "certify", "new data", "compare"],
 )
 def test_dates_are_refused_by_name(call, form):
     X, named = TEMPORAL[form]

@@ -1,7 +1,6 @@
 """Rows in blocks give the same selection as all rows at once."""
 
 import gzip
-import pickle
 import tracemalloc
 
 import numpy as np
@@ -27,7 +26,7 @@ from certifeature import (
     _resources as _memory,
 )
 from certifeature.basis import exact_basis
-from certifeature.basis.span import empty_digest
+from certifeature.basis.span import RowSummary
 from certifeature.io import FileBlocks
 from certifeature.models import cascade, fit_model, support_rows
 from certifeature.rows.blocks import ArrayBlocks, RowBlocks
@@ -115,7 +114,7 @@ class TestSameAsInMemory:
         X = sparse.csr_array((np.ones(n_rows), columns, starts), (n_rows, n_features))
         tracemalloc.start()
         expected = exact_basis(X)
-        found = empty_digest(n_features, "auto", None, 0).taken(ArrayBlocks(X)).matrix()
+        found = RowSummary.for_basis(n_features, "auto", None, 0).taken(ArrayBlocks(X)).matrix()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 8 * n_rows * n_features / 4
@@ -129,50 +128,6 @@ class TestSameAsInMemory:
         mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
         selector = BSSSelector(70, supervised=False).fit(ArrayBlocks(mapped, n_rows=100))
         assert_same(selector, BSSSelector(70, supervised=False).fit(X))
-
-
-class TestPartialFit:
-    @pytest.mark.parametrize("case", ["few rows", "few features", "sketch", "dense"])
-    def test_in_the_end_it_has_seen_all_rows(self, case):
-        X, options = CASES[case]
-        selector = BSSSelector(70, supervised=False, random_state=0, **options)
-        for start in range(0, X.shape[0], 230):
-            selector.partial_fit(X[start : start + 230])
-            selector = pickle.loads(pickle.dumps(selector))
-        expected = BSSSelector(70, supervised=False, random_state=0, **options).fit(X)
-        assert_same(selector, expected)
-
-    def test_fit_forgets(self):
-        X, options = CASES["sketch"]
-        selector = BSSSelector(70, supervised=False, random_state=0, **options)
-        selector.partial_fit(X[:300]).fit(X)
-        selector.partial_fit(X)
-        assert selector.basis_.n_rows == 700
-
-    def test_an_array_that_is_used_again(self):
-        X = CASES["few rows"][0].toarray()
-        selector, buffer = BSSSelector(70, supervised=False), np.empty((20, 2500))
-        for start in range(0, 60, 20):
-            buffer[:] = X[start : start + 20]
-            selector.partial_fit(buffer)
-        assert_same(selector, BSSSelector(70, supervised=False).fit(X))
-
-    def test_changed_settings_are_an_error(self):
-        X, options = CASES["sketch"]
-        selector = BSSSelector(70, supervised=False, **options).partial_fit(X)
-        with pytest.raises(ValueError, match="changed since the first rows"):
-            selector.set_params(n_components=7).partial_fit(X)
-
-    def test_other_width_is_an_error(self):
-        X, options = CASES["sketch"]
-        selector = BSSSelector(70, supervised=False, **options).partial_fit(X)
-        with pytest.raises(ValueError, match="X has 299 features"):
-            selector.partial_fit(X[:, :299])
-
-    def test_supervised_is_an_error(self):
-        with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as raised:
-            BSSSelector(5).partial_fit(rows(30, 20))
-        assert "supervised=False" in str(raised.value.__cause__)
 
 
 def noisy(n_rows, n_features, seed=0):

@@ -18,7 +18,7 @@ from random_rows import random_rows
 from scipy import sparse
 
 from certifeature import BSSSelector, LeverageScoreSelector, certify
-from certifeature.basis.span import empty_digest
+from certifeature.basis.span import RowSummary
 from certifeature.rows import ArrayBlocks
 from certifeature.rows.dask import DaskBlocks
 
@@ -240,7 +240,7 @@ class TestWhereWorkIsDone:
 
     @pytest.mark.parametrize("basis", ["sketch", "auto"])
     def test_dask_knows_the_size_of_what_it_moves(self, basis, X):
-        digest = empty_digest(300, basis, 30, 0).taken(ArrayBlocks(X))
+        digest = RowSummary.for_basis(300, basis, 30, 0).taken(ArrayBlocks(X))
         kept = 300 * 30 if basis == "sketch" else 300 * 300
         assert sizeof(digest) >= 8 * kept
 

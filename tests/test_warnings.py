@@ -37,7 +37,6 @@ PATHS = {
     "fit": lambda X, y: too_many(True).fit(X, y),
     "fit unsupervised": lambda X, y: too_many().fit(X),
     "fit_transform": lambda X, y: too_many().fit_transform(X),
-    "partial_fit": lambda X, y: too_many().partial_fit(X),
     "blocks": lambda X, y: too_many().fit(ArrayBlocks(X, n_rows=15)),
     "labelled blocks": lambda X, y: too_many(True).fit(ArrayBlocks(X, y, n_rows=15)),
     "pipeline": lambda X, y: make_pipeline(too_many(True), LinearSVC()).fit(X, y),

@@ -45,7 +45,6 @@ __all__ = [
     "RowSummary",
     "Sketch",
     "check_n_components",
-    "empty_digest",
     "exact_basis",
     "gaussian_rows",
     "largest_eigenvalue",
@@ -311,6 +310,7 @@ _NUMBERS_AT_ONCE = 2**21
 # Columns whose sums stay in the cache.
 _COLUMNS_AT_ONCE = 2**14
 _SMALLEST, _LARGEST = 1e-50, 1e50
+_DEFAULT_SKETCH = 256
 
 
 class Sketch:
@@ -406,10 +406,10 @@ def check_n_components(n_components: int) -> int:
 
 
 class RowSummary:
-    """What a basis of the rows can be made of, whatever their number.
+    """A summary of rows in blocks from which a basis can be computed.
 
-    Of few features there is a factor with the same row space, of twice as many rows at most. Of
-    many features there is a sketch, and the rows themselves while they are few.
+    For few features it is a factor with the same row space, of at most twice as many rows as
+    features. For many features it is a sketch, or the rows themselves while they are few.
 
     Parameters
     ----------
@@ -446,12 +446,24 @@ class RowSummary:
         self._rows: list[Block] = []
         self.sketch: Sketch | None = None
 
+    @classmethod
+    def for_basis(
+        cls, n_features: int, kind: str, n_components: int | None, seed: int
+    ) -> RowSummary:
+        """Return an empty summary from which a basis of this kind can be computed."""
+        n_combinations = n_components or _DEFAULT_SKETCH
+        if kind == "sketch":
+            return cls(n_features, n_combinations, seed, max_features=0, max_rows=n_combinations)
+        most = _memory.MAX_GRAM_UNASKED
+        may_sketch, limits = kind == "auto", {"max_features": most, "max_rows": most}
+        return cls(n_features, n_combinations, seed, **limits, may_sketch=may_sketch)
+
     def taken(self, blocks: RowBlocks) -> RowSummary:
-        """Return this digest, which is empty, with all blocks taken in; each is read once."""
+        """Return a summary of all blocks, each of which is read once."""
         return blocks.accumulate(lambda: deepcopy(self), RowSummary.added)
 
     def added(self, block: Block) -> RowSummary:
-        """Return this digest with a block taken in."""
+        """Add a block, and return the summary."""
         self.n_rows += block.X.shape[0]
         if self._factor is not None:
             with refusing_overflow():
@@ -466,7 +478,7 @@ class RowSummary:
         return self
 
     def merged(self, other: RowSummary) -> RowSummary:
-        """Return the digest of these rows and the others after them; neither is changed."""
+        """Return the summary of these rows followed by the others; neither is changed."""
         both = copy(self)
         both.n_rows = self.n_rows + other.n_rows
         if self._factor is not None and other._factor is not None:
@@ -510,12 +522,9 @@ class RowSummary:
         return sketch
 
 
-_DEFAULT_SKETCH = 256
-
-
 @dataclass(frozen=True)
 class BasisFacts:
-    """What the basis of a fitted selector was.
+    """Kind and size of the basis of a fitted selector.
 
     Attributes
     ----------
@@ -554,10 +563,10 @@ class BasisFacts:
 def leading_span(
     rows: Rows, kind: str, n_components: int | None, n_leading: int
 ) -> tuple[Basis, BasisFacts] | None:
-    """Return so many leading directions of rows in memory, where "auto" may leave it at these.
+    """Return leading directions of rows in memory, if ``kind`` permits and it saves time.
 
-    None where all directions are found as quickly, or the leading ones cannot be told from the
-    others.
+    None is returned where all directions are computed as quickly, or where the leading ones are
+    too weak to be separated from rounding errors.
 
     Parameters
     ----------
@@ -580,18 +589,16 @@ def leading_span(
     return leading, BasisFacts("truncated", rows.n_rows, n_leading, None, False)
 
 
-def span(
-    rows: Rows | RowSummary, kind: str, n_components: int | None, seed: int
-) -> tuple[Basis, BasisFacts]:
-    """Return the widest basis that a kind calls for, and what "auto" stands for.
+def span(rows: Rows, kind: str, n_components: int | None, seed: int) -> tuple[Basis, BasisFacts]:
+    """Return the basis of a kind, and its facts.
 
-    A truncated basis is left whole where that is feasible, so that the selection can be measured
-    against all that the rows span.
+    A truncated basis is returned whole where that is feasible, so that a choice can be measured on
+    all directions.
 
     Parameters
     ----------
-    rows : Rows or RowSummary
-        In memory, in blocks, or what was kept of rows that are gone.
+    rows : Rows
+        Rows in memory or in blocks.
     kind : {"auto", "exact", "truncated", "sketch"}
         How the basis is found.
     n_components : int or None
@@ -599,13 +606,14 @@ def span(
     seed : int
         Of a sketch.
     """
-    if isinstance(rows, Rows) and rows.in_blocks:
-        rows = empty_digest(rows.n_features, kind, n_components, seed).taken(rows.X)
-    n_rows = rows.n_rows
-    if isinstance(rows, RowSummary) and rows.sketch is not None:
-        basis, kind = rows.sketch.basis(), "sketch"
+    summary = None
+    if rows.in_blocks:
+        summary = RowSummary.for_basis(rows.n_features, kind, n_components, seed).taken(rows.X)
+    n_rows = rows.n_rows if summary is None else summary.n_rows
+    if summary is not None and summary.sketch is not None:
+        basis, kind = summary.sketch.basis(), "sketch"
     else:
-        matrix = rows.matrix() if isinstance(rows, RowSummary) else rows.weighted()
+        matrix = rows.weighted() if summary is None else summary.matrix()
         fewest = min(matrix.shape)
         n_values = fewest * matrix.shape[1]
         if kind == "auto":
@@ -622,21 +630,6 @@ def span(
         else:
             basis = exact_basis(matrix)
     return basis, BasisFacts(kind, n_rows, basis.n_components, basis.rank, basis.exact)
-
-
-def empty_digest(n_features: int, kind: str, n_components: int | None, seed: int) -> RowSummary:
-    """Return what takes in rows in blocks, enough of them for a basis of this kind."""
-    n_combinations = n_components or _DEFAULT_SKETCH
-    if kind == "sketch":
-        return RowSummary(n_features, n_combinations, seed, max_features=0, max_rows=n_combinations)
-    return RowSummary(
-        n_features,
-        n_combinations,
-        seed,
-        max_features=_memory.MAX_GRAM_UNASKED,
-        max_rows=_memory.MAX_GRAM_UNASKED,
-        may_sketch=kind == "auto",
-    )
 
 
 def exact_basis(X: Any) -> Basis:

@@ -53,7 +53,7 @@ def is_dask(X: Any) -> bool:
 
 
 def finite_rows(X: Any) -> Any:
-    """Return X in float64, a canonical CSR array if it is sparse; X itself is left alone."""
+    """Return X in float64, as a canonical CSR array if it is sparse, without changing X."""
     if sparse.issparse(X):
         rows = sparse.csr_array(X)
         rows = sparse.csr_array(
@@ -93,7 +93,7 @@ def times_power_of_two(X: Any, exponent: int) -> Any:
 def normalised(X: Any) -> tuple[Any, int]:
     """Return X·2^-e in float64 with largest magnitude in [1/2, 1), and e.
 
-    Sparse input gives a CSR array, dense input an ndarray; X itself is left alone.
+    Sparse input gives a CSR array, dense input an ndarray. X is not changed.
     """
     rows = finite_rows(X)
     if not stored_values(rows).any():
@@ -107,7 +107,7 @@ def normalised(X: Any) -> tuple[Any, int]:
 
 @contextmanager
 def refusing_overflow() -> Iterator[None]:
-    """Say what to do where values are finite, but what is made of them is not."""
+    """Turn an overflow into an error that names the remedy."""
     try:
         with np.errstate(over="raise"):
             yield
@@ -223,7 +223,7 @@ def stored_bytes(X: Any) -> int:
 FloatArray = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# To which rows that are equal but for rounding are so.
+# Decimals by which rows are compared, so that rounding does not tell them apart.
 _DIGITS = 9
 
 
@@ -313,7 +313,7 @@ _MOST_NAMED = 5
 def refuse_dates(X: Any) -> None:
     """Raise if an array or a data frame has columns of dates, times or durations.
 
-    As numbers they would count days or nanoseconds, from a day that nobody chose.
+    As numbers they would count days or nanoseconds from an arbitrary day.
     """
     found = list(_temporal_columns(X))
     if not found:

@@ -47,13 +47,13 @@ class Rows:
     Attributes
     ----------
     X : ndarray, CSR array or RowBlocks of shape (n_samples, n_features)
-        The rows; blocks bring their labels along.
+        The rows; blocks contain their labels.
     y : ndarray of shape (n_samples,) or None
         Labels of rows in memory.
     sample_weight : ndarray of shape (n_samples,) or None
         Positive weights of rows in memory.
     indices : ndarray of shape (n_samples,) or None
-        Places of rows in memory among those that came through the door.
+        Positions of the rows in the data that were passed in.
     feature_names : ndarray or None
         Names of the columns, if they have any.
     """
@@ -71,7 +71,7 @@ class Rows:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows; of blocks it may take a pass to find."""
+        """Number of rows; counting those of blocks may take a pass over them."""
         return int(self.X.n_rows if self.in_blocks else self.X.shape[0])
 
     @property
@@ -81,7 +81,7 @@ class Rows:
 
     @property
     def places(self) -> NDArray[np.intp]:
-        """Places of the rows among those that came through the door."""
+        """Positions of the rows in the data that were passed in."""
         return np.arange(self.n_rows) if self.indices is None else self.indices
 
     @property
@@ -114,7 +114,7 @@ class Rows:
         return Rows(X, y, feature_names=self.feature_names)
 
     def columns(self, chosen: NDArray[np.intp], scales: FloatArray) -> Rows:
-        """Return some columns, times their scales; of blocks they are made when they are read."""
+        """Return scaled columns; those of blocks are computed when they are read."""
         if self.in_blocks:
             return replace(self, X=self.X.with_columns(chosen, scales), feature_names=None)
         with refusing_overflow():
@@ -127,7 +127,7 @@ class Rows:
         """
         if self.sample_weight is None:
             return self.X
-        # However small its weight, a row belongs to the row space.
+        # A row of tiny weight still belongs to the row space.
         shares = self.sample_weight / self.sample_weight.max()
         roots = np.sqrt(np.maximum(shares, _SMALLEST_WEIGHT))
         is_sparse = sparse.issparse(self.X)
@@ -147,7 +147,7 @@ def as_rows(
     estimator: Any = None,
     real_valued: bool = False,
 ) -> Rows:
-    """Return what a user brings as rows that are checked, in float64.
+    """Validate data and return them as rows in float64.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def as_rows(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights; rows of weight zero are left out.
     estimator : estimator, default=None
-        Learns the number and the names of the features.
+        Estimator whose number and names of features are set.
     real_valued : bool, default=False
         Whether y holds numbers, rather than labels of classes.
     """
@@ -188,9 +188,9 @@ def as_rows(
 
 
 def one_dimensional(y: Any) -> NDArray[Any]:
-    """Return labels without a second dimension; a single column is taken for them, and warned of.
+    """Return labels as a 1d array, with a warning for a column vector.
 
-    Scikit-learn does the same, but its warning points at itself.
+    The warning points at the caller's line, which that of scikit-learn does not.
     """
     labels: NDArray[Any] = column_or_1d(y)
     if np.asarray(y).ndim == 2:
@@ -220,7 +220,7 @@ def _rows_in_blocks(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Rows:
     if sample_weight is not None:
         raise ValueError("rows in blocks have no weights; leave sample_weight out.")
     if isinstance(X, RowBlocks) and y is not None:
-        raise ValueError("row blocks bring their labels along; leave y out (None).")
+        raise ValueError("row blocks contain their labels; leave y out (None).")
     blocks = X if isinstance(X, RowBlocks) else DaskBlocks(X, y)
     names = blocks.feature_names
     if estimator is not None:
