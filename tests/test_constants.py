@@ -17,6 +17,7 @@ from certifeature._lanczos import largest_eigenvalue
 from certifeature.basis import Basis
 from certifeature.basis.leading import Outside
 from certifeature.certificate import (
+    coverage,
     hard_margin,
     hinge_objective,
     logistic_objective,
@@ -598,6 +599,65 @@ def test_rows_just_within_the_margin_of_the_reduced_model_are_not_passed_over(ki
         certificate = certify(X, y, [0], estimator=model)
         assert certificate.n_rows == 2
         assert certificate.covers_all_rows is covers
+
+
+def move_solutions(monkeypatch, change):
+    """Let the check of all rows start from hinge solutions that are changed, at their true value.
+
+    ``change`` takes weights and intercept, and returns others.
+    """
+    solve = coverage.hinge_points
+
+    def moved(rows, signs, costs, *, free, close):
+        *_, best = solve(rows, signs, costs, free=free, close=close)
+        weights, shift = change(best.weights, best.shift)
+        slack = np.maximum(0, 1 - signs * (rows.scores(weights)[0] + shift))
+        yield best._replace(
+            weights=weights, shift=shift, upper=weights @ weights / 2 + costs @ slack
+        )
+
+    monkeypatch.setattr(coverage, "hinge_points", moved)
+
+
+def test_a_hinge_solution_is_no_further_from_the_optimum_than_its_gap_allows(monkeypatch):
+    """All rows have a loss, whose slope is the same near the optimum: the gap is ½ distance²."""
+    model, weight = KNOWN["hinge"]
+    move_solutions(monkeypatch, lambda weights, shift: (1.3 * weights, shift))
+    for change, covers in ((1e-4, True), (-1e-6, False)):
+        X = np.array([[1.0, 1.0], [-1.0, -1.0], [(1 + change) / weight, 10.0]])
+        certificate = certify(X, [1, 0, 1], [0], estimator=model)
+        assert certificate.n_rows == 2
+        assert certificate.covers_all_rows is covers
+
+
+def test_a_smooth_solution_is_no_further_from_the_optimum_than_its_gradient_is_long(monkeypatch):
+    """The loss has next to no curvature beside that of ½‖w‖²."""
+    model = LinearSVC(C=1e-5, fit_intercept=False, random_state=0)
+    weight = 4e-5 / (1 + 4e-5)
+    solve = coverage.squared_hinge_minimiser
+
+    def moved(*arguments):
+        weights, reached = solve(*arguments)
+        return 1.3 * weights, reached
+
+    monkeypatch.setattr(coverage, "squared_hinge_minimiser", moved)
+    for change, covers in ((1e-4, True), (-1e-6, False)):
+        X = np.array([[1.0, 1.0], [-1.0, -1.0], [(1 + change) / weight, 1 / weight]])
+        certificate = certify(X, [1, 0, 1], [0], estimator=model)
+        assert certificate.n_rows == 2
+        assert certificate.covers_all_rows is covers
+
+
+def test_a_free_intercept_is_as_far_from_the_best_as_its_loss_allows(monkeypatch):
+    """Moved to the side of the cheap class, it is nearly all that the bound allows away."""
+    model = SVC(kernel="linear", C=1.0, class_weight={1: 100.0})
+    # The last row is at the origin of the reduced model, and on its margin for an intercept of 1.
+    X = np.array([[1.0, 1.0], [-1.0, -1.0], [0.0, 10.0]])
+    for move in (-1e6, 0.0):
+        move_solutions(monkeypatch, lambda weights, shift, move=move: (weights, shift + move))
+        certificate = certify(X, [1, 0, 1], [0], estimator=model)
+        assert certificate.n_rows == 2
+        assert certificate.covers_all_rows is False
 
 
 def test_rows_just_outside_the_tube_of_the_reduced_model_are_not_passed_over():

@@ -49,7 +49,6 @@ def plant(bug, package):
     """Put a bug into a copy of the package."""
     path = package / bug.file
     path.write_text(planted(bug, path.read_text(encoding="utf-8")), encoding="utf-8")
-    # Compiled code counts as current if its source has the same size and was written in the same
-    # second.
+    # Compiled code that was copied counts as current if its source was written in the same second.
     for compiled in path.parent.glob(f"__pycache__/{path.stem}.*"):
         compiled.unlink()
