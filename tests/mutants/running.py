@@ -74,8 +74,9 @@ def _run(tests, package, output):
     sys.path.insert(0, str(Path(package).parent))
     # Compiled code would count as current if its source was changed within the same second.
     sys.dont_write_bytecode = True
-    import certifeature
     import pytest
+
+    import certifeature
 
     assert Path(certifeature.__file__).parent == Path(package)
     options = ["-q", "--maxfail=1", "--tb=short", "-p", "no:cacheprovider", "-m", "not slow"]
