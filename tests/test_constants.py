@@ -14,7 +14,7 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, _memory, certify
 from certifeature._lanczos import largest_eigenvalue
-from certifeature.basis import Basis
+from certifeature.basis import Basis, truncated_basis
 from certifeature.basis.leading import Outside
 from certifeature.certificate import (
     coverage,
@@ -30,7 +30,7 @@ from certifeature.certificate.measure import left_out_factors
 from certifeature.certificate.promise import ridge_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
-from certifeature.sparsify import Sample
+from certifeature.sparsify import Sample, bss
 from certifeature.support import cascade, row_costs, support_rows
 
 C, ALPHA, EPSILON = 0.3, 0.7, 0.5
@@ -251,6 +251,40 @@ def test_every_way_to_the_bound_is_next_to_the_truth(path, scale, mu, monkeypatc
     assert (certificate.proven.objective_growth is None) == is_random
 
 
+def test_bounds_by_products_count_the_shortfall_of_lanczos(monkeypatch):
+    """It is that of 12 steps in as many dimensions as the operator has that is not zero."""
+    X, growth = np.vstack([ROWS, np.zeros(4)]), (KERNEL + 1) / (PARTS[0] ** 2 + 1)
+
+    def factor(size):
+        return largest_eigenvalue(lambda V: V, size, 12, identity="any").upper
+
+    with monkeypatch.context() as patch:
+        found = certificate_by("Lanczos", X, CHOSEN, 1.0, 1.0, patch)
+        # Chosen columns and rows.
+        assert found.measured_growth == pytest.approx(growth * factor(2 + 3), rel=1e-6)
+    found = certificate_by("passes", X, CHOSEN, 1.0, 1.0, monkeypatch)
+    # Columns that are not chosen.
+    assert found.measured_growth == pytest.approx(1 + (growth - 1) * factor(2), rel=1e-6)
+
+
+def test_a_first_guess_that_is_too_low_is_refused(monkeypatch):
+    monkeypatch.setattr("certifeature.certificate.lanczos._NEARLY", 0.99)
+    X, growth = np.vstack([ROWS, np.zeros(4)]), (KERNEL + 1) / (PARTS[0] ** 2 + 1)
+    found = certificate_by("Cholesky factor", X, CHOSEN, 1.0, 1.0, monkeypatch)
+    assert growth <= found.measured_growth <= 1.02 * growth
+    assert found.regularised.probability == 1
+
+
+@pytest.mark.parametrize("path", ["Lanczos", "passes"])
+def test_products_are_believed_only_as_far_as_rounding_lets_them(path, monkeypatch):
+    """A tiny ridge blows up the rounding errors of the chosen columns."""
+    X, mu = np.diag([1.0, 1.0, 1e-9, 0.0]), 1e-7
+    found = certificate_by(path, X, [0, 1], 1.0, mu, monkeypatch)
+    blown_up = 8 * 2 * np.finfo(float).eps * (2 / mu) * (1 / mu) ** 1.5
+    assert blown_up > 100
+    assert found.measured_growth >= 0.99 * blown_up
+
+
 @pytest.mark.parametrize("path", ["basis", "passes"])
 def test_scales_of_all_columns_count_by_their_squares(path, monkeypatch):
     mu = 1e-6
@@ -468,6 +502,19 @@ def test_promise_of_bss(data):
     assert promise.n_picks == 100
     assert promise.lambda_min == pytest.approx((1 - ratio) ** 2, rel=1e-12)
     assert promise.lambda_max == pytest.approx(min((1 + ratio) ** 2 + 1, largest), rel=1e-12)
+
+
+def test_features_that_are_in_anyway_and_picked_too_add_their_squared_scales(data):
+    X, _ = data
+    X, kept = X[:, :40], np.arange(30)
+    options = {"supervised": False, "trust": 0, "order": "leverage", "rescale": "each"}
+    selector = BSSSelector(39, fixed_features=kept, basis="truncated", n_components=5, **options)
+    selector.fit(X)
+    picked = bss(truncated_basis(X, 5).vectors, 9, chosen=kept)
+    expected = np.isin(np.arange(40), kept).astype(float)
+    expected[picked.indices] += picked.weights**2
+    assert np.isin(picked.indices, kept).any()
+    np.testing.assert_allclose(selector.weights_**2, expected[selector.indices_], rtol=1e-9)
 
 
 def test_promise_of_other_scales(data):

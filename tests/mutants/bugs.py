@@ -680,11 +680,11 @@ LEADING_DIRECTIONS = [
     Bug(
         "a cut basis leaves out no more than the whole",
         "basis/basis.py",
-        "exact=self.exact and whole,\n            left_out=self.left_out if whole else None,\n"
-        "        )\n\n    def truncated",
-        "exact=self.exact and whole,\n            left_out=self.left_out,\n"
-        "        )\n\n    def truncated",
-        f"{BASIS} {CONSTANTS}",
+        "[:n_components],\n            self.rank,\n            exact=self.exact and whole,\n"
+        "            left_out=self.left_out if whole else None,",
+        "[:n_components],\n            self.rank,\n            exact=self.exact and whole,\n"
+        "            left_out=self.left_out,",
+        BASIS,
     ),
     Bug(
         "a cut basis is called exact",
@@ -963,7 +963,7 @@ ENCLOSED = [
         "certificate/multipliers.py",
         "return np.asarray(alpha * np.where(signs > 0, least / positive, least / negative))",
         "return np.asarray(alpha)",
-        f"{CONSTANTS} {OPTIMA}",
+        f"{SMOOTH}::test_enclosures_hold_when_the_solver_is_stopped_early",
     ),
     Bug(
         "multipliers may exceed their costs",
