@@ -532,6 +532,20 @@ def test_promise_of_other_scales(data):
     assert plain.certificate_.a_priori.lambda_max == pytest.approx(1.0)
 
 
+def test_promise_of_other_scales_for_a_soft_model(data):
+    """Plain columns keep min(1, min(1/s²)) of what the scales s of BSS keep."""
+    X, y = data
+    options = {"estimator": RidgeClassifier(alpha=1e3), "trust": 0}
+    each, plain = (
+        BSSSelector(20, rescale=rescale, **options).fit(X, y) for rescale in ("each", False)
+    )
+    np.testing.assert_array_equal(each.indices_, plain.indices_)
+    least = (1 / each.weights_[plain.reasons_ == "cover"] ** 2).min()
+    assert least < 1
+    found, promised = (s.certificate_.a_priori.regularised_min for s in (plain, each))
+    assert found == pytest.approx(promised * least, rel=1e-9)
+
+
 @pytest.mark.parametrize(("n_picks", "mu"), [(100, 1e4), (100, 100.0), (20, 100.0), (5, 0.1)])
 def test_promise_of_bss_with_an_effective_dimension(n_picks, mu, data):
     """No other ridge μ′ promises more, by (μ/μ′)(1 − √(D(μ′)/r))²."""
