@@ -373,7 +373,7 @@ MEASURED = [
         f"{CONSTANTS}::test_a_first_guess_that_is_too_low_is_refused",
     ),
     Bug(
-        "what Lanczos' method found counts as certain",
+        "what Lanczos' method found counts as a bound",
         "certificate/lanczos.py",
         "growth, probability = bounds.upper, 1 - FAILURE",
         "growth, probability = bounds.found, 1 - FAILURE",
@@ -394,14 +394,14 @@ MEASURED = [
         f"{CONSTANTS}::test_shortfall_is_where_all_starts_may_fail_in_one_case_of_a_hundred",
     ),
     Bug(
-        "the shortfall is the root of what it is",
+        "the shortfall of Lanczos' method has the power 3, not 2",
         "_lanczos.py",
         "/ (2 * n_steps - 1)) ** 2",
         "/ (2 * n_steps - 1)) ** 3",
         f"{CONSTANTS}::test_shortfall_is_where_all_starts_may_fail_in_one_case_of_a_hundred",
     ),
     Bug(
-        "one start of Lanczos' method has to fail, not all",
+        "eight starts of Lanczos' method have to fail, not four",
         "_lanczos.py",
         "FAILURE ** (1 / _WIDTH)",
         "FAILURE ** (1 / (2 * _WIDTH))",
@@ -415,7 +415,7 @@ MEASURED = [
         f"{CONSTANTS}::test_shortfall_is_where_all_starts_may_fail_in_one_case_of_a_hundred",
     ),
     Bug(
-        "data with a probability below 1 count as proven",
+        "what holds with a probability counts as proven",
         "certificate/certificate.py",
         "growth = self.measured_growth if is_sure else math.inf",
         "growth = self.measured_growth",
@@ -594,7 +594,7 @@ PROMISED = [
         f"{CONSTANTS}::test_promise_of_bss_with_an_effective_dimension",
     ),
     Bug(
-        "the growth of another ridge has the root of its head",
+        "the best ridge is looked for with 1 − q in the place of (1 − q)²",
         "selectors/soft.py",
         "log_stretch - 2 * float(",
         "log_stretch - 1 * float(",
@@ -611,14 +611,14 @@ LEADING_DIRECTIONS = [
         f"{CONSTANTS}::test_directions_that_are_mixed_cost_their_products",
     ),
     Bug(
-        "η is divided by μ, not by its root",
+        "η is divided by μ, or by 1, and not by the root of μ",
         "basis/leading.py",
         "float(mixed / np.sqrt(ridge))",
         "float(mixed / max(1.0, ridge))",
         f"{CONSTANTS}::test_directions_that_are_mixed_cost_their_products",
     ),
     Bug(
-        "η is not damped by the ridge",
+        "η counts the ridge twice",
         "basis/leading.py",
         "roots = np.sqrt(self.singular_values**2 + ridge)",
         "roots = np.sqrt(self.singular_values**2 + 2 * ridge)",
@@ -632,14 +632,14 @@ LEADING_DIRECTIONS = [
         f"{CONSTANTS}::test_picks_have_in_the_tail_what_they_have_outside",
     ),
     Bug(
-        "picks have no more outside than all columns do, whatever their scales",
+        "picks have no more outside than plain columns, whatever their scales",
         "basis/leading.py",
         "min(energy, float(scales.max()) ** 2 * share)",
         "min(energy, share)",
         f"{CONSTANTS}::test_picks_have_in_the_tail_what_they_have_outside",
     ),
     Bug(
-        "the share of what is outside has its root",
+        "the share of what is outside counts the ridge twice",
         "basis/leading.py",
         "share = self.square / (self.square + ridge)",
         "share = self.square / (self.square + 2 * ridge)",
@@ -728,7 +728,7 @@ SPARSIFIERS = [
         f"{BSS}::test_same_picks_as_the_direct_algorithm",
     ),
     Bug(
-        "the barriers start too near",
+        "the barriers start too far away",
         "sparsify/bss/kernel.py",
         "reach = np.sqrt(n_select * dimension)",
         "reach = 1.1 * np.sqrt(n_select * dimension)",
@@ -826,7 +826,7 @@ SPARSIFIERS = [
         f"{BSS}::test_same_picks_as_the_direct_algorithm",
     ),
     Bug(
-        "of two picks of a feature the last counts",
+        "of several picks of a feature their mean counts",
         "sparsify/bss/kernel.py",
         "totals = np.bincount(places, steps.energies)",
         "totals = np.bincount(places, steps.energies) / np.bincount(places)",
@@ -878,21 +878,21 @@ ENCLOSED = [
         f"{CONSTANTS}::test_quadratic_losses_attain_their_bound",
     ),
     Bug(
-        "the dual of the squared hinge has μ = 1/C",
+        "the ridge of the dual of the squared hinge is halved",
         "certificate/objectives.py",
         "square += float(alpha @ (alpha / (4 * costs)))",
         "square += float(alpha @ (alpha / (8 * costs)))",
         f"{CONSTANTS}::test_quadratic_losses_attain_their_bound",
     ),
     Bug(
-        "the best multiple of multipliers is taken twice",
+        "the best multiple of multipliers is off by 0.25 %",
         "certificate/objectives.py",
         "return total * (total / (4 * square)) * (1 - 8 * EPS) if square > 0 else 0.0",
         "return total * (total / (3.99 * square)) * (1 - 8 * EPS) if square > 0 else 0.0",
         f"{CONSTANTS}::test_quadratic_losses_attain_their_bound",
     ),
     Bug(
-        "the dual of a tube has μ = 1/C",
+        "the ridge of the dual of a tube is off by 0.25 %",
         "certificate/tube_objectives.py",
         "square += float(beta @ (beta / (4 * costs)))",
         "square += float(beta @ (beta / (4.01 * costs)))",
@@ -934,7 +934,7 @@ ENCLOSED = [
         f"{CONSTANTS}::test_optima_of_logistic_losses_are_enclosed",
     ),
     Bug(
-        "multipliers of several classes need not sum to zero",
+        "multipliers of several classes gain by not summing to zero",
         "certificate/logistic_objectives.py",
         "lower -= float(sums.sum()) * _largest_difference(rows, own, costs, upper)",
         "lower += float(sums.sum()) * _largest_difference(rows, own, costs, upper)",
@@ -1004,7 +1004,7 @@ ENCLOSED = [
         f"{CONSTANTS}::test_margin_and_radius_attain_the_bounds_of_all_directions",
     ),
     Bug(
-        "no smaller ball than this encloses, but one does",
+        "the lower bound of the enclosing ball is too large",
         "certificate/ball.py",
         "np.sqrt(max(min(squared_lower, farthest), 0.0))",
         "np.sqrt(max(min(1.01 * squared_lower, farthest), 0.0))",
@@ -1063,7 +1063,7 @@ ALL_ROWS = [
         f"{CONSTANTS}::test_rows_just_within_the_margin_of_the_reduced_model_are_not_passed_over",
     ),
     Bug(
-        "rows of the second class are looked at from the wrong side",
+        "rows of the second class are held against the lower of two scores",
         "certificate/coverage.py",
         "np.where(problem.signs > 0, low >= 1, high <= -1)",
         "np.where(problem.signs > 0, low >= 1, low <= -1)",
@@ -1094,7 +1094,7 @@ ALL_ROWS = [
 
 BLOCKS_AND_FOLDS = [
     Bug(
-        "the objective of a cascade forgets the intercept",
+        "the objective of a cascade leaves out the intercept",
         "support/cascade.py",
         "(np.asarray(svm.intercept_) / svm.intercept_scaling) ** 2",
         "(0 * np.asarray(svm.intercept_)) ** 2",
