@@ -425,7 +425,8 @@ def test_a_penalised_intercept_is_the_weight_of_a_constant_column(kind, scaling)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_blocks_minimise_the_same_objective(loss):
     X, y = make_relevant_features(60, 6, 3, random_state=0)
-    X += 1.0
+    # Some rows are on the wrong side, and the origin is beside all of them.
+    X, y = X + 1.0, np.where(np.arange(60) % 5 == 0, -y, y)
     options = {"intercept_scaling": 3.0, "random_state": 0, "tol": 1e-8, "max_iter": 100_000}
     found = cascade(ArrayBlocks(X, y, n_rows=25), LinearSVC(loss=loss, C=C, **options))
     enclose = hinge_objective if loss == "hinge" else squared_hinge_objective
@@ -447,13 +448,15 @@ def test_what_a_basis_leaves_out_costs_what_the_lemma_says(weight, left_out, mu)
     assert upper == pytest.approx(1 + share + share**2, rel=1e-12)
 
 
+# The second row, of norm 1, is below the rounding of the first.
+DROWNED = np.array([[5e16, 5e16, 5e16, 5e16], [0.0, 0.0, 0.5**0.5, -(0.5**0.5)]])
+
+
 def test_a_direction_that_drowns_beside_a_huge_one_still_counts():
-    """The second row, of norm 1, is below the rounding of the first, and no part of it is kept."""
-    X = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]]) * 1e17 / 2
-    X[1] = np.array([0.0, 0.0, 1.0, -1.0]) / np.sqrt(2)
+    """No part of it is kept."""
     for mu in (2.5, 10.0, 1000.0):
         certificate = certify(
-            X,
+            DROWNED,
             None,
             [0, 1],
             weights=np.sqrt([2.0, 2.0]),
@@ -468,10 +471,8 @@ def test_a_direction_that_drowns_beside_a_huge_one_still_counts():
 
 def test_a_hinge_pays_for_what_a_basis_leaves_out_by_the_best_ridge():
     """With a ridge of c/(2C), λ(1 − c(1 − λ)/2) is left, and λ depends on c."""
-    X = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]]) * 1e17 / 2
-    X[1] = np.array([0.0, 0.0, 1.0, -1.0]) / np.sqrt(2)
     model = SVC(kernel="linear", C=0.005)
-    certificate = certify(X, [0, 1], [0, 1], estimator=model, rows="all", realised=False)
+    certificate = certify(DROWNED, [0, 1], [0, 1], estimator=model, rows="all", realised=False)
     parts = np.logspace(-6, 0, 10_001)
     missed = np.sqrt(1 / (parts * 100.0))
     kept = 0.5 * np.maximum(0.0, 1 - missed) / (1 + missed**2)
@@ -886,6 +887,17 @@ def test_a_free_intercept_costs_nothing():
     mean = costs @ signs / costs.sum()
     truth = costs @ (signs - mean) ** 2
     assert_encloses(tube_objective(X, signs, costs, intercept=None), truth)
+
+
+def test_a_solver_that_does_not_start_leaves_a_free_intercept_balanced(monkeypatch):
+    """Weights of zero have multipliers of half of the costs, which do not sum to zero."""
+    monkeypatch.setattr(
+        "certifeature.certificate.logistic_objectives.minimiser",
+        lambda values, loss, constant, start: (start, False),
+    )
+    signs = np.append(1.0, -np.ones(9))
+    bounds = logistic_objective(np.zeros((10, 1)), signs, np.ones(10), intercept=None)
+    assert 0 < bounds.lower <= 10 * entropy(np.array([0.1, 0.9])) <= bounds.upper
 
 
 def test_margins_and_balls_of_known_shapes():
