@@ -6,7 +6,7 @@ EXTRAS := $(VENV)/.extra-
 
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-fast test-oldest soak lint format hooks bench paper docs release-check clean
+.PHONY: demo test test-fast test-oldest soak mutants lint format hooks bench paper docs release-check clean
 
 demo: $(EXTRAS)cli
 	$(BIN)/certifeature demo
@@ -36,6 +36,11 @@ $(OLDEST)/.installed: pyproject.toml
 SECONDS ?= 120
 soak: $(EXTRAS)soak
 	PYTHONPATH=tests:benchmarks $(BIN)/python -m soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(LAW),--law $(LAW)) $(if $(CASE),--case $(CASE))
+
+# One-line bugs, each planted in a copy of the package, that the tests have to notice. BUG="part of a
+# name" plants only those.
+mutants: $(EXTRAS)test
+	PYTHONPATH=tests $(BIN)/python -m mutants $(if $(BUG),--bug "$(BUG)")
 
 lint: $(EXTRAS)lint
 	$(BIN)/ruff check .

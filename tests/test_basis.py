@@ -166,6 +166,8 @@ def test_truncation_keeps_the_largest_directions(rng):
     _, singular_values, right = np.linalg.svd(X, full_matrices=False)
     basis = truncated_basis(X, 4)
     assert (basis.rank, basis.exact) == (10, False)
+    # What the whole basis leaves out is not all that a part of it does.
+    assert basis.left_out is None
     np.testing.assert_allclose(basis.singular_values, singular_values[:4])
     np.testing.assert_allclose(projector(basis.vectors), projector(right[:4].T), atol=1e-10)
     assert truncated_basis(X, 10).exact

@@ -22,6 +22,7 @@ from certifeature.models import (
     hinge_objective,
     squared_hinge_objective,
 )
+from certifeature.certificate.safe_rows import SafeRows
 from certifeature.rows.matrix import near_origin
 
 
@@ -222,3 +223,21 @@ def test_rows_are_moved_by_one_rounding_of_each_value(form):
     for exact, computed, size in zip(differences, found, sizes, strict=True):
         assert abs(exact - computed) <= Fraction(size) * Fraction(2) ** -53
     assert (moved[:, 1] == 0).all()
+
+
+@pytest.mark.parametrize("intercept", [0.0, 0.3])
+def test_rounding_errors_of_products_are_within_their_bounds(rng, intercept):
+    """Held against products in rational numbers."""
+    rows = SafeRows.of(rng.standard_normal((30, 20)), intercept)
+    exact = [[Fraction(value) for value in (*row, rows.constant)] for row in rows.values]
+    weights, multipliers = rng.standard_normal(21), rng.standard_normal(30)
+    scores, errors = rows.scores(weights)
+    true = [sum(a * Fraction(w) for a, w in zip(row, weights, strict=True)) for row in exact]
+    wrong = [float(abs(Fraction(s) - t)) for s, t in zip(scores, true, strict=True)]
+    assert max(wrong) > 0
+    assert (wrong <= errors).all()
+    combined, error = rows.combination(multipliers)
+    columns = zip(*exact, strict=True)
+    true = [sum(a * Fraction(m) for a, m in zip(c, multipliers, strict=True)) for c in columns]
+    wrong = [float(Fraction(s) - t) for s, t in zip(combined, true, strict=True)]
+    assert 0 < np.linalg.norm(wrong) <= error

@@ -1,0 +1,909 @@
+"""The constants of all bounds, one by one, and cases in which the bounds are attained.
+
+Where a bound can be attained, a case attains it to within one percent, so that a bound that is too
+small by one percent is below the truth. The truth comes from formulas for rows at right angles to
+each other, from dense matrices, or from derivatives.
+"""
+
+import numpy as np
+import pytest
+from numpy.polynomial import Chebyshev
+from scipy import linalg
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.svm import SVC, LinearSVC, LinearSVR
+
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, _memory, certify
+from certifeature._lanczos import largest_eigenvalue
+from certifeature.basis import Basis, truncated_basis
+from certifeature.basis.leading import Outside
+from certifeature.certificate import (
+    coverage,
+    hard_margin,
+    hinge_objective,
+    logistic_objective,
+    minimum_enclosing_ball,
+    multinomial_objective,
+    squared_hinge_objective,
+    tube_objective,
+)
+from certifeature.certificate.measure import left_out_factors
+from certifeature.certificate.promise import ridge_promise
+from certifeature.datasets import make_relevant_features
+from certifeature.rows import ArrayBlocks
+from certifeature.sparsify import Sample, bss
+from certifeature.support import cascade, row_costs, support_rows
+
+C, ALPHA, EPSILON = 0.3, 0.7, 0.5
+TUBE = "squared_epsilon_insensitive"
+
+
+# Strong convexity of the duals -------------------------------------------------------------------
+
+
+def multinomial_loss(f):
+    """Return the loss of rows of the first class."""
+    return np.log(np.exp(f - f[:, :1]).sum(axis=1))
+
+
+# A model, its number of classes (0 for numbers), its ridge μ, and the loss of scores f of a row.
+RIDGES = {
+    "squared hinge": (
+        LinearSVC(C=C),
+        2,
+        1 / (2 * C),
+        lambda f: C * np.maximum(0, 1 - f[:, 0]) ** 2,
+    ),
+    "ridge": (Ridge(alpha=ALPHA), 0, ALPHA, lambda f: (2 - f[:, 0]) ** 2 / (2 * ALPHA)),
+    "ridge classifier": (
+        RidgeClassifier(alpha=ALPHA),
+        2,
+        ALPHA,
+        lambda f: (1 - f[:, 0]) ** 2 / (2 * ALPHA),
+    ),
+    "tube": (
+        LinearSVR(loss=TUBE, C=C, epsilon=EPSILON),
+        0,
+        1 / (2 * C),
+        lambda f: C * np.maximum(0, np.abs(2 - f[:, 0]) - EPSILON) ** 2,
+    ),
+    "logistic": (LogisticRegression(C=C), 2, 4 / C, lambda f: C * np.log1p(np.exp(-f[:, 0]))),
+    "multinomial": (LogisticRegression(C=C), 3, 2 / C, lambda f: C * multinomial_loss(f)),
+}
+
+
+def labelled_rows(n_classes):
+    """Return some rows, and labels of so many classes, or numbers."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 5))
+    return X, (np.arange(12) % n_classes if n_classes else rng.standard_normal(12))
+
+
+def ridge_of(model, n_classes):
+    """Return the μ that a certificate names."""
+    X, y = labelled_rows(n_classes)
+    return certify(X, y, [0, 1], estimator=model, rows="all", realised=False).regularised.mu
+
+
+def largest_curvature(loss, n_outputs):
+    """Return the largest second derivative of a loss, by differences, in any direction."""
+    rng, step = np.random.default_rng(0), 1e-3
+    points = rng.uniform(-4, 4, (2000, n_outputs))
+    # Two classes that are alike, beside others that are out of the question.
+    points[:2] = np.where(np.arange(n_outputs) < 2, 0.0, -20.0)
+    hessians = np.empty((len(points), n_outputs, n_outputs))
+    for i, first in enumerate(np.eye(n_outputs) * step):
+        for j, second in enumerate(np.eye(n_outputs) * step):
+            signs = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+            values = [s * t * loss(points + s * first + t * second) for s, t in signs]
+            hessians[:, i, j] = sum(values) / (4 * step**2)
+    return np.linalg.eigvalsh(hessians)[:, -1].max()
+
+
+@pytest.mark.parametrize("kind", RIDGES)
+def test_ridge_is_one_over_the_largest_curvature_of_the_loss(kind):
+    model, n_classes, mu, loss = RIDGES[kind]
+    found = ridge_of(model, n_classes)
+    assert found == pytest.approx(mu, rel=1e-12)
+    n_outputs = 3 if kind == "multinomial" else 1
+    assert found * largest_curvature(loss, n_outputs) == pytest.approx(1, rel=1e-4)
+
+
+@pytest.mark.parametrize("model", [SVC(kernel="linear", C=C), LinearSVC(loss="hinge", C=C)])
+def test_ridge_of_the_hinge_is_that_of_the_squared_hinge(model):
+    assert ridge_of(model, 2) == pytest.approx(1 / (2 * C), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["squared hinge", "ridge classifier", "logistic", "multinomial"])
+def test_ridge_is_that_of_the_heaviest_class(kind):
+    model, n_classes, mu, _ = RIDGES[kind]
+    weighted = type(model)(**{**model.get_params(), "class_weight": {1: 5.0, 0: 2.0}})
+    assert ridge_of(weighted, n_classes) == pytest.approx(mu / 5, rel=1e-12)
+
+
+def test_ridge_of_balanced_classes_is_that_of_the_rarest():
+    X, y = np.random.default_rng(0).standard_normal((12, 5)), np.arange(12) < 2
+    model = LinearSVC(C=C, class_weight="balanced")
+    found = certify(X, y, [0, 1], estimator=model, rows="all", realised=False).regularised.mu
+    assert found == pytest.approx(1 / (2 * C * 12 / (2 * 2)), rel=1e-12)
+
+
+def test_ridge_without_labels_holds_for_any_number_of_classes():
+    X, _ = labelled_rows(2)
+    model = LogisticRegression(C=C)
+    found = certify(ArrayBlocks(X), None, [0, 1], estimator=model, rows="all", realised=False)
+    assert found.regularised.mu == pytest.approx(2 / C, rel=1e-12)
+
+
+def test_of_several_values_of_alpha_the_least_counts():
+    X, y = labelled_rows(3)
+    model = RidgeClassifier(alpha=np.array([3.0, ALPHA, 2.0]))
+    found = certify(X, y, [0, 1], estimator=model, rows="all", realised=False).regularised.mu
+    assert found == pytest.approx(ALPHA, rel=1e-12)
+
+
+def test_weighted_rows_are_rows_times_the_roots_of_their_weights():
+    X, y = labelled_rows(2)
+    weights = np.linspace(0.5, 3.0, 12)
+    selector = BSSSelector(3, estimator=RidgeClassifier(alpha=ALPHA), rescale=False)
+    certificate = selector.fit(X, y, sample_weight=weights).certificate_
+    assert certificate.regularised.mu == pytest.approx(ALPHA / 3.0, rel=1e-12)
+    rows, ridge = X * np.sqrt(weights)[:, None], ALPHA * np.eye(12)
+    part = rows[:, selector.indices_]
+    growth = linalg.eigvalsh(rows @ rows.T + ridge, part @ part.T + ridge)[-1]
+    assert certificate.measured_growth == pytest.approx(growth, rel=1e-9)
+
+
+def test_costs_are_those_that_the_models_multiply_losses_by():
+    y = np.array([0, 1, 1])
+    weights = np.array([1.0, 2.0, 0.5])
+    heavy = {"class_weight": {1: 10.0}}
+    for model in (SVC(C=C, **heavy), LinearSVC(C=C, **heavy), LogisticRegression(C=C, **heavy)):
+        np.testing.assert_allclose(row_costs(model, y, weights)[:, 0], C * np.array([1, 20, 5]))
+    ridge = RidgeClassifier(alpha=ALPHA, **heavy)
+    np.testing.assert_allclose(
+        row_costs(ridge, y, weights)[:, 0], np.array([1, 20, 5]) / (2 * ALPHA)
+    )
+    np.testing.assert_allclose(row_costs(Ridge(alpha=ALPHA), y)[:, 0], 1 / (2 * ALPHA))
+    np.testing.assert_allclose(row_costs(LinearSVR(C=C), y)[:, 0], C)
+    # One class against the rest: only its own rows have its weight.
+    found = row_costs(LinearSVC(C=C, **heavy), np.array([0, 1, 2]))
+    np.testing.assert_allclose(found, C * np.array([[1, 1, 1], [1, 10, 1], [1, 1, 1]]))
+
+
+# Bounds that are attained ------------------------------------------------------------------------
+
+# Rows at right angles to each other, each with a part in a chosen and in another column.
+PARTS = 1.0, 2.0
+KERNEL = PARTS[0] ** 2 + PARTS[1] ** 2
+CHOSEN = np.array([0, 2])
+ROWS = np.kron(np.eye(2), PARTS)
+SIGNS = np.array([1.0, -1.0])
+
+QUADRATIC = {
+    "squared hinge": (LinearSVC(C=C, fit_intercept=False, random_state=0), 1 / (2 * C)),
+    "ridge": (Ridge(alpha=ALPHA, fit_intercept=False), ALPHA),
+    "ridge classifier": (RidgeClassifier(alpha=ALPHA, fit_intercept=False), ALPHA),
+    "tube": (LinearSVR(loss=TUBE, C=C, epsilon=EPSILON, fit_intercept=False), 1 / (2 * C)),
+}
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 1.5])
+@pytest.mark.parametrize("kind", QUADRATIC)
+def test_quadratic_losses_attain_their_bound(kind, scale):
+    """A row of the kernel k and the target t has the optimum ½t²/(k + μ)."""
+    model, mu = QUADRATIC[kind]
+    options = {"weights": [scale, scale], "estimator": model, "rows": "all"}
+    certificate = certify(ROWS, SIGNS, CHOSEN, **options)
+    target = 1 - EPSILON if kind == "tube" else 1.0
+    optima = [target**2 / (k + mu) for k in (KERNEL, (scale * PARTS[0]) ** 2)]
+    assert certificate.realised.objective_full == pytest.approx(optima[0], rel=1e-6)
+    assert certificate.realised.objective_selected == pytest.approx(optima[1], rel=1e-6)
+    # Rounded to the side that makes the selection look worse.
+    assert certificate.realised.objective_full < optima[0]
+    assert certificate.realised.objective_selected > optima[1]
+    growth = optima[1] / optima[0]
+    assert growth * (1 - 1e-9) <= certificate.measured_growth <= growth * (1 + 1e-6)
+
+
+def memory_limits(monkeypatch, path):
+    """Lower the limits of memory so that a bound is found in a certain way."""
+    if path != "basis":
+        monkeypatch.setattr(_memory, "MAX_QUICK_GRAM", 1)
+    if path == "passes":
+        monkeypatch.setattr(_memory, "MAX_GRAM", 1)
+    if path == "Lanczos":
+        monkeypatch.setattr("certifeature.certificate.lanczos._MAX_CERTAIN_ROWS", 0)
+
+
+# By how much each way to a bound may exceed the truth here.
+PATHS = {"basis": 1e-6, "Cholesky factor": 0.0101, "Lanczos": 0.012, "passes": 0.008}
+
+
+def certificate_by(path, X, chosen, scale, mu, monkeypatch):
+    """Return the measured bound for ridge regression, found in a certain way."""
+    memory_limits(monkeypatch, path)
+    return certify(
+        ArrayBlocks(X, n_rows=1) if path == "passes" else X,
+        None,
+        chosen,
+        weights=np.full(len(chosen), scale),
+        estimator=Ridge(alpha=mu),
+        rows="all",
+        realised=False,
+    )
+
+
+@pytest.mark.parametrize("mu", [1e-3, 1.0])
+@pytest.mark.parametrize("scale", [0.5, 1.0, 1.5])
+@pytest.mark.parametrize("path", PATHS)
+def test_every_way_to_the_bound_is_next_to_the_truth(path, scale, mu, monkeypatch):
+    # With a row of zeros there are more rows than chosen columns.
+    X = np.vstack([ROWS, np.zeros(4)])
+    certificate = certificate_by(path, X, CHOSEN, scale, mu, monkeypatch)
+    growth = (KERNEL + mu) / ((scale * PARTS[0]) ** 2 + mu)
+    assert growth * (1 - 1e-9) <= certificate.measured_growth
+    # Rows in blocks pay for small scales apart from the ridge, and gain nothing by large ones.
+    if path != "passes" or scale == 1 or (scale < 1 and mu < 1):
+        assert certificate.measured_growth <= growth * (1 + PATHS[path])
+    is_random = path in ("Lanczos", "passes")
+    assert certificate.regularised.probability == (0.99 if is_random else 1.0)
+    # What holds with a probability is no proof.
+    assert (certificate.proven.objective_growth is None) == is_random
+
+
+def test_bounds_by_products_count_the_shortfall_of_lanczos(monkeypatch):
+    """It is that of 12 steps in as many dimensions as the operator has that is not zero."""
+    X, growth = np.vstack([ROWS, np.zeros(4)]), (KERNEL + 1) / (PARTS[0] ** 2 + 1)
+
+    def factor(size):
+        return largest_eigenvalue(lambda V: V, size, 12, identity="any").upper
+
+    with monkeypatch.context() as patch:
+        found = certificate_by("Lanczos", X, CHOSEN, 1.0, 1.0, patch)
+        # Chosen columns and rows.
+        assert found.measured_growth == pytest.approx(growth * factor(2 + 3), rel=1e-6)
+    found = certificate_by("passes", X, CHOSEN, 1.0, 1.0, monkeypatch)
+    # Columns that are not chosen.
+    assert found.measured_growth == pytest.approx(1 + (growth - 1) * factor(2), rel=1e-6)
+
+
+def test_a_first_guess_that_is_too_low_is_refused(monkeypatch):
+    monkeypatch.setattr("certifeature.certificate.lanczos._NEARLY", 0.99)
+    X, growth = np.vstack([ROWS, np.zeros(4)]), (KERNEL + 1) / (PARTS[0] ** 2 + 1)
+    found = certificate_by("Cholesky factor", X, CHOSEN, 1.0, 1.0, monkeypatch)
+    assert growth <= found.measured_growth <= 1.02 * growth
+    assert found.regularised.probability == 1
+
+
+@pytest.mark.parametrize("path", ["Lanczos", "passes"])
+def test_products_are_believed_only_as_far_as_rounding_lets_them(path, monkeypatch):
+    """A tiny ridge blows up the rounding errors of the chosen columns."""
+    X, mu = np.diag([1.0, 1.0, 1e-9, 0.0]), 1e-7
+    found = certificate_by(path, X, [0, 1], 1.0, mu, monkeypatch)
+    blown_up = 8 * 2 * np.finfo(float).eps * (2 / mu) * (1 / mu) ** 1.5
+    assert blown_up > 100
+    assert found.measured_growth >= 0.99 * blown_up
+
+
+@pytest.mark.parametrize("path", ["basis", "passes"])
+def test_scales_of_all_columns_count_by_their_squares(path, monkeypatch):
+    mu = 1e-6
+    certificate = certificate_by(path, ROWS, np.arange(4), 0.5, mu, monkeypatch)
+    growth = (KERNEL + mu) / (KERNEL / 4 + mu)
+    assert growth * (1 - 1e-9) <= certificate.measured_growth <= growth * (1 + 1e-5)
+    certificate = certificate_by(path, ROWS, np.arange(4), 2.0, mu, monkeypatch)
+    assert certificate.regularised.lambda_max == pytest.approx(4, rel=1e-6)
+    assert certificate.regularised.lambda_max >= (4 * KERNEL + mu) / (KERNEL + mu) * (1 - 1e-9)
+    assert certificate.lambda_max == pytest.approx(4, rel=1e-9)
+    # A row of zeros stays as it is.
+    X = np.vstack([ROWS, np.zeros(4)])
+    certificate = certificate_by(path, X, np.arange(4), 2.0, mu, monkeypatch)
+    assert certificate.regularised.lambda_min == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize("path", ["Cholesky factor", "Lanczos"])
+def test_columns_that_are_scaled_up_are_counted_above(path, monkeypatch):
+    X = np.vstack([ROWS, np.zeros(4)])
+    certificate = certificate_by(path, X, CHOSEN, 3.0, 1e-3, monkeypatch)
+    assert certificate.regularised.lambda_max == 9
+    assert certificate.lambda_max == 9
+
+
+def test_all_directions_attain_the_bound_of_any_model():
+    """Two rows that a hard margin keeps apart, with only a part of the column between them."""
+    X, y = np.array([[1.0, 2.0], [-1.0, -2.0]]), np.array([1, 0])
+    hard = SVC(kernel="linear", C=1e6)
+    certificate = certify(X, y, [0], estimator=hard)
+    share = 1 / 5
+    assert certificate.lambda_min == pytest.approx(share, rel=1e-9)
+    assert certificate.lambda_min <= share
+    assert certificate.objective_factor == pytest.approx(5, rel=1e-9)
+    assert certificate.realised.margin_ratio == pytest.approx(share, rel=1e-6)
+    assert certificate.realised.objective_ratio == pytest.approx(5, rel=1e-6)
+    assert certificate.measured_growth == pytest.approx(5, rel=1e-4)
+    assert certificate.measured_growth >= 5 * (1 - 1e-12)
+
+
+def test_margin_and_radius_attain_the_bounds_of_all_directions():
+    """The rows differ along one column, whose scale is all that counts."""
+    y = np.array([1, 0])
+    for scale in (0.5, 3.0):
+        X = np.array([[1.0, 0.0], [-1.0, 0.0]])
+        certificate = certify(X, y, [0], weights=[scale], estimator=SVC(kernel="linear", C=10.0))
+        assert certificate.lambda_min == pytest.approx(scale**2, rel=1e-9)
+        assert certificate.lambda_max == pytest.approx(scale**2, rel=1e-9)
+        assert certificate.condition == pytest.approx(1, rel=1e-9)
+        assert certificate.realised.margin_full == pytest.approx(1, rel=1e-6)
+        assert certificate.realised.margin_selected == pytest.approx(scale, rel=1e-6)
+        assert certificate.realised.radius_full == pytest.approx(1, rel=1e-6)
+        assert certificate.realised.radius_selected == pytest.approx(scale, rel=1e-6)
+        assert certificate.realised.radius_ratio == pytest.approx(scale**2, rel=1e-5)
+
+
+def test_of_several_classes_the_margin_that_loses_most_counts():
+    """The classes 0 and 1 differ along the first column, the others along the second too."""
+    X, y = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 6.0]]), np.array([0, 1, 2])
+    model = SVC(kernel="linear", C=10.0)
+    realised = certify(X, y, [0, 1], weights=[0.5, 1.0], estimator=model).realised
+    assert realised.margin_full == pytest.approx(1, rel=1e-6)
+    assert realised.margin_ratio == pytest.approx(0.25, rel=1e-6)
+
+
+def test_objectives_of_several_problems_are_summed():
+    """Rows at right angles: a row has the loss of each problem that it takes part in."""
+    X, y = np.diag([1.0, 2.0, 3.0]), np.array([0, 1, 2])
+    model = LinearSVC(C=C, fit_intercept=False, random_state=0)
+    realised = certify(X, y, [0, 1, 2], estimator=model, rows="all").realised
+    optima = 1 / (2 * (np.diag(X) ** 2 + 1 / (2 * C)))
+    assert realised.objective_full == pytest.approx(3 * optima.sum(), rel=1e-6)
+
+
+# Two more rows of the first class, far beyond the margin, that differ along a column that is not
+# chosen, so that no part of that direction is kept.
+BESIDE = np.zeros((2, 6))
+BESIDE[:, 4:] = [[100.0, 1e-3], [100.0, -1e-3]]
+HINGE_ROWS = np.vstack([np.hstack([np.kron(np.eye(2), [1.0, 3.0]), np.zeros((2, 2))]), BESIDE])
+HINGE_SIGNS = np.array([1.0, -1.0, 1.0, 1.0])
+HINGE_MODEL = LinearSVC(loss="hinge", C=1.0, fit_intercept=False, random_state=0)
+
+
+def test_the_hinge_needs_more_than_its_ridge_says():
+    """The kernel 10 becomes 1, and so the growth is 10, above 1/λ = 10.5/1.5."""
+    certificate = certify(HINGE_ROWS, HINGE_SIGNS, [0, 2, 4], estimator=HINGE_MODEL, rows="all")
+    assert certificate.lambda_min == 0
+    kept = 1.5 / 10.5
+    assert certificate.regularised.lambda_min == pytest.approx(kept, rel=1e-6)
+    assert certificate.measured_growth == pytest.approx(2 / (kept * (1 + kept)), rel=1e-6)
+    signs, costs, both = HINGE_SIGNS, np.ones(4), [HINGE_ROWS, HINGE_ROWS[:, [0, 2, 4]]]
+    full, part = (hinge_objective(X, signs, costs, intercept=0.0) for X in both)
+    assert part.lower / full.upper == pytest.approx(10, rel=1e-2)
+    assert 1 / kept < part.lower / full.upper <= certificate.measured_growth
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_factor_of_the_hinge_is_there_on_every_way(path, monkeypatch):
+    memory_limits(monkeypatch, path)
+    rows = HINGE_ROWS
+    if path == "passes":
+        rows = ArrayBlocks(HINGE_ROWS, HINGE_SIGNS, n_rows=2)
+    labels = None if path == "passes" else HINGE_SIGNS
+    certificate = certify(
+        rows, labels, [0, 2, 4], estimator=HINGE_MODEL, rows="all", realised=False
+    )
+    kept = certificate.regularised.lambda_min
+    assert certificate.measured_growth == pytest.approx(2 / (kept * (1 + kept)), rel=1e-9)
+    assert certificate.measured_growth >= 10
+
+
+# Intercepts --------------------------------------------------------------------------------------
+
+PENALISED = {
+    "squared hinge": LinearSVC(C=C, random_state=0),
+    "hinge": LinearSVC(loss="hinge", C=C, random_state=0),
+    "tube": LinearSVR(loss=TUBE, C=C, epsilon=0.1),
+    "logistic": LogisticRegression(C=C, solver="liblinear", random_state=0),
+}
+
+
+@pytest.mark.parametrize("kind", PENALISED)
+@pytest.mark.parametrize("scaling", [0.2, 5.0])
+def test_a_penalised_intercept_is_the_weight_of_a_constant_column(kind, scaling):
+    X, y = make_relevant_features(30, 6, 3, random_state=0)
+    y = y + 0.5 * X[:, 0] if kind == "tube" else y
+    chosen = [0, 2, 4]
+    model = PENALISED[kind].set_params(intercept_scaling=scaling, fit_intercept=True)
+    found = certify(X, y, chosen, estimator=model, rows="all").realised
+    constant = np.full((len(X), 1), scaling)
+    model = PENALISED[kind].set_params(fit_intercept=False)
+    columns = certify(
+        np.hstack([X, constant]), y, [*chosen, 6], estimator=model, rows="all"
+    ).realised
+    assert found.objective_full == pytest.approx(columns.objective_full, rel=1e-5)
+    assert found.objective_selected == pytest.approx(columns.objective_selected, rel=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_blocks_minimise_the_same_objective(loss):
+    X, y = make_relevant_features(60, 6, 3, random_state=0)
+    # Some rows are on the wrong side, and the origin is beside all of them.
+    X, y = X + 1.0, np.where(np.arange(60) % 5 == 0, -y, y)
+    options = {"intercept_scaling": 3.0, "random_state": 0, "tol": 1e-8, "max_iter": 100_000}
+    found = cascade(ArrayBlocks(X, y, n_rows=25), LinearSVC(loss=loss, C=C, **options))
+    enclose = hinge_objective if loss == "hinge" else squared_hinge_objective
+    bounds = enclose(X, y.astype(float), np.full(60, C), intercept=3.0)
+    assert found.objective == pytest.approx(bounds.upper, rel=1e-3)
+    assert found.objective >= bounds.lower * (1 - 1e-9)
+
+
+# What a basis leaves out -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("weight", "left_out", "mu"), [(1.0, 0.3, 2.0), (2.0, 0.1, 0.25)])
+def test_what_a_basis_leaves_out_costs_what_the_lemma_says(weight, left_out, mu):
+    basis = Basis(np.eye(3)[:, :2], np.ones(2), 2, exact=True, left_out=left_out)
+    sample = Sample(np.array([0, 1]), np.array([weight, weight / 2]))
+    lower, upper = left_out_factors(basis, sample, mu)
+    share = weight * left_out / np.sqrt(mu)
+    assert lower == pytest.approx((1 - share) / (1 + left_out**2 / mu), rel=1e-12)
+    assert upper == pytest.approx(1 + share + share**2, rel=1e-12)
+
+
+# The second row, of norm 1, is below the rounding of the first.
+DROWNED = np.array([[5e16, 5e16, 5e16, 5e16], [0.0, 0.0, 0.5**0.5, -(0.5**0.5)]])
+
+
+def test_a_direction_that_drowns_beside_a_huge_one_still_counts():
+    """No part of it is kept."""
+    for mu in (2.5, 10.0, 1000.0):
+        certificate = certify(
+            DROWNED,
+            None,
+            [0, 1],
+            weights=np.sqrt([2.0, 2.0]),
+            estimator=Ridge(alpha=mu),
+            rows="all",
+            realised=False,
+        )
+        assert certificate.rank == 1
+        assert certificate.measured_growth >= 1 + 1 / mu
+        assert certificate.measured_growth <= (1 + 1 / mu) / (1 - np.sqrt(2 / mu)) * (1 + 1e-9)
+
+
+def test_a_hinge_pays_for_what_a_basis_leaves_out_by_the_best_ridge():
+    """With a ridge of c/(2C), λ(1 − c(1 − λ)/2) is left, and λ depends on c."""
+    model = SVC(kernel="linear", C=0.005)
+    certificate = certify(DROWNED, [0, 1], [0, 1], estimator=model, rows="all", realised=False)
+    parts = np.logspace(-6, 0, 10_001)
+    missed = np.sqrt(1 / (parts * 100.0))
+    kept = 0.5 * np.maximum(0.0, 1 - missed) / (1 + missed**2)
+    assert 0 < certificate.regularised.hinge_kept <= (kept * (1 - parts * (1 - kept) / 2)).max()
+
+
+# Promises ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_relevant_features(30, 200, 8, random_state=0)
+
+
+def test_promise_of_bss(data):
+    X, _ = data
+    options = {"supervised": False, "trust": 0, "rescale": "each"}
+    selector = BSSSelector(100, **options).fit(X)
+    promise = selector.certificate_.a_priori
+    ratio = np.sqrt(selector.basis_.n_components / promise.n_picks)
+    assert selector.basis_.n_components == 30
+    assert promise.lambda_min == pytest.approx((1 - ratio) ** 2, rel=1e-12)
+    assert promise.lambda_max == pytest.approx((1 + ratio) ** 2, rel=1e-12)
+    assert promise.kept == pytest.approx(promise.lambda_min, rel=1e-12)
+    # A feature that is in anyway takes a pick, and adds no more than 1 above.
+    selector = BSSSelector(101, fixed_features=[3], **options).fit(X)
+    promise, largest = selector.certificate_.a_priori, selector.weights_.max() ** 2
+    assert promise.n_picks == 100
+    assert promise.lambda_min == pytest.approx((1 - ratio) ** 2, rel=1e-12)
+    assert promise.lambda_max == pytest.approx(min((1 + ratio) ** 2 + 1, largest), rel=1e-12)
+
+
+def test_features_that_are_in_anyway_and_picked_too_add_their_squared_scales(data):
+    X, _ = data
+    X, kept = X[:, :40], np.arange(30)
+    options = {"supervised": False, "trust": 0, "order": "leverage", "rescale": "each"}
+    selector = BSSSelector(39, fixed_features=kept, basis="truncated", n_components=5, **options)
+    selector.fit(X)
+    picked = bss(truncated_basis(X, 5).vectors, 9, chosen=kept)
+    expected = np.isin(np.arange(40), kept).astype(float)
+    expected[picked.indices] += picked.weights**2
+    assert np.isin(picked.indices, kept).any()
+    np.testing.assert_allclose(selector.weights_**2, expected[selector.indices_], rtol=1e-9)
+
+
+def test_promise_of_other_scales(data):
+    """Plain columns keep min(1/s²) of what the scales s of BSS keep."""
+    X, _ = data
+    each, plain = (
+        BSSSelector(100, supervised=False, trust=0, rescale=rescale).fit(X)
+        for rescale in ("each", False)
+    )
+    np.testing.assert_array_equal(each.indices_, plain.indices_)
+    picks = plain.reasons_ == "cover"
+    least = (1 / each.weights_[picks] ** 2).min()
+    promised = each.certificate_.a_priori
+    assert plain.certificate_.a_priori.lambda_min == pytest.approx(promised.lambda_min * least)
+    assert plain.certificate_.a_priori.lambda_max == pytest.approx(1.0)
+
+
+def test_promise_of_other_scales_for_a_soft_model(data):
+    """Plain columns keep min(1, min(1/s²)) of what the scales s of BSS keep."""
+    X, y = data
+    options = {"estimator": RidgeClassifier(alpha=1e3), "trust": 0}
+    each, plain = (
+        BSSSelector(20, rescale=rescale, **options).fit(X, y) for rescale in ("each", False)
+    )
+    np.testing.assert_array_equal(each.indices_, plain.indices_)
+    least = (1 / each.weights_[plain.reasons_ == "cover"] ** 2).min()
+    assert least < 1
+    found, promised = (s.certificate_.a_priori.regularised_min for s in (plain, each))
+    assert found == pytest.approx(promised * least, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n_picks", "mu"), [(100, 1e4), (100, 100.0), (20, 100.0), (5, 0.1)])
+def test_promise_of_bss_with_an_effective_dimension(n_picks, mu, data):
+    """No other ridge μ′ promises more, by (μ/μ′)(1 − √(D(μ′)/r))²."""
+    X, y = data
+    model = RidgeClassifier(alpha=mu)
+    options = {"estimator": model, "trust": 0, "rescale": "each"}
+    promise = BSSSelector(n_picks, **options).fit(X, y).certificate_.a_priori
+    squares = np.linalg.svd(X, compute_uv=False)[:, None] ** 2
+    ridges = mu * np.append(1.0, np.logspace(0, 12, 20_001))
+    dimensions = (squares / (squares + ridges)).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        kept = mu / ridges * (1 - np.sqrt(dimensions / n_picks)) ** 2
+    best = np.where(dimensions < n_picks, kept, 0.0).max()
+    assert promise.regularised_min == pytest.approx(best, rel=1e-3)
+
+
+@pytest.mark.parametrize("mu", [3e3, 2e4])
+def test_promise_of_bss_on_the_first_of_all_directions(mu, data, monkeypatch):
+    monkeypatch.setattr("certifeature.selectors.covering._FEW_DIRECTIONS", 5)
+    X, y = data
+    n_picks = n_head = 10
+    options = {"estimator": RidgeClassifier(alpha=mu), "trust": 0, "rescale": "each"}
+    selector = BSSSelector(n_picks, **options).fit(X, y)
+    _, values, directions = np.linalg.svd(X, full_matrices=False)
+    shares = values**2 / (values**2 + mu)
+    picks = selector.reasons_ == "cover"
+    rest = directions[n_head:, selector.indices_[picks]] * selector.weights_[picks]
+    energy = np.linalg.norm(np.sqrt(shares[n_head:, None]) * rest, 2) ** 2
+    expected = ridge_promise(
+        shares[:n_head].sum(), n_picks, 1.0, (shares[n_head], energy, 0.0, 0.0)
+    )
+    found = selector.certificate_.a_priori
+    assert found.dimension == pytest.approx(expected.dimension, rel=1e-9)
+    assert found.regularised_min == pytest.approx(expected.regularised_min, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [LeverageScoreSelector, RandomSelector])
+def test_promise_of_random_draws(kind, rng):
+    """Each side fails with a chance of 0.005, by the bounds of Chernoff for matrices."""
+    X = rng.uniform(0.5, 1.5, (4, 200)) * rng.choice([-1, 1], (4, 200))
+    n_picks = 150
+    selector = kind(n_picks, supervised=False, random_state=0).fit(X)
+    promise = selector.certificate_.a_priori
+    scores = np.linalg.norm(np.linalg.svd(X, full_matrices=False)[2], axis=0) ** 2
+    coherence = 4 if kind is LeverageScoreSelector else 200 * scores.max()
+    low, high = promise.lambda_min, promise.lambda_max
+    chances = [4 * np.exp(-n_picks / coherence * (e * np.log(e) + 1 - e)) for e in (low, high)]
+    assert chances[0] == pytest.approx(0.005, rel=1e-6)
+    # No eigenvalue is above the largest squared scale, either.
+    if high < selector.weights_.max() ** 2:
+        assert chances[1] == pytest.approx(0.005, rel=1e-6)
+    else:
+        assert kind is RandomSelector
+        assert high == selector.weights_.max() ** 2
+    assert promise.probability == 0.99
+
+
+# What is left of a head beside a tail ------------------------------------------------------------
+
+
+def lowest(head, tail, share):
+    """Return the least eigenvalue of a head, covered in full, beside a tail, with one pick."""
+    matrix = np.array([[head, np.sqrt(head * tail)], [np.sqrt(head * tail), tail + 1 - share]])
+    return np.linalg.eigvalsh(matrix)[0]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("tail", [0.3, 1.0, 4.0])
+def test_a_tail_costs_what_a_single_pick_loses(tail, share):
+    """The head keeps 1e-4, little enough for the tail to keep its own part in full."""
+    head = 1e-4
+    dimension = 100 * (1 - np.sqrt(head)) ** 2
+    found = ridge_promise(dimension, 100, 1.0, (share, tail, 0.0, 0.0)).regularised_min
+    truth = lowest(head, tail, share)
+    assert 0.99 * truth <= found <= truth * (1 + 1e-12)
+
+
+def test_what_mixes_and_stretches_divides_the_promise():
+    plain = ridge_promise(25.0, 100, 1.0, (0.5, 1.0, 0.0, 0.0)).regularised_min
+    found = ridge_promise(25.0, 100, 3.0, (0.5, 1.0, 0.25, 0.0)).regularised_min
+    assert found == pytest.approx(plain / 3 / 1.25, rel=1e-9)
+    assert ridge_promise(25.0, 100, 3.0).regularised_min == pytest.approx(0.25 / 3, rel=1e-12)
+    # Rounding of the scaled vectors is taken off √(1 − √(D/r))².
+    rounded = ridge_promise(25.0, 100, 1.0, (0.0, 0.0, 0.0, 0.1)).regularised_min
+    assert rounded == pytest.approx(0.4**2, rel=1e-6)
+
+
+def outside_of(X, left, singular_values):
+    """Return what rows have beside left directions of theirs, as the library holds it."""
+    residuals = X @ (X.T @ left) - left * singular_values**2
+    rest = X - left @ (left.T @ X)
+    return Outside(
+        left=left,
+        singular_values=singular_values,
+        columns=X.T,
+        exponent=0,
+        energies=np.ones(X.shape[1]),
+        mixed=residuals.T @ residuals,
+        square=float(np.linalg.norm(rest, 2) ** 2),
+        rounding=0.0,
+        n_others=1,
+    )
+
+
+@pytest.mark.parametrize("first", [1.0, 30.0])
+def test_directions_that_are_mixed_cost_their_products(first):
+    """X = uσvᵀ + δu'vᵀ: K + μI is nearly 1 + η times what it is without products."""
+    mu, rest = 0.25, 0.05
+    X = np.array([[first, 0.0], [rest, 0.0]])
+    outside = outside_of(X, np.eye(2)[:, :1], np.array([first]))
+    _, _, mixing, _ = outside.tail(mu, np.array([1]), np.ones(1))
+    parts = np.diag([first**2 + mu, rest**2 + mu])
+    truth = linalg.eigvalsh(X @ X.T + mu * np.eye(2), parts)[-1] - 1
+    assert truth <= mixing <= 1.01 * truth
+
+
+def test_picks_have_in_the_tail_what_they_have_outside():
+    """What the scaled picks have outside, over a ridge that is large beside it."""
+    mu, scales = 50.0, np.array([2.0, 0.5])
+    X = np.array([[10.0, 0.0, 0.0, 0.0], [0.0, 0.4, 0.2, 0.3], [0.0, 0.1, 0.3, -0.5]])
+    outside = outside_of(X, np.eye(3)[:, :1], np.array([10.0]))
+    share, energy, mixing, _ = outside.tail(mu, np.array([1, 2]), scales)
+    rest = X[1:]
+    ridge = rest @ rest.T + mu * np.eye(2)
+    picked = rest[:, [1, 2]] * scales
+    truth = linalg.eigvalsh(picked @ picked.T, ridge)[-1]
+    assert truth * (1 - 1e-9) <= energy <= 1.01 * truth
+    largest = np.linalg.norm(rest, 2) ** 2
+    assert share == pytest.approx(largest / (largest + mu), rel=1e-9)
+    assert mixing == pytest.approx(0, abs=1e-9)
+    # No more than all columns have, times the largest scale.
+    _, energy, _, _ = outside.tail(1e-6, np.array([1, 2]), scales)
+    assert energy == pytest.approx(4.0, rel=1e-4)
+
+
+# Lanczos' method ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("size", "n_steps"), [(50, 4), (2000, 12), (10**5, 6)])
+def test_shortfall_is_where_all_starts_may_fail_in_one_case_of_a_hundred(size, n_steps):
+    """A unit start has a share below b in one direction with a chance of at most b·√(2d/π)."""
+    bounds = largest_eigenvalue(lambda V: 3 * V, size, n_steps, identity="any")
+    assert bounds.found == pytest.approx(3, rel=1e-12)
+    reached = bounds.found / bounds.upper
+    polynomial = Chebyshev.basis(2 * n_steps - 1)
+    share = 1 / polynomial(1 / np.sqrt(reached))
+    assert (share * np.sqrt(2 * size / np.pi)) ** 4 == pytest.approx(0.01, rel=1e-6)
+
+
+def test_rounding_and_zeros_count_in_the_bound_of_lanczos():
+    plain = largest_eigenvalue(lambda V: V, 60, 3, identity="any")
+    rounded = largest_eigenvalue(lambda V: V, 60, 3, identity="any", rounding=0.5)
+    assert rounded.upper == pytest.approx(1.5 * plain.upper, rel=1e-9)
+    small = largest_eigenvalue(lambda V: V, 40, 3, identity="any")
+    without = largest_eigenvalue(lambda V: V, 60, 3, identity="any", zeros=np.arange(20))
+    assert without.upper == pytest.approx(small.upper, rel=1e-9)
+
+
+# Rows that matter --------------------------------------------------------------------------------
+
+
+def test_rows_on_the_margin_matter_and_a_little_beyond():
+    X = np.array([[0.5], [0.999], [1.0], [1.0009], [1.0011], [2.0], [-1.0]])
+    y = np.array([1, 1, 1, 1, 1, 1, 0])
+    for model in (SVC(kernel="linear"), LinearSVC(random_state=0)):
+        model.fit(np.array([[1.0], [-1.0]]), [1, 0])
+        if isinstance(model, LinearSVC):
+            model.coef_, model.intercept_ = np.array([[1.0]]), np.zeros(1)
+        else:
+            model.support_ = np.array([2, 6])
+        np.testing.assert_array_equal(support_rows(model, X, y), [0, 1, 2, 3, 6])
+
+
+def test_rows_at_the_edge_of_a_tube_matter_and_a_little_within():
+    model = LinearSVR(loss=TUBE, epsilon=0.5).fit([[0.0], [1.0], [3.0]], [0.0, 1.0, 3.0])
+    model.coef_, model.intercept_ = np.array([1.0]), np.zeros(1)
+    targets = np.array([0.0, 0.499, 0.4996, -0.4996, 0.5, -2.0])
+    found = support_rows(model, np.zeros((6, 1)), targets)
+    np.testing.assert_array_equal(found, [2, 3, 4, 5])
+
+
+# The optimum of the reduced model on the first two rows is known; the third is just beyond its
+# margin, or just within.
+KNOWN = {
+    "squared hinge": (LinearSVC(C=0.1, fit_intercept=False, random_state=0), 0.4 / 1.4),
+    "hinge": (LinearSVC(loss="hinge", C=0.1, fit_intercept=False, random_state=0), 0.2),
+    "free intercept": (SVC(kernel="linear", C=10.0), 1.0),
+}
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+def test_rows_just_within_the_margin_of_the_reduced_model_are_not_passed_over(kind):
+    model, weight = KNOWN[kind]
+    y = np.array([1, 0, 1])
+    for change, covers in ((1e-4, True), (-1e-9, False), (-1e-4, False)):
+        X = np.array([[1.0, 1.0], [-1.0, -1.0], [(1 + change) / weight, 10.0]])
+        certificate = certify(X, y, [0], estimator=model)
+        assert certificate.n_rows == 2
+        assert certificate.covers_all_rows is covers
+
+
+def move_solutions(monkeypatch, change):
+    """Let the check of all rows start from hinge solutions that are changed, at their true value.
+
+    ``change`` takes weights and intercept, and returns others.
+    """
+    solve = coverage.hinge_points
+
+    def moved(rows, signs, costs, *, free, close):
+        *_, best = solve(rows, signs, costs, free=free, close=close)
+        weights, shift = change(best.weights, best.shift)
+        slack = np.maximum(0, 1 - signs * (rows.scores(weights)[0] + shift))
+        yield best._replace(
+            weights=weights, shift=shift, upper=weights @ weights / 2 + costs @ slack
+        )
+
+    monkeypatch.setattr(coverage, "hinge_points", moved)
+
+
+def test_a_hinge_solution_is_no_further_from_the_optimum_than_its_gap_allows(monkeypatch):
+    """All rows have a loss, whose slope is the same near the optimum: the gap is ½ distance²."""
+    model, weight = KNOWN["hinge"]
+    move_solutions(monkeypatch, lambda weights, shift: (1.3 * weights, shift))
+    for change, covers in ((1e-4, True), (-1e-6, False)):
+        X = np.array([[1.0, 1.0], [-1.0, -1.0], [(1 + change) / weight, 10.0]])
+        certificate = certify(X, [1, 0, 1], [0], estimator=model)
+        assert certificate.n_rows == 2
+        assert certificate.covers_all_rows is covers
+
+
+def test_a_smooth_solution_is_no_further_from_the_optimum_than_its_gradient_is_long(monkeypatch):
+    """The loss has next to no curvature beside that of ½‖w‖²."""
+    model = LinearSVC(C=1e-5, fit_intercept=False, random_state=0)
+    weight = 4e-5 / (1 + 4e-5)
+    solve = coverage.squared_hinge_minimiser
+
+    def moved(*arguments):
+        weights, reached = solve(*arguments)
+        return 1.3 * weights, reached
+
+    monkeypatch.setattr(coverage, "squared_hinge_minimiser", moved)
+    for change, covers in ((1e-4, True), (-1e-6, False)):
+        X = np.array([[1.0, 1.0], [-1.0, -1.0], [(1 + change) / weight, 1 / weight]])
+        certificate = certify(X, [1, 0, 1], [0], estimator=model)
+        assert certificate.n_rows == 2
+        assert certificate.covers_all_rows is covers
+
+
+def test_a_free_intercept_is_as_far_from_the_best_as_its_loss_allows(monkeypatch):
+    """Moved to the side of the cheap class, it is nearly all that the bound allows away."""
+    model = SVC(kernel="linear", C=1.0, class_weight={1: 100.0})
+    # The last row is at the origin of the reduced model, and on its margin for an intercept of 1.
+    X = np.array([[1.0, 1.0], [-1.0, -1.0], [0.0, 10.0]])
+    for move in (-1e6, 0.0):
+        move_solutions(monkeypatch, lambda weights, shift, move=move: (weights, shift + move))
+        certificate = certify(X, [1, 0, 1], [0], estimator=model)
+        assert certificate.n_rows == 2
+        assert certificate.covers_all_rows is False
+
+
+def test_rows_just_outside_the_tube_of_the_reduced_model_are_not_passed_over():
+    """Two rows with targets ±t have the weight 4Ct'/(1 + 4C), with t' = t − ε."""
+    model = LinearSVR(loss=TUBE, C=0.1, epsilon=0.5, fit_intercept=False)
+    weight = 0.4 * 1.5 / 1.4
+    both = 0.4 * 1.5 / 1.8
+    for change, covers in ((-1e-4, True), (1e-9, False), (1e-4, False)):
+        # Within the tube of all features, whose weights are equal.
+        score = 3 * weight
+        other = (score + 0.5 * (1 + change)) / both - 3
+        X = np.array([[1.0, 1.0], [-1.0, -1.0], [3.0, other]])
+        y = np.array([2.0, -2.0, score + 0.5 * (1 + change)])
+        certificate = certify(X, y, [0], estimator=model)
+        assert certificate.n_rows == 2
+        assert certificate.covers_all_rows is covers
+
+
+# Optima that are known ---------------------------------------------------------------------------
+
+
+def assert_encloses(bounds, truth, rel=1e-6):
+    assert bounds.lower <= truth * (1 + 1e-12)
+    assert bounds.upper >= truth * (1 - 1e-12)
+    assert bounds.upper - bounds.lower <= rel * truth
+
+
+COSTS = np.array([0.05, 0.3, 4.0])
+SIZES = np.array([1.0, 2.0, 0.5])
+
+
+def test_optima_of_rows_at_right_angles_are_enclosed():
+    """Each row has the optimum of a problem of its own, of the kernel k."""
+    X, kernels = np.diag(SIZES), SIZES**2
+    signs = np.array([1.0, -1.0, 1.0])
+    alpha = np.minimum(COSTS, 1 / kernels)
+    truth = (alpha - alpha**2 * kernels / 2).sum()
+    assert_encloses(hinge_objective(X, signs, COSTS, intercept=0.0), truth)
+    truth = (1 / (2 * (kernels + 1 / (2 * COSTS)))).sum()
+    assert_encloses(squared_hinge_objective(X, signs, COSTS, intercept=0.0), truth)
+    targets = np.array([2.0, -1.5, 0.2])
+    assert_encloses(
+        tube_objective(X, targets, COSTS, intercept=0.0, epsilon=0.4),
+        (np.maximum(0, np.abs(targets) - 0.4) ** 2 / (2 * (kernels + 1 / (2 * COSTS)))).sum(),
+    )
+
+
+def entropy(p):
+    return -(p * np.log(p)).sum(axis=-1)
+
+
+def test_optima_of_logistic_losses_are_enclosed():
+    """A row of the kernel k has the share q of its cost c with log(1/q − 1) = c·k·q."""
+    costs, kernels = COSTS, SIZES**2
+    low, high = np.zeros(3), np.full(3, 0.5)
+    for _ in range(100):
+        q = (low + high) / 2
+        rises = np.log(1 / q - 1) > costs * kernels * q
+        low, high = np.where(rises, q, low), np.where(rises, high, q)
+    truth = (costs * entropy(np.stack([q, 1 - q], axis=-1)) - (costs * q) ** 2 * kernels / 2).sum()
+    signs = np.array([1.0, -1.0, 1.0])
+    bounds = logistic_objective(np.diag(SIZES), signs, costs, intercept=0.0)
+    assert_encloses(bounds, truth)
+    # Two classes with the weights ±w/√2, which are as long as w together.
+    own = np.column_stack([signs > 0, signs < 0])
+    X = np.diag(SIZES) / np.sqrt(2)
+    assert_encloses(multinomial_objective(X, own, costs, intercept=0.0), truth)
+
+
+def test_a_free_intercept_costs_nothing():
+    """Rows at the same place: the best intercept leaves the entropy of the classes."""
+    X, costs = np.full((4, 2), 3.0), np.array([1.0, 2.0, 3.0, 4.0])
+    signs = np.array([1.0, 1.0, -1.0, -1.0])
+    shares = np.array([0.3, 0.7])
+    assert_encloses(logistic_objective(X, signs, costs, intercept=None), 10 * entropy(shares))
+    own = np.eye(3, dtype=bool)[[0, 0, 1, 2]]
+    shares = np.array([0.3, 0.3, 0.4])
+    assert_encloses(multinomial_objective(X, own, costs, intercept=None), 10 * entropy(shares))
+    assert_encloses(hinge_objective(X, signs, costs, intercept=None), 2 * 3.0)
+    mean = costs @ signs / costs.sum()
+    truth = costs @ (signs - mean) ** 2
+    assert_encloses(tube_objective(X, signs, costs, intercept=None), truth)
+
+
+def test_a_solver_that_does_not_start_leaves_a_free_intercept_balanced(monkeypatch):
+    """Weights of zero have multipliers of half of the costs, which do not sum to zero."""
+    monkeypatch.setattr(
+        "certifeature.certificate.logistic_objectives.minimiser",
+        lambda values, loss, constant, start: (start, False),
+    )
+    signs = np.append(1.0, -np.ones(9))
+    bounds = logistic_objective(np.zeros((10, 1)), signs, np.ones(10), intercept=None)
+    assert 0 < bounds.lower <= 10 * entropy(np.array([0.1, 0.9])) <= bounds.upper
+
+
+def test_margins_and_balls_of_known_shapes():
+    X = np.array([[0.0, 1.0], [0.0, 5.0], [3.0, -1.0], [-3.0, -1.0]])
+    signs = np.array([1.0, 1.0, -1.0, -1.0])
+    assert_encloses(hard_margin(X, signs), 1.0)
+    ball = minimum_enclosing_ball(np.array([[3.0, 0.0], [-1.0, 0.0], [1.0, 1.9], [1.0, 0.3]]))
+    assert ball.lower_bound <= 2.0 <= ball.radius
+    assert ball.radius - ball.lower_bound <= 1e-5
