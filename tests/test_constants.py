@@ -12,10 +12,11 @@ from scipy import linalg
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
-from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, _memory, certify
-from certifeature._lanczos import largest_eigenvalue
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, certify
+from certifeature import _resources as _memory
 from certifeature.basis import Basis, truncated_basis
-from certifeature.basis.leading import Outside
+from certifeature.basis.basis import Residual
+from certifeature.basis.span import largest_eigenvalue
 from certifeature.certificate import (
     coverage,
     hard_margin,
@@ -26,12 +27,12 @@ from certifeature.certificate import (
     squared_hinge_objective,
     tube_objective,
 )
-from certifeature.certificate.measure import left_out_factors
+from certifeature.certificate.measured import left_out_factors
 from certifeature.certificate.promise import ridge_promise
 from certifeature.datasets import make_relevant_features
+from certifeature.models import cascade, row_costs, support_rows
 from certifeature.rows import ArrayBlocks
-from certifeature.sparsify import Sample, bss
-from certifeature.support import cascade, row_costs, support_rows
+from certifeature.sparsify import ColumnChoice, bss
 
 C, ALPHA, EPSILON = 0.3, 0.7, 0.5
 TUBE = "squared_epsilon_insensitive"
@@ -212,7 +213,7 @@ def memory_limits(monkeypatch, path):
     if path == "passes":
         monkeypatch.setattr(_memory, "MAX_GRAM", 1)
     if path == "Lanczos":
-        monkeypatch.setattr("certifeature.certificate.lanczos._MAX_CERTAIN_ROWS", 0)
+        monkeypatch.setattr("certifeature.certificate.measured._MAX_CERTAIN_ROWS", 0)
 
 
 # By how much each way to a bound may exceed the truth here.
@@ -268,7 +269,7 @@ def test_bounds_by_products_count_the_shortfall_of_lanczos(monkeypatch):
 
 
 def test_a_first_guess_that_is_too_low_is_refused(monkeypatch):
-    monkeypatch.setattr("certifeature.certificate.lanczos._NEARLY", 0.99)
+    monkeypatch.setattr("certifeature.certificate.measured._NEARLY", 0.99)
     X, growth = np.vstack([ROWS, np.zeros(4)]), (KERNEL + 1) / (PARTS[0] ** 2 + 1)
     found = certificate_by("Cholesky factor", X, CHOSEN, 1.0, 1.0, monkeypatch)
     assert growth <= found.measured_growth <= 1.02 * growth
@@ -441,7 +442,7 @@ def test_blocks_minimise_the_same_objective(loss):
 @pytest.mark.parametrize(("weight", "left_out", "mu"), [(1.0, 0.3, 2.0), (2.0, 0.1, 0.25)])
 def test_what_a_basis_leaves_out_costs_what_the_lemma_says(weight, left_out, mu):
     basis = Basis(np.eye(3)[:, :2], np.ones(2), 2, exact=True, left_out=left_out)
-    sample = Sample(np.array([0, 1]), np.array([weight, weight / 2]))
+    sample = ColumnChoice(np.array([0, 1]), np.array([weight, weight / 2]))
     lower, upper = left_out_factors(basis, sample, mu)
     share = weight * left_out / np.sqrt(mu)
     assert lower == pytest.approx((1 - share) / (1 + left_out**2 / mu), rel=1e-12)
@@ -499,7 +500,7 @@ def test_promise_of_bss(data):
     assert promise.kept == pytest.approx(promise.lambda_min, rel=1e-12)
     # A feature that is in anyway takes a pick, and adds no more than 1 above.
     selector = BSSSelector(101, fixed_features=[3], **options).fit(X)
-    promise, largest = selector.certificate_.a_priori, selector.weights_.max() ** 2
+    promise, largest = selector.certificate_.a_priori, selector.scales_.max() ** 2
     assert promise.n_picks == 100
     assert promise.lambda_min == pytest.approx((1 - ratio) ** 2, rel=1e-12)
     assert promise.lambda_max == pytest.approx(min((1 + ratio) ** 2 + 1, largest), rel=1e-12)
@@ -515,7 +516,7 @@ def test_features_that_are_in_anyway_and_picked_too_add_their_squared_scales(dat
     expected = np.isin(np.arange(40), kept).astype(float)
     expected[picked.indices] += picked.weights**2
     assert np.isin(picked.indices, kept).any()
-    np.testing.assert_allclose(selector.weights_**2, expected[selector.indices_], rtol=1e-9)
+    np.testing.assert_allclose(selector.scales_**2, expected[selector.indices_], rtol=1e-9)
 
 
 def test_promise_of_other_scales(data):
@@ -527,7 +528,7 @@ def test_promise_of_other_scales(data):
     )
     np.testing.assert_array_equal(each.indices_, plain.indices_)
     picks = plain.reasons_ == "cover"
-    least = (1 / each.weights_[picks] ** 2).min()
+    least = (1 / each.scales_[picks] ** 2).min()
     promised = each.certificate_.a_priori
     assert plain.certificate_.a_priori.lambda_min == pytest.approx(promised.lambda_min * least)
     assert plain.certificate_.a_priori.lambda_max == pytest.approx(1.0)
@@ -541,7 +542,7 @@ def test_promise_of_other_scales_for_a_soft_model(data):
         BSSSelector(20, rescale=rescale, **options).fit(X, y) for rescale in ("each", False)
     )
     np.testing.assert_array_equal(each.indices_, plain.indices_)
-    least = (1 / each.weights_[plain.reasons_ == "cover"] ** 2).min()
+    least = (1 / each.scales_[plain.reasons_ == "cover"] ** 2).min()
     assert least < 1
     found, promised = (s.certificate_.a_priori.regularised_min for s in (plain, each))
     assert found == pytest.approx(promised * least, rel=1e-9)
@@ -565,7 +566,7 @@ def test_promise_of_bss_with_an_effective_dimension(n_picks, mu, data):
 
 @pytest.mark.parametrize("mu", [3e3, 2e4])
 def test_promise_of_bss_on_the_first_of_all_directions(mu, data, monkeypatch):
-    monkeypatch.setattr("certifeature.selectors.covering._FEW_DIRECTIONS", 5)
+    monkeypatch.setattr("certifeature.selectors.bss._FEW_DIRECTIONS", 5)
     X, y = data
     n_picks = n_head = 10
     options = {"estimator": RidgeClassifier(alpha=mu), "trust": 0, "rescale": "each"}
@@ -573,7 +574,7 @@ def test_promise_of_bss_on_the_first_of_all_directions(mu, data, monkeypatch):
     _, values, directions = np.linalg.svd(X, full_matrices=False)
     shares = values**2 / (values**2 + mu)
     picks = selector.reasons_ == "cover"
-    rest = directions[n_head:, selector.indices_[picks]] * selector.weights_[picks]
+    rest = directions[n_head:, selector.indices_[picks]] * selector.scales_[picks]
     energy = np.linalg.norm(np.sqrt(shares[n_head:, None]) * rest, 2) ** 2
     expected = ridge_promise(
         shares[:n_head].sum(), n_picks, 1.0, (shares[n_head], energy, 0.0, 0.0)
@@ -596,11 +597,11 @@ def test_promise_of_random_draws(kind, rng):
     chances = [4 * np.exp(-n_picks / coherence * (e * np.log(e) + 1 - e)) for e in (low, high)]
     assert chances[0] == pytest.approx(0.005, rel=1e-6)
     # No eigenvalue is above the largest squared scale, either.
-    if high < selector.weights_.max() ** 2:
+    if high < selector.scales_.max() ** 2:
         assert chances[1] == pytest.approx(0.005, rel=1e-6)
     else:
         assert kind is RandomSelector
-        assert high == selector.weights_.max() ** 2
+        assert high == selector.scales_.max() ** 2
     assert promise.probability == 0.99
 
 
@@ -638,7 +639,7 @@ def outside_of(X, left, singular_values):
     """Return what rows have beside left directions of theirs, as the library holds it."""
     residuals = X @ (X.T @ left) - left * singular_values**2
     rest = X - left @ (left.T @ X)
-    return Outside(
+    return Residual(
         left=left,
         singular_values=singular_values,
         columns=X.T,
@@ -892,7 +893,7 @@ def test_a_free_intercept_costs_nothing():
 def test_a_solver_that_does_not_start_leaves_a_free_intercept_balanced(monkeypatch):
     """Weights of zero have multipliers of half of the costs, which do not sum to zero."""
     monkeypatch.setattr(
-        "certifeature.certificate.logistic_objectives.minimiser",
+        "certifeature.models.enclosure.minimiser",
         lambda values, loss, constant, start: (start, False),
     )
     signs = np.append(1.0, -np.ones(9))

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from certifeature.certificate.safe_rows import SafeRows
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -22,7 +23,6 @@ from certifeature.models import (
     hinge_objective,
     squared_hinge_objective,
 )
-from certifeature.certificate.safe_rows import SafeRows
 from certifeature.rows.matrix import near_origin
 
 
