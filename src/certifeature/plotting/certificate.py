@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from certifeature._progress import listed
 from certifeature.certificate import Certificate
+from certifeature.certificate.certificate import measured_probability
 from certifeature.certificate.certify import certificates_of
 from certifeature.plotting._axes import (
     COLOURS,
-    GREY,
     MARKERS,
     add_legend,
     axes_for,
     checked_sizes,
     label_numbers,
-    log_scale,
+    plot_growth,
     require_matplotlib,
 )
-from certifeature.plotting._layers import layer_label, layer_values
 from certifeature.selectors.base import as_one_task, fitted_to_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["CertificateDisplay"]
+
+# The probability with which each layer is true.
+_PROBABILITIES: dict[str, Callable[[Certificate], float]] = {
+    "promised": lambda c: 1.0 if c.a_priori is None else c.a_priori.probability,
+    "measured": measured_probability,
+    "realised": lambda _: 1.0,
+}
 
 
 class CertificateDisplay:
@@ -81,7 +88,10 @@ class CertificateDisplay:
             raise ValueError("there are no certificates; give at least one.")
         self.certificates = tuple(certificates)
         self.n_features = np.array([c.n_selected for c in certificates])
-        self.layers = layer_values(certificates)
+        self.layers = {
+            name: np.array([getattr(c, f"{name}_growth") for c in certificates], dtype=np.float64)
+            for name in _PROBABILITIES
+        }
 
     @classmethod
     def from_certificates(
@@ -179,16 +189,18 @@ class CertificateDisplay:
         """
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
-        self.lines_: dict[str, Any] = {}
-        self.ax_.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
-        for place, (name, values) in enumerate(self.layers.items()):
-            style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKERS[place]}
-            style |= {"markersize": 5, "label": layer_label(name, self.certificates)} | kwargs
-            shown = np.where(np.isfinite(values), values, np.nan)
-            (self.lines_[name],) = self.ax_.plot(self.n_features, shown, **style)
-        label = "growth of the training objective (times)"
-        self.ax_.set(xlabel="number of features chosen", ylabel=label)
-        log_scale(self.ax_)
+        curves = {}
+        for place, (name, growth) in enumerate(self.layers.items()):
+            style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
+            curves[name] = (self.n_features, growth, style | {"label": self._label(name)})
+        self.lines_ = plot_growth(self.ax_, curves, kwargs)
+        self.ax_.set_ylabel("growth of the training objective (times)")
         label_numbers(self.ax_, self.n_features)
         self.legend_ = add_legend(self.ax_, headroom=True)
         return self
+
+    def _label(self, name: str) -> str:
+        """Return the label of a layer, with its lowest probability where that is below 1."""
+        stated = compress(self.certificates, self.layers[name] < np.inf)
+        lowest = min((_PROBABILITIES[name](certificate) for certificate in stated), default=1.0)
+        return name if lowest == 1 else f"{name}\n(probability {lowest:g})"
