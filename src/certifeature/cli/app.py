@@ -11,11 +11,9 @@ from typing import Any
 import typer
 
 from certifeature import __version__
-from certifeature.cli.certify import certify_command
 from certifeature.cli.compare import compare_command
-from certifeature.cli.demo import demo_command
 from certifeature.cli.doctor import doctor_command
-from certifeature.cli.select import select_command
+from certifeature.cli.select import certify_command, demo_command, select_command
 
 __all__ = ["app", "run"]
 
