@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from certifeature.cli.assessment import assess, folds_of, n_folds_for
 from certifeature.cli.loading import Loaded, Scaling
 from certifeature.cli.options import ModelOptions, Models, SelectOptions
-from certifeature.cli.task import Task, assess, choose, estimate, n_folds_for
+from certifeature.cli.task import Task, choose
 
 
 def task_of(y, size="8", model=Models.svm, **options):
@@ -28,8 +29,9 @@ CLASSES = np.arange(90) % 2
 )
 def test_the_errors_are_those_of_the_estimate(options):
     task = task_of(CLASSES, **options)
-    found = estimate(task, 3)
-    comparison, own = assess(task, choose(task), 3)
+    assessed = assess(task, choose(task), folds_of(task, 3), beside=True)
+    found = assessed.choice.certificate.new_data
+    comparison, own = assessed.comparison, assessed.own
     assert own.errors == found.errors_selected
     assert comparison.contenders[0].errors == found.errors_full
     assert {c.method for c in comparison.contenders} >= {"bss", "rfe", "univariate", "full data"}
@@ -41,15 +43,16 @@ def test_the_errors_are_those_of_the_estimate(options):
 
 def test_lots_are_drawn_anew_in_every_fold():
     task = task_of(CLASSES, method="random")
-    _, own = assess(task, choose(task), 3)
-    assert len(set(own.chosen)) == 3
+    assessed = assess(task, choose(task), folds_of(task, 3), beside=True)
+    assert len(set(assessed.own.chosen)) == 3
 
 
 def test_nothing_stands_beside_all_features():
     task = task_of(CLASSES, size="60")
     with pytest.warns(UserWarning, match="all are kept"):
         choice = choose(task)
-    assert assess(task, choice, 3) is None
+    assessed = assess(task, choice, folds_of(task, 3), beside=True)
+    assert assessed.comparison is None
 
 
 @pytest.mark.parametrize(

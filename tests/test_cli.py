@@ -459,7 +459,7 @@ class TestSteering:
         for shown in (text, page):
             assert subject in shown
         assert page.count('<td class="why"><bdi>cover</bdi></td>') == 8
-        assert "Features in any case" in page
+        assert "Always-included features" in page
         assert chosen.read_text().splitlines()[0].split("\t")[0] == "gene 50"
         assert all(len(line.split("\t")) == 2 for line in chosen.read_text().splitlines())
 

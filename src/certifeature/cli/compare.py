@@ -48,14 +48,16 @@ def compare_command(
         bool,
         typer.Option(
             help="Compute the errors with a tuned C too, by inner folds, which takes about three "
-            "times as long.",
+            "times as long."
         ),
     ] = True,
     model: ModelOptions,
     jobs: Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")] = -1,
     as_json: JSONOption = False,
 ) -> None:
-    """Compare test error, time and certified bound of the methods by cross-validation.
+    """Compare methods by cross-validation.
+
+    The table shows the test error, the time and the certified bound of each method.
 
     \b
     Examples:

@@ -69,8 +69,8 @@ IdOption = Annotated[
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="Column with the names of the rows. It is not used as a feature, and --write keeps "
-        "it.",
+        help="Column with the names of the rows. It is not used as a feature; select --write "
+        "keeps it.",
     ),
 ]
 DropOption = Annotated[
@@ -168,10 +168,11 @@ class ModelOptions:
     model: Annotated[
         Models,
         typer.Option(
-            help="Model to choose features for. svm: a linear SVM with the squared hinge loss; "
-            "logistic: logistic regression; ridge: a ridge classifier, or ridge regression if the "
-            "labels are numbers with decimals, or take more different values than half the number "
-            "of rows. Ridge uses alpha = 1/(2C), so that C means the same for all models.",
+            help="Model that features are chosen or certified for. svm: a linear SVM with the "
+            "squared hinge loss; logistic: logistic regression; ridge: a ridge classifier, or "
+            "ridge regression if the labels are numbers with decimals, or take more different "
+            "values than half the number of rows. Ridge uses alpha = 1/(2C), so that C means the "
+            "same for all models."
         ),
     ] = Models.svm
     cost: Annotated[
@@ -220,10 +221,7 @@ class SelectOptions:
     method: Annotated[
         str,
         typer.Option(
-            "--method",
-            "-m",
-            help=f"Method of selection: {', '.join(METHODS)}.",
-            **_METHOD_NAMES,
+            "--method", "-m", help=f"Method of selection: {', '.join(METHODS)}.", **_METHOD_NAMES
         ),
     ] = "bss"
     keep: Annotated[
@@ -258,7 +256,7 @@ class SelectOptions:
         typer.Option(
             help="How to scale the chosen columns. common: all by one factor; each: every column "
             "by its own factor; none: not at all. The default depends on the method. For "
-            f"{', '.join(_OURS)}.",
+            f"{', '.join(_OURS)}."
         ),
     ] = None
 
@@ -282,7 +280,7 @@ class SelectOptions:
     def given(self) -> dict[str, str]:
         """Return the options that were given, by what they are about."""
         values = {
-            "Features in any case": ", ".join(self.keep or ()),
+            "Always-included features": ", ".join(self.keep or ()),
             "Order": self.order,
             "Trust": self.trust,
             "Scales of the chosen columns": self.rescale,

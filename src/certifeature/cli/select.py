@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from certifeature._files import write_text
+from certifeature.cli.assessment import Assessment, assess, folds_of, n_folds_for
 from certifeature.cli.features import feature_list, features_text, read_features
 from certifeature.cli.loading import Loaded, Scaling, scaled
 from certifeature.cli.options import (
@@ -35,8 +36,7 @@ from certifeature.cli.output import (
     write_data,
 )
 from certifeature.cli.scales import scaling_or_note
-from certifeature.cli.task import Choice, Task, assess, certified, choose, n_folds_for, read
-from certifeature.comparison import Comparison, Contender
+from certifeature.cli.task import Choice, Task, certified, choose, read
 from certifeature.datasets import load_docstrings
 from certifeature.models.problem import model_name, predicts_numbers
 from certifeature.report import Feature, Report, features_of, methods_paragraph, write_report
@@ -95,7 +95,7 @@ def select_command(
     report: ReportOption = None,
     as_json: JSONOption = False,
 ) -> None:
-    """Choose features, and certify how much the choice can cost.
+    """Choose features, with a bound on what it can cost.
 
     \b
     Examples:
@@ -131,7 +131,11 @@ def select_command(
     task = Task(loaded, options, estimator, scaling, model.seed)
     if cv is None and report is not None and not options.unsupervised:
         cv = n_folds_for(task)
-    choice = choose(task, cv)
+    folds = folds_of(task, cv) if cv else None
+    assessed = Assessment(choose(task))
+    if folds is not None:
+        assessed = assess(task, assessed.choice, folds, beside=report is not None)
+    choice = assessed.choice
     if output is not None and not to_stdout:
         write_text(output, features_text(choice.features, output))
     if write is not None:
@@ -139,7 +143,7 @@ def select_command(
         reduced = scaled_columns(task.scaled.X[:, columns], choice.columns.weights)
         write_data(write, replace(loaded, X=reduced, names=loaded.names[columns]))
     if report is not None:
-        write_report(_report(task, choice, cv, assess(task, choice, cv) if cv else None), report)
+        write_report(_report(task, assessed, cv), report)
     if to_stdout:
         sys.stdout.write(feature_list(choice.features))
     elif as_json:
@@ -184,11 +188,12 @@ def certify_command(
     report: ReportOption = None,
     as_json: JSONOption = False,
 ) -> None:
-    """Certify how much a given selection of features can cost, whatever method made it.
+    """Certify how much a given list of features can cost.
 
     \b
-    Columns without a name are called by their number, from 0. There is no --cv here: a given
-    list of features cannot be chosen anew in each fold, so its errors would be too low.
+    The list may come from any method. Columns without a name are called by their number,
+    from 0. There is no --cv here: a given list of features cannot be chosen anew in each
+    fold, so its errors would be too low.
 
     \b
     Examples:
@@ -225,7 +230,9 @@ def demo_command(
         Path, typer.Option("--report", "-r", help="Write the report to this HTML file.")
     ] = Path("certifeature-demo.html"),
 ) -> None:
-    """Choose 300 words that tell NumPy's docstrings from SciPy's, and write a report.
+    """Write a report on data that need no download.
+
+    The 300 words are chosen that tell NumPy's docstrings from SciPy's.
 
     \b
     Example:
@@ -239,25 +246,20 @@ def demo_command(
     data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     typer.echo(f"{source}: {data.n_rows:,} texts, {data.n_features:,} words")
     task = Task(data, SelectOptions(str(_DEMO_SIZE)), ModelOptions().estimator(y))
-    choice = choose(task, _DEMO_FOLDS)
+    assessed = assess(task, choose(task), folds_of(task, _DEMO_FOLDS), beside=True)
+    choice, comparison = assessed.choice, assessed.comparison
     typer.echo(f"first choices: {' '.join(feature.name for feature in choice.features[:12])}")
     typer.echo(f"\n{choice.certificate}\n")
-    assessed = assess(task, choice, _DEMO_FOLDS)
-    assert assessed is not None
-    typer.echo(str(assessed[0].of_size(_DEMO_SIZE)))
-    write_report(_report(task, choice, _DEMO_FOLDS, assessed), report)
+    assert comparison is not None
+    typer.echo(str(comparison.of_size(_DEMO_SIZE)))
+    write_report(_report(task, assessed, _DEMO_FOLDS), report)
     typer.echo(f"\nReport: {report}")
 
 
-def _report(
-    task: Task,
-    choice: Choice,
-    n_folds: int | None,
-    assessed: tuple[Comparison, Contender] | None,
-) -> Report:
+def _report(task: Task, assessed: Assessment, n_folds: int | None) -> Report:
     """Return the report of a choice: the options, the result, and a comparison with others."""
-    data, options, features = task.data, task.options, choice.features
-    comparison, own = (None, None) if assessed is None else assessed
+    data, options, choice = task.data, task.options, assessed.choice
+    comparison, own, features = assessed.comparison, assessed.own, choice.features
     if own is not None:
         features = with_times_chosen(features, choice.columns, own)
     classes, shares = None, ""

@@ -1,8 +1,7 @@
-"""From options and data to a fitted selector, its certificate, and its cross-validated errors."""
+"""From options and data to a fitted selector and its certificate."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
@@ -15,13 +14,11 @@ from certifeature.certificate import Certificate, certify
 from certifeature.certificate.certify import measured, with_realised
 from certifeature.cli.features import kept_features
 from certifeature.cli.labels import check_classes
-from certifeature.cli.loading import Loaded, Scaling, load, load_blocks, scaled, to_scale
+from certifeature.cli.loading import Loaded, Scaling, load, load_blocks, scaled
 from certifeature.cli.options import CROSS_VALIDATED, ModelOptions, SelectOptions
 from certifeature.cli.output import showing
 from certifeature.cli.source import Source
-from certifeature.comparison import Comparison, Contender, Method, compare, methods_for
-from certifeature.evaluation import NewData, new_data_errors
-from certifeature.evaluation.splits import splits_of
+from certifeature.comparison import Method, methods_for
 from certifeature.models import fit_model
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import find_support
@@ -33,10 +30,6 @@ from certifeature.sparsify.choice import as_column_choice
 
 # With more rows, the realised layer of the certificate takes longer than the selection.
 _MAX_ROWS_REALISED = 5000
-_RIVALS = ("bss", "rfe", "univariate")
-# Errors are compared at these multiples of the number of features, too.
-_MULTIPLES = (0.25, 0.5, 2)
-_N_FOLDS = 5
 
 
 def read(
@@ -136,9 +129,8 @@ class Choice:
     search: Search | None
 
 
-def choose(task: Task, n_folds: int | None = None) -> Choice:
-    """Fit the selector and certify its choice, with errors on new data from so many folds."""
-    new_data = estimate(task, n_folds) if n_folds else None
+def choose(task: Task) -> Choice:
+    """Fit the selector and certify its choice."""
     data, options = task.scaled, task.options
     selector = task.selector()
     start = perf_counter()
@@ -166,7 +158,7 @@ def choose(task: Task, n_folds: int | None = None) -> Choice:
             realised=data.n_rows <= _MAX_ROWS_REALISED,
         )
     features = features_of(columns, data.names, model=model)
-    return Choice(columns, features, replace(certificate, new_data=new_data), seconds, search)
+    return Choice(columns, features, certificate, seconds, search)
 
 
 def certified(
@@ -222,76 +214,3 @@ def certified(
     if realised:
         certificate = with_realised(certificate, support, columns, rows)
     return certificate, support.model
-
-
-def estimate(task: Task, n_folds: int) -> NewData:
-    """Return errors on rows that neither the scaling nor the choice has seen."""
-    data, options = task.data, task.options
-    if data.y is None:
-        raise ValueError(
-            f"{data.source}: --cv compares predictions with labels, and there are none; name "
-            "them with --target, or leave --cv out."
-        )
-    X, scaler = to_scale(data.X, task.scaling)
-    with showing(f"cross-validating in {n_folds} folds"):
-        return new_data_errors(
-            X,
-            data.y,
-            task.selector(),
-            model=task.model,
-            cv=n_folds,
-            scaler=scaler,
-            max_features=int(options.size) if options.entry.own_size else None,
-            seed=task.seed,
-            n_jobs=-1,
-        )
-
-
-def n_folds_for(task: Task) -> int | None:
-    """Return the number of folds of a report: five, or as many as the rows allow, or None."""
-    y = task.data.y
-    if y is None:
-        return None
-    numbers = predicts_numbers(task.model)
-    for n_folds in range(_N_FOLDS, 1, -1):
-        with suppress(ValueError):
-            splits_of(y, y, n_folds, task.seed, numbers)
-            return n_folds
-    return None
-
-
-def assess(task: Task, choice: Choice, n_folds: int) -> tuple[Comparison, Contender] | None:
-    """Compare a choice with other methods on the same folds, at its own and at other sizes.
-
-    At its own size errors are also computed with C tuned, if the classes have enough rows. There is
-    nothing to compare if all features were chosen, or by a method that finds its own number.
-
-    Returns
-    -------
-    tuple of (Comparison, Contender) or None
-        The comparison, and the choice in it.
-    """
-    data, size = task.data, len(choice.features)
-    own = task.method()
-    if size == data.n_features or own.own_size:
-        return None
-    X, _ = to_scale(data.X, task.scaling)
-    options: dict[str, Any] = {
-        "methods": [own, *(name for name in _RIVALS if name != own.name)],
-        "estimator": task.model,
-        "scaling": task.scaling.value,
-        "n_folds": n_folds,
-        "seed": task.seed,
-    }
-    with showing("comparing with other methods"):
-        at_size = compare(X, data.y, [size], tune="auto", **options)
-    contenders = list(at_size.contenders)
-    others = {round(size * multiple) for multiple in _MULTIPLES} - {size}
-    smallest = max(1, len(task.kept))
-    sizes = sorted(other for other in others if smallest <= other < data.n_features)
-    if sizes:
-        with showing("comparing other numbers of features"):
-            contenders += compare(X, data.y, sizes, tune=False, **options).contenders[1:]
-    names = [contender.method for contender in at_size.contenders]
-    contenders.sort(key=lambda c: (names.index(c.method), c.size or 0))
-    return replace(at_size, contenders=tuple(contenders)), at_size.contenders[1]

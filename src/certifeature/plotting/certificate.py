@@ -38,11 +38,12 @@ _PROBABILITIES: dict[str, Callable[[Certificate], float]] = {
 
 
 class CertificateDisplay:
-    """By how many times the training objective grows: promised, measured and realised.
+    """Growth of the training objective by number of features: promised, measured and realised.
 
-    Each layer is an upper bound of the next, on a logarithmic axis; at 1 nothing is lost. For a
-    hard margin the objective is 1/margin². What is infinite (no promise for so few features, no
-    bound without a ridge) or was not computed is left out, and the legend says of how many sizes.
+    Growth is the ratio of the objective with the chosen features to that with all features. Each
+    layer is an upper bound of the next, on a logarithmic axis; at 1 nothing is lost. For a hard
+    margin the objective is 1/margin². Values that are infinite (no promise for so few features, no
+    bound without a ridge) or were not computed are left out, and the legend counts them.
 
     Parameters
     ----------
@@ -127,17 +128,17 @@ class CertificateDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Select as many features as each size says, certify that, and plot it.
+        """Select features for each size, certify the selections, and plot the certificates.
 
-        What does not depend on the size is computed once: the model on all features and what it
-        attains, the directions of its rows and the ranking of the features. Selectors that are not
-        of this library choose anew for each size.
+        What does not depend on the size is computed once: the model on all features and its
+        objective, the basis of its rows and the ranking of the features. Selectors of other
+        libraries are fitted again for each size.
 
         Parameters
         ----------
         estimator : selector
             With the parameter ``n_features_to_select``; copies of it are fitted. Its callbacks, if
-            it has any, are told of the sizes that are done:
+            it has any, report the sizes that are done:
             ``BSSSelector().set_callbacks(ProgressBar())`` shows a bar.
         X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
             Data.

@@ -37,8 +37,8 @@ _SCORES = {
 class RankDisplay:
     """Scores of the features, highest first, and which of them were chosen.
 
-    Where all chosen features stand at the left, the selection is a cut by score; where they reach
-    far to the right, it took features that cover directions which the best ones leave out.
+    If all chosen features are at the left, the selection is a cut by score. If some are far to the
+    right, it also took features for directions that the best ones do not cover.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class RankDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot what a fitted selector of this library ranked and chose.
+        """Plot the scores and the choice of a fitted selector of this library.
 
         Parameters
         ----------
