@@ -19,7 +19,6 @@ ORDER = (
     "plot_certificate_meaning.py",
     "plot_out_of_memory.py",
     "plot_logistic_and_ridge.py",
-    "plot_how_bss_works.py",
 )
 
 # Letters and lines that can still be read in a thumbnail, and the colours of the library's own

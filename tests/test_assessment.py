@@ -3,22 +3,20 @@
 import numpy as np
 import pytest
 
-from certifeature.cli.assessment import assess, n_folds_for
-from certifeature.cli.choosing import SelectOptions
+from certifeature.cli.assessment import assess, folds_of, n_folds_for
 from certifeature.cli.loading import Loaded, Scaling
-from certifeature.cli.options import Models, linear_model
-from certifeature.cli.task import Task, choose, estimate
-from certifeature.comparison import method_named
+from certifeature.cli.options import ModelOptions, Models, SelectOptions
+from certifeature.cli.task import Task, choose
 
 
-def task_of(y, size="8", method="bss", unsupervised=False, keep=(), model=Models.svm):
+def task_of(y, size="8", model=Models.svm, **options):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((len(y), 60))
     X[:, :5] += 0.8 * np.unique(y, return_inverse=True)[1][:, None]
     names = np.array([f"g{i}" for i in range(60)])
     data = Loaded(X, y, names, "noisy.csv", "")
-    wishes = SelectOptions(method_named(method), size, unsupervised, list(keep), None, None, None)
-    return Task(data, wishes, linear_model(model, y, 1.0), Scaling.standard, 0)
+    estimator = ModelOptions(model=model).estimator(y)
+    return Task(data, SelectOptions(size, **options), estimator, Scaling.standard)
 
 
 CLASSES = np.arange(90) % 2
@@ -31,8 +29,9 @@ CLASSES = np.arange(90) % 2
 )
 def test_the_errors_are_those_of_the_estimate(options):
     task = task_of(CLASSES, **options)
-    found = estimate(task, 3)
-    comparison, own = assess(task, choose(task), 3)
+    assessed = assess(task, choose(task), folds_of(task, 3), beside=True)
+    found = assessed.choice.certificate.new_data
+    comparison, own = assessed.comparison, assessed.own
     assert own.errors == found.errors_selected
     assert comparison.contenders[0].errors == found.errors_full
     assert {c.method for c in comparison.contenders} >= {"bss", "rfe", "univariate", "full data"}
@@ -44,15 +43,16 @@ def test_the_errors_are_those_of_the_estimate(options):
 
 def test_lots_are_drawn_anew_in_every_fold():
     task = task_of(CLASSES, method="random")
-    _, own = assess(task, choose(task), 3)
-    assert len(set(own.chosen)) == 3
+    assessed = assess(task, choose(task), folds_of(task, 3), beside=True)
+    assert len(set(assessed.own.chosen)) == 3
 
 
 def test_nothing_stands_beside_all_features():
     task = task_of(CLASSES, size="60")
     with pytest.warns(UserWarning, match="all are kept"):
         choice = choose(task)
-    assert assess(task, choice, 3) is None
+    assessed = assess(task, choice, folds_of(task, 3), beside=True)
+    assert assessed.comparison is None
 
 
 @pytest.mark.parametrize(

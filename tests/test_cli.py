@@ -27,10 +27,10 @@ from certifeature import BSSSelector, __version__
 from certifeature._files import is_number, replacing
 from certifeature.certificate import certify
 from certifeature.cli.app import run
-from certifeature.cli.certificates import certified
 from certifeature.cli.features import read_features
 from certifeature.cli.loading import Loaded, distinct_names
 from certifeature.cli.source import _free_memory
+from certifeature.cli.task import certified
 from certifeature.comparison import METHODS, compare
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import NewData, new_data_errors
@@ -459,7 +459,7 @@ class TestSteering:
         for shown in (text, page):
             assert subject in shown
         assert page.count('<td class="why"><bdi>cover</bdi></td>') == 8
-        assert "Features in any case" in page
+        assert "Always-included features" in page
         assert chosen.read_text().splitlines()[0].split("\t")[0] == "gene 50"
         assert all(len(line.split("\t")) == 2 for line in chosen.read_text().splitlines())
 
@@ -550,7 +550,7 @@ class SearchOfTwo(BaseEstimator):
 
 class TestCrossValidation:
     def test_the_number_found_is_used_and_told(self, csv, tmp_path, capsys, monkeypatch):
-        monkeypatch.setattr("certifeature.cli.choosing.BSSSelectorCV", SearchOfTwo)
+        monkeypatch.setattr("certifeature.cli.task.BSSSelectorCV", SearchOfTwo)
         line = "7 features by cross-validation: score 0.875 ± 0.062"
         report = tmp_path / "report.html"
         arguments = ["select", str(csv), "-t", "tumour", "-k", "cv", "--keep", "gene 50"]
@@ -714,7 +714,7 @@ class TestCompare:
         table, report = tmp_path / "table.csv", tmp_path / "report.html"
         methods = ["-m", "bss", "-m", "rfe", "-m", "lpsvm"]
         arguments = ("compare", csv, "-t", "tumour", "-k", 10, "-k", 20, "--jobs", 1, *methods)
-        result = run_json(capsys, *arguments, "-o", table, "-r", report, "--folds", 3)
+        result = run_json(capsys, *arguments, "-o", table, "-r", report, "--cv", 3)
         rows = [(c["method"], c["size"]) for c in result["contenders"]]
         assert rows == [
             ("full data", None),
@@ -816,7 +816,7 @@ class TestModels:
         assert (labels["gene 3"], labels["gene 7"]) == ("higher", "lower")
         best = run_json(capsys, "select", path, *options, "-m", "univariate")
         assert {"gene 3", "gene 7"} <= {feature["name"] for feature in best["features"]}
-        compared = run_json(capsys, "compare", path, *options, "--folds", 2, "--jobs", 1)
+        compared = run_json(capsys, "compare", path, *options, "--cv", 2, "--jobs", 1)
         assert compared["measure"] == "1 - R2"
         report = tmp_path / "report.html"
         assert run(["compare", str(path), *options, "-m", "rfe", "-r", str(report)]) == 0
@@ -836,7 +836,7 @@ class TestModels:
 
     @pytest.mark.parametrize("model", ["logistic", "ridge"])
     def test_methods_are_compared_for_a_model(self, csv, capsys, model):
-        options = ("-t", "tumour", "--model", model, "-k", "10", "--folds", "2", "--jobs", "1")
+        options = ("-t", "tumour", "--model", model, "-k", "10", "--cv", "2", "--jobs", "1")
         found = run_json(capsys, "compare", csv, *options)
         assert {c["method"] for c in found["contenders"]} == {"full data", *METHODS}
         assert found["contenders"][0]["errors"][0] < 0.5
@@ -924,7 +924,7 @@ def cases(folder):
         "compare k": ([*compare, "-k", "60"], "60"),
         "too many folds": ([*select, "--cv", "40"], "at most"),
         "one fold": (["select", csv, "-t", "tumour", "-k", "5", "--cv", "1"], "--cv"),
-        "compare folds": ([*compare, "-k", "5", "--folds", "40"], "40 folds"),
+        "compare folds": ([*compare, "-k", "5", "--cv", "40"], "40 folds"),
         "compare output": (["compare", csv, "-k", "5", "-o", folder / "t.txt"], ".json"),
     }
 

@@ -7,10 +7,9 @@ from importlib import import_module
 import matplotlib
 import numpy as np
 import pytest
-from scipy import linalg, sparse
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectKBest, f_classif
-from sklearn.linear_model import RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import (
@@ -21,7 +20,6 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
-from certifeature.certificate.promise import ridge_cut
 from certifeature.comparison import Comparison, Contender
 from certifeature.datasets import make_relevant_features
 from certifeature.plotting import (
@@ -29,10 +27,8 @@ from certifeature.plotting import (
     ErrorCurveDisplay,
     GrowthCurveDisplay,
     RankDisplay,
-    SpectrumDisplay,
     StabilityDisplay,
 )
-from certifeature.selectors import bss as covering
 
 matplotlib.use("Agg")
 
@@ -77,10 +73,6 @@ COMPARISON = Comparison(
     n_folds=2,
     seed=0,
 )
-
-
-def vectors(n_features, n_components, seed=0):
-    return np.linalg.qr(np.random.default_rng(seed).standard_normal((n_features, n_components)))[0]
 
 
 def legend_texts(display):
@@ -359,154 +351,6 @@ def test_certificates_need_a_selector_that_can_be_asked_for_a_size(data):
         CertificateDisplay([])
 
 
-# Spectrum
-
-
-@pytest.mark.parametrize(("n_components", "n_select"), [(1, 2), (10, 11), (10, 40), (30, 300)])
-def test_eigenvalues_lie_strictly_between_the_barriers(n_components, n_select, ax):
-    display = SpectrumDisplay.from_vectors(vectors(400, n_components), n_select, ax=ax)
-    assert (display.lower < display.eigenvalues[:, 0]).all()
-    assert (display.eigenvalues[:, -1] < display.upper).all()
-    assert display.steps[0] == 0
-    assert display.steps[-1] == n_select
-    assert len(display.steps) <= 60
-
-
-def test_barriers_end_at_the_bounds_of_the_theorem(ax):
-    display = SpectrumDisplay.from_vectors(vectors(200, 10), 40, ax=ax)
-    scale = (1 - np.sqrt(10 / 40)) / 40
-    np.testing.assert_allclose(scale * display.lower[-1], (1 - np.sqrt(10 / 40)) ** 2)
-    np.testing.assert_allclose(scale * display.upper[-1], (1 + np.sqrt(10 / 40)) ** 2)
-
-
-def test_the_last_spectrum_is_that_of_the_selection(data, ax):
-    X, _ = data
-    selector = BSSSelector(120, supervised=False, rescale="each").fit(X)
-    display = SpectrumDisplay.from_estimator(selector, X, ax=ax, n_shown=5)
-    scale = (1 - np.sqrt(60 / 120)) / 120
-    assert scale * display.eigenvalues[-1, 0] == pytest.approx(selector.certificate_.lambda_min)
-    assert scale * display.eigenvalues[-1, -1] == pytest.approx(selector.certificate_.lambda_max)
-    assert len(display.eigenvalues_.get_segments()) == 60
-    np.testing.assert_array_equal(display.lower_.get_data(), [display.steps, display.lower])
-    np.testing.assert_array_equal(display.upper_.get_data(), [display.steps, display.upper])
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("step", "eigenvalue of A")
-    low, high = ax.get_ylim()
-    assert low < display.lower[0]
-    assert high > display.upper[-1]
-
-
-@pytest.mark.parametrize("estimator", [None, SVC(kernel="linear")])
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"n_features_to_select": "certified"},
-        {"n_features_to_select": 10},
-        {"n_features_to_select": 0.3, "order": "rfe"},
-        {"n_features_to_select": 40, "basis": "truncated", "n_components": 8},
-        {"n_features_to_select": 40, "basis": "sketch", "n_components": 8, "random_state": 3},
-    ],
-)
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array, sparse.coo_array])
-@pytest.mark.parametrize("few", [4, 256])
-def test_every_kind_of_basis_is_found_again(
-    data, options, convert, estimator, few, ax, monkeypatch
-):
-    monkeypatch.setattr(covering, "_FEW_DIRECTIONS", few)
-    X, y = convert(data[0]), data[1]
-    selector = BSSSelector(estimator=estimator, **options).fit(X, y)
-    display = SpectrumDisplay.from_estimator(selector, X, y, ax=ax)
-    assert display.soft == (estimator is None)
-    steps = selector.fit_result_.columns.steps
-    n_covered = selector.basis_.n_components if estimator else len(steps.coverage)
-    assert display.eigenvalues.shape[1] == n_covered
-    assert (display.lower < display.eigenvalues[:, 0]).all()
-    assert (display.eigenvalues[:, -1] < display.upper).all()
-
-
-@pytest.mark.parametrize("least", [1e-4, 0.2, 1.0])
-@pytest.mark.parametrize("n_select", [16, 17, 60, 400])
-def test_bounds_of_a_soft_coverage_enclose_every_step(least, n_select, ax, rng):
-    """They follow from the barriers, and end within those of the theorem."""
-    coverage = rng.uniform(least, 1.0, 30)
-    coverage *= min(1.0, 15.5 / coverage.sum())
-    ratio = np.sqrt(coverage.sum() / n_select)
-    display = SpectrumDisplay.from_vectors(
-        vectors(400, 30), n_select, coverage=coverage, priority=rng.random(400), ax=ax
-    )
-    assert (display.lower < display.eigenvalues[:, 0]).all()
-    assert (display.eigenvalues[:, -1] < display.upper).all()
-    assert display.lower[-1] >= (1 - ratio) ** 2 - 1e-12
-    assert display.upper[-1] <= (1 + ratio) ** 2 + 1e-12
-    np.testing.assert_allclose(display.eigenvalues[0], np.sort(1 - coverage))
-
-
-def test_full_coverage_is_the_flat_spectrum_scaled(ax):
-    flat = SpectrumDisplay.from_vectors(vectors(200, 10), 40, ax=ax)
-    soft = SpectrumDisplay.from_vectors(vectors(200, 10), 40, coverage=np.ones(10), ax=ax)
-    scale = (1 - np.sqrt(10 / 40)) / 40
-    for name in ("eigenvalues", "lower", "upper"):
-        expected = scale * getattr(flat, name)
-        np.testing.assert_allclose(getattr(soft, name), expected, rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize(("size", "alpha", "enough"), [(100, 300.0, True), (20, 1.0, False)])
-def test_the_last_soft_spectrum_is_that_of_the_kernel_matrices(data, size, alpha, enough, ax):
-    """Generalised eigenvalues of K̃ + μ'I and K + μ'I; μ' is μ if picks are enough for that."""
-    X, y = data
-    selector = BSSSelector(
-        size, order="leverage", rescale="each", estimator=RidgeClassifier(alpha)
-    ).fit(X, y)
-    display = SpectrumDisplay.from_estimator(selector, X, ax=ax)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("step", "eigenvalue of $W^{1/2}MW^{1/2} + I - W$")
-    cut = ridge_cut(np.linalg.svd(X, compute_uv=False), alpha, size)
-    assert (cut.stretch == 1) == enough
-    chosen = X[:, selector.indices_] * selector.scales_
-    ridge = cut.stretch * alpha * np.eye(len(X))
-    expected = linalg.eigh(chosen @ chosen.T + ridge, X @ X.T + ridge, eigvals_only=True)
-    np.testing.assert_allclose(display.eigenvalues[-1], expected, rtol=1e-6)
-    if enough:
-        bounds = selector.certificate_.regularised
-        assert display.eigenvalues[-1, 0] == pytest.approx(bounds.lambda_min)
-        assert display.eigenvalues[-1, -1] == pytest.approx(bounds.lambda_max)
-
-
-def test_priority_decides_which_features_are_picked(ax):
-    V = vectors(100, 5)
-    one = SpectrumDisplay.from_vectors(V, 20, ax=ax)
-    other = SpectrumDisplay.from_vectors(V, 20, priority=np.arange(100), ax=ax)
-    assert not np.allclose(one.eigenvalues, other.eigenvalues)
-
-
-def test_spectra_refuse_what_is_not_bss(data):
-    X, y = data
-    with pytest.raises(NotFittedError):
-        SpectrumDisplay.from_estimator(BSSSelector(30), X)
-    with pytest.raises(TypeError, match="only BSSSelector has barriers"):
-        SpectrumDisplay.from_estimator(RandomSelector(30).fit(X, y), X)
-    with pytest.raises(ValueError, match="without BSS"):
-        SpectrumDisplay.from_estimator(BSSSelector(1).fit(X, y), X)
-    with pytest.raises(ValueError, match="more picks than directions"):
-        SpectrumDisplay.from_vectors(vectors(50, 5), 5)
-    with pytest.raises(ValueError, match="not orthonormal"):
-        SpectrumDisplay.from_vectors(np.ones((50, 5)), 20)
-    with pytest.raises(ValueError, match="n_shown must be"):
-        SpectrumDisplay.from_vectors(vectors(50, 5), 20, n_shown=1)
-    with pytest.raises(ValueError, match="a row for each"):
-        SpectrumDisplay(steps=[0, 1], eigenvalues=[[0.0]], lower=[0, 1], upper=[1, 2])
-
-
-def test_spectra_refuse_other_data(data):
-    X, y = data
-    selector = BSSSelector(40).fit(X, y)
-    with pytest.raises(ValueError, match="other values than the selector"):
-        SpectrumDisplay.from_estimator(selector, X[::-1])
-    with pytest.raises(ValueError, match="is not what the selector was fitted on"):
-        SpectrumDisplay.from_estimator(selector, X[:, :100])
-    sketched = BSSSelector(40, basis="sketch", n_components=8, random_state=None).fit(X, y)
-    with pytest.raises(ValueError, match="random_state is an int"):
-        SpectrumDisplay.from_estimator(sketched, X)
-
-
 # Ranks
 
 
@@ -650,18 +494,16 @@ def test_one_selection_has_no_stability():
 
 
 def displays():
-    V = vectors(100, 5)
     return [
         ErrorCurveDisplay(COMPARISON),
         GrowthCurveDisplay(with_growth(1.0, 30.0, 2.5, np.inf, np.inf, 40.0)),
         CertificateDisplay([certify(*make_relevant_features(20, 50, 5, random_state=0), [3, 4])]),
-        SpectrumDisplay.from_vectors(V, 20, ax=Figure().subplots()),
         RankDisplay(scores=np.arange(9.0), selection=[7, 8]),
         StabilityDisplay([[0], [1]], 5),
     ]
 
 
-@pytest.mark.parametrize("place", range(6))
+@pytest.mark.parametrize("place", range(5))
 def test_displays_make_a_figure_or_use_the_axes_given(place):
     display = displays()[place]
     assert plt.get_fignums() == []
@@ -675,7 +517,7 @@ def test_displays_make_a_figure_or_use_the_axes_given(place):
         display.plot(axes)
 
 
-@pytest.mark.parametrize("place", range(6))
+@pytest.mark.parametrize("place", range(5))
 @pytest.mark.parametrize("size", [(6.4, 4.8), (3.4, 2.6)])
 def test_legends_hide_nothing_and_stay_in_the_figure(place, size):
     figure = Figure(figsize=size, layout="constrained")
@@ -716,7 +558,7 @@ def test_without_matplotlib_the_remedy_is_named(monkeypatch, data):
     with pytest.raises(ImportError, match=r"pip install 'certifeature\[plot\]'"):
         display.plot()
     with pytest.raises(ImportError, match=r"pip install 'certifeature\[plot\]'"):
-        SpectrumDisplay.from_estimator(BSSSelector(), data[0])
+        CertificateDisplay.from_estimator(BSSSelector(), *data, [10])
 
 
 def test_errors_with_c_tuned_are_drawn_beside_the_others():

@@ -472,7 +472,7 @@ class TestCommand:
         counts, (total,) = [int(done) for done, _ in drawn], {int(total) for _, total in drawn}
         assert counts == sorted(counts)
         assert set(counts) == set(range(total + 1))
-        assert re.search(r"\d+/\d+  \d+ %  \d+/s  0:00:\d\d left", plain(screen))
+        assert re.search(r"\d+/\d+ +\d+% +(-:--:--|0:00:\d\d)", plain(screen))
         # In the end the line is rubbed out, and the cursor is shown again.
         assert plain(screen.rpartition("\x1b[2K")[2]).strip() == ""
         assert screen.rindex("\x1b[?25h") > screen.rindex("\x1b[?25l")

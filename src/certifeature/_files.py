@@ -1,4 +1,4 @@
-"""Files that are written atomically, and text that no spreadsheet takes for a formula."""
+"""Atomic writing of files, and escaping of text that a spreadsheet would read as a formula."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = [
-    "guarded",
-    "is_number",
-    "replacing",
-    "unguarded",
-    "write_text",
-]
+__all__ = ["guarded", "is_number", "replacing", "unguarded", "write_text"]
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a path beside the file to write to, and put it in its place when all went well.
+    """Yield a temporary path to write to, which replaces the file if there was no error.
 
-    Whatever happens in between, Ctrl-C included, the old file stays whole, and nothing else is left
-    behind. A link stays a link. What is not a file (a pipe, a device) is written to as it is.
+    After an error or Ctrl-C, the old file is unchanged and the temporary file is removed. A link
+    stays a link. A pipe or a device is written to directly.
     """
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
@@ -34,7 +28,7 @@ def replacing(path: Path) -> Iterator[Path]:
     )
     os.close(handle)
     try:
-        # mkstemp makes files that nobody else may read; a file of the user has the usual mode.
+        # Only the owner may read the files of mkstemp; give the file the usual mode.
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
@@ -49,27 +43,27 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, and replace the one that is there only when it is complete."""
+    """Write a text file; a file of that name is replaced only when the new one is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8", newline="")
 
 
-# White space, control characters and characters without width, which a spreadsheet may drop.
+# White space, control characters and characters without width, which a spreadsheet may ignore.
 _UNSEEN = r"[\s\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
-# Signs in their wide forms, which a spreadsheet may take for the plain ones.
+# The wide forms of the signs may be read as the plain ones.
 _SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _FORMULA = re.compile(rf"'*+(?:[\t\r\n]|{_UNSEEN}*+{_SIGN})")
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 
 
 def guarded(text: str) -> str:
-    """Return text for a file of values: with an apostrophe first if it looks like a formula."""
+    """Return text for a cell: with an apostrophe before it if it looks like a formula."""
     return f"'{text}" if _looks_like_formula(text) else text
 
 
 def unguarded(text: str) -> str:
-    """Return what was guarded."""
+    """Return the text that `guarded` was given."""
     return text[1:] if text.startswith("'") and _looks_like_formula(text) else text
 
 

@@ -1,7 +1,7 @@
-"""How far long work is, told to whoever listens.
+"""Progress reporting of long computations.
 
-Work names its phases and counts their steps. A listener hears what its own thread does: threads and
-processes that others start have none, and without one nothing is told and next to nothing done.
+A computation names its phases and counts their steps. A listener is called for the phases of its
+own thread only. Without a listener, reporting costs next to nothing.
 """
 
 from __future__ import annotations
@@ -15,27 +15,29 @@ from typing import TypeVar
 __all__ = ["Listener", "Report", "listed", "listening", "phase"]
 
 Item = TypeVar("Item")
-# Takes the number of steps that are done.
+# Is called with the number of steps that are done.
 Report = Callable[[int], object]
-# Takes the name of a phase that begins and its number of steps, None if nobody knows. The context
-# lasts as long as the phase; phases within it are told in between.
+# Is called with the name of a phase and its number of steps, None if that is unknown. The context
+# lasts as long as the phase, and phases inside it begin and end within.
 Listener = Callable[[str, int | None], AbstractContextManager[Report]]
 
 # Seconds between reports: often enough for the eye, and too seldom to cost anything.
 _INTERVAL = 0.05
 
 
-class _Here(local):
+class _Thread(local):
     listener: Listener | None = None
 
 
-_here = _Here()
+_thread = _Thread()
 
 
 class _Steps:
+    """Counts steps, and reports the count at intervals."""
+
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._done = self._told = 0
+        self._done = self._reported = 0
         self._due = monotonic() + _INTERVAL
 
     def advance(self) -> None:
@@ -43,51 +45,47 @@ class _Steps:
         now = monotonic()
         if now >= self._due:
             self._due = now + _INTERVAL
-            self.tell()
+            self.report()
 
-    def tell(self) -> None:
-        if self._told != self._done:
-            self._told = self._done
+    def report(self) -> None:
+        if self._reported != self._done:
+            self._reported = self._done
             self._report(self._done)
-
-
-def _nobody_listens() -> None:
-    pass
 
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Let a listener hear the phases of this thread, instead of one that did so far."""
-    before = _here.listener
-    _here.listener = listener
+    """Call a listener for the phases of this thread, in place of the one before."""
+    before = _thread.listener
+    _thread.listener = listener
     try:
         yield
     finally:
-        _here.listener = before
+        _thread.listener = before
 
 
 @contextmanager
 def phase(name: str, total: int | None = None) -> Iterator[Callable[[], None]]:
-    """Tell the listener of a phase, and yield what is to be called after each of its steps.
+    """Report a phase, and yield a function to call after each of its steps.
 
     Parameters
     ----------
     name : str
-        What is going on.
+        Name of the phase.
     total : int, default=None
-        Number of steps; it may be that of the most steps.
+        Number of steps, or the largest number there can be; None if it is unknown.
     """
-    if _here.listener is None:
-        yield _nobody_listens
+    if _thread.listener is None:
+        yield lambda: None
         return
-    with _here.listener(name, total) as report:
+    with _thread.listener(name, total) as report:
         steps = _Steps(report)
         yield steps.advance
-        steps.tell()
+        steps.report()
 
 
 def listed(items: Iterable[Item], name: str, total: int) -> list[Item]:
-    """Return a list of items, each of which is a step to make.
+    """Return a list of items, and report each item as a step of a phase.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Checks of parameters, and warnings that point at the caller's line."""
+"""Validation of parameters, and warnings that point at the caller's line."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "as_count",
-    "as_positive",
-    "check_choice",
-    "warn",
-]
+__all__ = ["as_count", "as_positive", "check_choice", "warn"]
 
 
 def as_count(name: str, value: Any) -> int:
@@ -39,13 +34,13 @@ def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
         raise ValueError(f"{name} must be one of {allowed}; got {value!r}.")
 
 
-# What may lie between that line and the one that warns: scikit-learn wraps `fit`, and calls it from
-# pipelines and searches.
+# Packages whose frames are skipped: scikit-learn wraps `fit`, and calls it from pipelines and
+# searches.
 _BETWEEN = frozenset({"certifeature", "contextlib", "functools", "joblib", "sklearn"})
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn of something at the innermost line that is not of this library or of one between."""
+    """Warn at the innermost line of the stack that belongs to the user's code."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _package(frame.f_globals) in _BETWEEN:
         frame = frame.f_back

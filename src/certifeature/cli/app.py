@@ -1,4 +1,4 @@
-"""The command with its subcommands, and how errors are reported."""
+"""The ``certifeature`` command with its subcommands, and how it reports errors."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from typing import Any
 import typer
 
 from certifeature import __version__
-from certifeature.cli.certify import certify_command
 from certifeature.cli.compare import compare_command
-from certifeature.cli.demo import demo_command
 from certifeature.cli.doctor import doctor_command
-from certifeature.cli.select import select_command
+from certifeature.cli.select import certify_command, demo_command, select_command
 
 __all__ = ["app", "run"]
 
 _BAD_INPUT, _STOPPED = 2, 130
-_HELP = """Choose a few hundred original features of wide data for a linear SVM, with a proof of
-what the choice can cost.
+_HELP = """Choose a few hundred of the original features of wide data for a linear model, with a
+proven bound on how much the choice can cost.
 
 \b
 First steps:

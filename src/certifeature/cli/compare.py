@@ -6,50 +6,34 @@ import csv
 import io
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from certifeature._files import write_text
-from certifeature.cli.drawings import drawings
-from certifeature.cli.labels import check_classes
-from certifeature.cli.loading import Loaded, Scaling, check_scaling, load
+from certifeature.cli.loading import Loaded, check_scaling
 from certifeature.cli.options import (
-    CostOption,
-    DataArgument,
-    DropOption,
-    FormatOption,
-    IdOption,
+    DataOptions,
     JSONOption,
     MethodsOption,
-    ModelOption,
-    Models,
+    ModelOptions,
     ReportOption,
-    ScaleOption,
-    SeedOption,
-    TargetOption,
-    TransposeOption,
-    linear_model,
+    with_options,
 )
-from certifeature.cli.output import check_writable, json_text, reproduction
-from certifeature.cli.progress import showing
+from certifeature.cli.output import check_writable, drawings, json_text, reproduction, showing
 from certifeature.cli.scales import scaling_or_note
-from certifeature.cli.source import Source
+from certifeature.cli.task import read
 from certifeature.comparison import Comparison, compare, method_named
 from certifeature.report import Report, write_report
 
-__all__ = ["compare_command"]
 
-
+@with_options
 def compare_command(
-    data: DataArgument,
+    *,
+    data: DataOptions,
     sizes: Annotated[
         list[int], typer.Option("-k", help="Number of features to choose; may be repeated.")
     ],
-    target: TargetOption = None,
-    id: IdOption = None,
-    drop: DropOption = None,
-    transpose: TransposeOption = False,
     methods: MethodsOption = None,
     output: Annotated[
         Path | None,
@@ -57,25 +41,23 @@ def compare_command(
     ] = None,
     report: ReportOption = None,
     repeats: Annotated[
-        int, typer.Option(help="How often to cross-validate, each time with new folds.", min=1)
+        int, typer.Option(help="Number of cross-validations, each with new folds.", min=1)
     ] = 1,
-    folds: Annotated[int, typer.Option(help="Number of folds.", min=2)] = 5,
+    cv: Annotated[int, typer.Option(metavar="FOLDS", help="Number of folds.", min=2)] = 5,
     tune: Annotated[
         bool,
         typer.Option(
-            help="Find the errors at a tuned C too, by inner folds, which takes about three times "
-            "as long.",
+            help="Compute the errors with a tuned C too, by inner folds, which takes about three "
+            "times as long."
         ),
     ] = True,
-    scale: ScaleOption = None,
-    model: ModelOption = Models.svm,
-    cost: CostOption = 1.0,
-    seed: SeedOption = 0,
+    model: ModelOptions,
     jobs: Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")] = -1,
-    format: FormatOption = None,
     as_json: JSONOption = False,
 ) -> None:
-    """Compare test error, time and measured growth of the methods by cross-validation.
+    """Compare methods by cross-validation.
+
+    The table shows the test error, the time and the certified bound of each method.
 
     \b
     Examples:
@@ -83,18 +65,15 @@ def compare_command(
       certifeature compare pages.svm -k 300 -m bss -m rfe -m l1 --report report.html
     """
     names = [method_named(name).name for name in methods] if methods else None
-    source = Source(data, target, format, id, drop, transpose)
+    source = data.source()
     check_writable(output, report, inputs=source.inputs())
     if output is not None and output.suffix not in (".csv", ".json"):
         raise ValueError(
             f"{output}: the table can be written as .csv or .json; give such a file name."
         )
-    with showing("reading"):
-        # Columns are scaled again in each fold, by its training rows.
-        loaded = load(source, needs_labels=True)
-    estimator = linear_model(model, loaded.y, cost, seed)
-    check_classes(loaded.y, model)
-    scaling = scaling_or_note(loaded.X, scale)
+    # Columns are scaled again in each fold, by its training rows.
+    loaded, estimator = read(source, model)
+    scaling = scaling_or_note(loaded.X, model.scale)
     check_scaling(loaded.X, scaling)
     with showing("comparing methods"):
         comparison = compare(
@@ -106,26 +85,23 @@ def compare_command(
             scaling=scaling.value,
             tune=tune,
             n_repeats=repeats,
-            n_folds=folds,
+            n_folds=cv,
             n_jobs=jobs,
-            seed=seed,
+            seed=model.seed,
         )
     if output is not None:
         write_text(output, _table(comparison, output.suffix))
     if report is not None:
-        write_report(_report(loaded, comparison, scaling, str(estimator)), report)
+        settings = {"Scaling": scaling.value, "Model": str(estimator)}
+        write_report(_report(loaded, comparison, settings), report)
     if as_json:
-        typer.echo(json_text(_plain(comparison)), nl=False)
+        # Hundreds of chosen features in each fold are left out.
+        values = asdict(comparison)
+        for contender in values["contenders"]:
+            del contender["chosen"]
+        typer.echo(json_text(values), nl=False)
     else:
         typer.echo(str(comparison))
-
-
-def _plain(comparison: Comparison) -> dict[str, Any]:
-    """Return all but the features that were chosen in each fold, which are many."""
-    values = asdict(comparison)
-    for contender in values["contenders"]:
-        del contender["chosen"]
-    return values
 
 
 def _table(comparison: Comparison, suffix: str) -> str:
@@ -140,13 +116,12 @@ def _table(comparison: Comparison, suffix: str) -> str:
     return text.getvalue()
 
 
-def _report(loaded: Loaded, comparison: Comparison, scaling: Scaling, model: str) -> Report:
-    asked = {
-        "Data": str(loaded),
-        "Cross-validation": f"{comparison.n_repeats} × {comparison.n_folds} folds",
-        "Scaling": scaling.value,
-        "Model": model,
-    }
-    title = f"Selectors compared on {Path(loaded.source).name}"
-    how, figures = reproduction(loaded, comparison.seed), drawings(comparison)
-    return Report(title, asked, comparison=comparison, reproduction=how, figures=figures)
+def _report(data: Loaded, comparison: Comparison, settings: dict[str, str]) -> Report:
+    folds = f"{comparison.n_repeats} × {comparison.n_folds} folds"
+    return Report(
+        f"Selectors compared on {Path(data.source).name}",
+        {"Data": str(data), "Cross-validation": folds, **settings},
+        comparison=comparison,
+        reproduction=reproduction(data, comparison.seed),
+        figures=drawings(comparison),
+    )

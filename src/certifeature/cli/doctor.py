@@ -24,8 +24,7 @@ from certifeature.cli.options import (
     TargetOption,
     TransposeOption,
 )
-from certifeature.cli.output import json_text
-from certifeature.cli.progress import showing
+from certifeature.cli.output import json_text, showing
 from certifeature.cli.source import Source
 from certifeature.io._columns import first_few
 from certifeature.io.survey import Survey

@@ -1,15 +1,17 @@
-"""What the commands print, and the files that they write."""
+"""What the commands print and show while they work, and the files that they write."""
 
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import json
 import os
 import platform
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,21 +20,24 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from certifeature._files import guarded, replacing
+from certifeature._progress import Listener, Report, listening, phase
+from certifeature.certificate import Certificate
+from certifeature.certificate.certificate import as_sentences
 from certifeature.cli.loading import Loaded
-
-__all__ = [
-    "check_data_file",
-    "check_writable",
-    "json_text",
-    "print_table",
-    "reproduction",
-    "write_data",
-]
+from certifeature.comparison import Comparison
 
 _ENDINGS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
 _SVMLIGHT = (".svm", ".svmlight")
@@ -73,6 +78,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def certificate_values(certificate: Certificate) -> dict[str, Any]:
+    """Return plain values for JSON, the bounds first, with sentences that explain infinite ones."""
+    return {
+        "promised_growth": certificate.promised_growth,
+        "measured_growth": certificate.measured_growth,
+        "realised_growth": certificate.realised_growth,
+        "sentences": as_sentences(certificate),
+        **certificate.to_dict(),
+    }
+
+
 def print_table(header: Iterable[str], rows: Iterable[Iterable[str]], *, title: str = "") -> None:
     """Print a table; the first column is text, the others are numbers."""
     table = Table(title=escape(title) or None, title_justify="left")
@@ -93,6 +109,26 @@ def reproduction(data: Loaded, seed: int) -> dict[str, str]:
         "Seed": str(seed),
         "Data fingerprint": data.fingerprint,
     }
+
+
+def drawings(comparison: Comparison) -> dict[str, str]:
+    """Return plots of a comparison for a report: captions, and SVG texts."""
+    from matplotlib.figure import Figure
+
+    from certifeature.plotting import ErrorCurveDisplay, GrowthCurveDisplay
+
+    displays: dict[str, Any] = {
+        "Error on rows that were not used for training.": ErrorCurveDisplay,
+        "Growth: at most so many times as large is what the model minimises on the rows that "
+        "matter to it, compared with all features.": GrowthCurveDisplay,
+    }
+    drawn = {}
+    for caption, display in displays.items():
+        figure, text = Figure(figsize=(5.2, 3.9), layout="constrained"), io.StringIO()
+        display.from_comparison(comparison, ax=figure.subplots())
+        figure.savefig(text, format="svg")
+        drawn[caption] = text.getvalue()
+    return drawn
 
 
 def check_data_file(path: Path | None, data: Loaded) -> None:
@@ -158,3 +194,41 @@ def _free_name(wishes: Sequence[str], taken: set[str]) -> str:
     numbered = (f"{wishes[0]}{number}" for number in itertools.count(1))
     candidates = itertools.chain(wishes, numbered)
     return next(name for name in candidates if name.lower() not in taken)
+
+
+@contextmanager
+def showing(task: str) -> Iterator[None]:
+    """Show progress bars for a task and its phases on a terminal, until they are done."""
+    console = Console(stderr=True)
+    # With colours forced, rich would write bars to a file too.
+    if not (sys.stderr.isatty() and console.is_interactive):
+        yield
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[count]}"),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    # What the command prints must not go to the console of the bars.
+    bars = Progress(*columns, console=console, transient=True, redirect_stdout=False)
+    with bars, listening(_listener(bars)), phase(task):
+        yield
+
+
+def _listener(bars: Progress) -> Listener:
+    @contextmanager
+    def begin(name: str, total: int | None) -> Iterator[Report]:
+        def count(done: int) -> str:
+            return f"{done:,}/{total:,}" if total else ""
+
+        indent = "  " * len(bars.tasks)
+        bar = bars.add_task(indent + escape(name), total=total, count=count(0))
+        try:
+            yield lambda done: bars.update(bar, completed=done, count=count(done))
+        finally:
+            bars.remove_task(bar)
+
+    return begin

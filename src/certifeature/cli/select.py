@@ -1,90 +1,77 @@
-"""``certifeature select``: choose features."""
+"""``certifeature select``, ``certify`` and ``demo``: features chosen, or given, and certified."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from certifeature._files import write_text
-from certifeature.cli.assessment import assess, n_folds_for
-from certifeature.cli.choice import choice_json, choice_report, print_choice
-from certifeature.cli.choosing import (
-    CROSS_VALIDATED,
-    KeepOption,
-    OrderOption,
-    RescaleOption,
-    SelectOptions,
-    SizeOption,
-    TrustOption,
-)
-from certifeature.cli.features import feature_list, features_text
-from certifeature.cli.labels import check_classes
-from certifeature.cli.loading import Scaling, load, load_blocks
+from certifeature.cli.assessment import Assessment, assess, folds_of, n_folds_for
+from certifeature.cli.features import feature_list, features_text, read_features
+from certifeature.cli.loading import Loaded, Scaling, scaled
 from certifeature.cli.options import (
-    CostOption,
-    DataArgument,
-    DropOption,
-    FormatOption,
-    IdOption,
+    CROSS_VALIDATED,
+    DataOptions,
     JSONOption,
-    MethodOption,
-    ModelOption,
-    Models,
+    ModelOptions,
     ReportOption,
-    ScaleOption,
-    SeedOption,
-    TargetOption,
-    TransposeOption,
-    linear_model,
+    SelectOptions,
+    with_options,
 )
-from certifeature.cli.output import check_data_file, check_writable, write_data
-from certifeature.cli.progress import showing
+from certifeature.cli.output import (
+    certificate_values,
+    check_data_file,
+    check_writable,
+    drawings,
+    json_text,
+    print_table,
+    reproduction,
+    showing,
+    write_data,
+)
 from certifeature.cli.scales import scaling_or_note
-from certifeature.cli.source import Source
-from certifeature.cli.task import Task, choose, estimate
-from certifeature.comparison import method_named
-from certifeature.report import write_report
-from certifeature.rows.matrix import scaled_columns
+from certifeature.cli.task import Choice, Task, certified, choose, read
+from certifeature.datasets import load_docstrings
+from certifeature.models.problem import model_name, predicts_numbers
+from certifeature.report import Feature, Report, features_of, methods_paragraph, write_report
+from certifeature.report.features import with_times_chosen
+from certifeature.report.text import class_counts
+from certifeature.rows.matrix import fingerprint, scaled_columns
 
-__all__ = ["select_command"]
+_N_SHOWN = 20
+_DEMO_SIZE = 300
+_DEMO_PACKAGES = ("numpy", "scipy")
+_DEMO_FOLDS = 3
 
 
+@with_options
 def select_command(
-    data: DataArgument,
-    size: SizeOption,
-    target: TargetOption = None,
-    id: IdOption = None,
-    drop: DropOption = None,
-    transpose: TransposeOption = False,
+    *,
+    data: DataOptions,
+    options: SelectOptions,
+    model: ModelOptions,
     stream: Annotated[
         bool,
         typer.Option(
             "--stream",
-            help="Read the files one at a time, again for each pass over the rows, for data that "
-            "do not fit into memory; without --scale, --cv and --write, by methods of this "
-            "library.",
+            help="Read the files one at a time, once for each pass over the rows, for data that "
+            "do not fit into memory. Works with methods of this library, and without --scale, "
+            "--cv and --write.",
         ),
     ] = False,
-    unsupervised: Annotated[
-        bool, typer.Option("--unsupervised", help="Choose for all rows, without labels.")
-    ] = False,
-    method: MethodOption = "bss",
-    keep: KeepOption = None,
-    order: OrderOption = None,
-    trust: TrustOption = None,
-    rescale: RescaleOption = None,
     cv: Annotated[
         int | None,
         typer.Option(
-            "--cv",
             metavar="FOLDS",
-            help="Estimate the error on new data by cross-validation, with features chosen anew "
-            "in each of so many folds, for the true and for shuffled labels. A report has five "
-            "folds if none are given; 0 leaves them out.",
+            help="Estimate the error on new data by cross-validation with this number of folds. "
+            "Features are chosen anew in each fold, for the true and for shuffled labels. A "
+            "report uses five folds by default; 0 turns this off.",
             min=0,
         ),
     ] = None,
@@ -93,8 +80,8 @@ def select_command(
         typer.Option(
             "--output",
             "-o",
-            help="Write names and scales to this file; if it ends in .csv, as a table with rank, "
-            "weight and the rest. - prints them.",
+            help="Write the names and scales of the chosen features to this file; if it ends in "
+            ".csv, as a table with rank, weight and more. - prints them.",
         ),
     ] = None,
     write: Annotated[
@@ -106,14 +93,9 @@ def select_command(
         ),
     ] = None,
     report: ReportOption = None,
-    scale: ScaleOption = None,
-    model: ModelOption = Models.svm,
-    cost: CostOption = 1.0,
-    seed: SeedOption = 0,
-    format: FormatOption = None,
     as_json: JSONOption = False,
 ) -> None:
-    """Choose features, and say what the choice can cost.
+    """Choose features, with a bound on what it can cost.
 
     \b
     Examples:
@@ -128,66 +110,241 @@ def select_command(
       certifeature select prices.csv -t price -k 50 --model ridge
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
     """
-    named = list(keep or ())
-    wishes = SelectOptions(method_named(method), size, unsupervised, named, order, trust, rescale)
-    wishes.check()
+    options.check()
     if cv == 1:
         raise ValueError(
             "--cv 1 leaves nothing to test on; ask for 2 folds or more, or 0 for none."
         )
     if stream:
-        _check_streams(wishes, scale, cv, write)
+        is_scaled = model.scale not in (None, Scaling.none)
+        others = {f"--scale {model.scale}": is_scaled, "--cv": cv, "--write": write}
+        _check_stream(options, others)
     to_stdout = str(output) == "-"
     if to_stdout and as_json:
         raise ValueError("-o - and --json both print to standard output; choose one.")
-    lists = (value[1:] for value in named if value.startswith("@"))
-    source = Source(data, target, format, id, drop, transpose)
+    source = data.source()
+    lists = (value[1:] for value in options.keep or () if value.startswith("@"))
     check_writable(None if to_stdout else output, write, report, inputs=(*source.inputs(), *lists))
-    with showing("reading"):
-        loaded = (load_blocks if stream else load)(source, needs_labels=not unsupervised)
+    loaded, estimator = read(source, model, unsupervised=options.unsupervised, stream=stream)
     check_data_file(write, loaded)
-    estimator = linear_model(model, loaded.y, cost, seed)
-    if not unsupervised:
-        check_classes(loaded.y, model)
-    scaling = Scaling.none if stream else scaling_or_note(loaded.X, scale)
-    task = Task(loaded, wishes, estimator, scaling, seed)
-    if cv is None and report is not None and not unsupervised:
+    scaling = Scaling.none if stream else scaling_or_note(loaded.X, model.scale)
+    task = Task(loaded, options, estimator, scaling, model.seed)
+    if cv is None and report is not None and not options.unsupervised:
         cv = n_folds_for(task)
-    choice = choose(task, estimate(task, cv) if cv else None)
-    if output is not None:
-        if to_stdout:
-            sys.stdout.write(feature_list(choice.features))
-        else:
-            write_text(output, features_text(choice.features, output))
+    folds = folds_of(task, cv) if cv else None
+    assessed = Assessment(choose(task))
+    if folds is not None:
+        assessed = assess(task, assessed.choice, folds, beside=report is not None)
+    choice = assessed.choice
+    if output is not None and not to_stdout:
+        write_text(output, features_text(choice.features, output))
     if write is not None:
-        columns, scales = choice.sample.indices, choice.sample.weights
-        reduced = scaled_columns(task.scaled.X[:, columns], scales)
+        columns = choice.columns.indices
+        reduced = scaled_columns(task.scaled.X[:, columns], choice.columns.weights)
         write_data(write, replace(loaded, X=reduced, names=loaded.names[columns]))
     if report is not None:
-        assessed = assess(task, choice, cv) if cv else None
-        write_report(choice_report(task, choice, cv, assessed), report)
-    if as_json:
-        typer.echo(choice_json(task, choice), nl=False)
-    elif not to_stdout:
-        print_choice(choice)
+        write_report(_report(task, assessed, cv), report)
+    if to_stdout:
+        sys.stdout.write(feature_list(choice.features))
+    elif as_json:
+        typer.echo(_json(task, choice), nl=False)
+    else:
+        _print(choice)
         if report is not None:
             typer.echo(f"Report: {report}")
 
 
-def _check_streams(
-    wishes: SelectOptions, scale: Scaling | None, cv: int | None, write: Path | None
-) -> None:
-    """Raise, before any long work, if something is asked that needs all rows in memory."""
-    options = {
-        f"--method {wishes.method.name}": not wishes.method.ours,
-        "-k cv": wishes.size == CROSS_VALIDATED,
-        f"--scale {scale}": scale not in (None, Scaling.none),
-        "--cv": bool(cv),
-        "--write": write is not None,
+def _check_stream(options: SelectOptions, others: dict[str, Any]) -> None:
+    """Raise, before any long work, if an option needs all rows in memory."""
+    given = {
+        f"--method {options.method}": not options.entry.ours,
+        "-k cv": options.size == CROSS_VALIDATED,
+        **others,
     }
-    for option, given in options.items():
-        if given:
-            raise ValueError(
-                f"{option} needs all rows in memory, and --stream reads them file by file; leave "
-                "one of them out."
-            )
+    for option in (name for name, is_given in given.items() if is_given):
+        raise ValueError(
+            f"{option} needs all rows in memory, and --stream reads them file by file; leave one "
+            "of them out."
+        )
+
+
+@with_options
+def certify_command(
+    *,
+    data: DataOptions,
+    features: Annotated[
+        Path,
+        typer.Option(
+            "--features",
+            "-f",
+            help="File with one feature name per line; a scale may follow after a tab. Or a .csv "
+            "file with columns named feature and scale, as select -o writes.",
+        ),
+    ],
+    unsupervised: Annotated[
+        bool, typer.Option("--unsupervised", help="Certify for all rows, without labels.")
+    ] = False,
+    model: ModelOptions,
+    report: ReportOption = None,
+    as_json: JSONOption = False,
+) -> None:
+    """Certify how much a given list of features can cost.
+
+    \b
+    The list may come from any method. Columns without a name are called by their number,
+    from 0. There is no --cv here: a given list of features cannot be chosen anew in each
+    fold, so its errors would be too low.
+
+    \b
+    Examples:
+      certifeature certify genes.csv -t tumour -f chosen.txt --scale standard
+      certifeature certify pages.svm -f chosen.txt --json
+    """
+    source = data.source()
+    check_writable(report, inputs=(*source.inputs(), features))
+    loaded, estimator = read(source, model, unsupervised=unsupervised)
+    columns = read_features(features, loaded.names)
+    scaling = scaling_or_note(loaded.X, model.scale)
+    with showing("certifying"):
+        loaded = scaled(loaded, scaling)
+        certificate, fitted = certified(loaded, columns, estimator, unsupervised=unsupervised)
+    if report is not None:
+        asked = {
+            "Data": str(loaded),
+            "Features": str(features),
+            "Scaling": scaling.value,
+            "Model": str(estimator),
+        }
+        chosen = features_of(columns, loaded.names, model=fitted)
+        title = f"Certificate for {len(chosen)} features of {Path(loaded.source).name}"
+        how = reproduction(loaded, model.seed)
+        write_report(Report(title, asked, certificate, chosen, reproduction=how), report)
+    if as_json:
+        typer.echo(json_text(certificate_values(certificate)), nl=False)
+    else:
+        typer.echo(str(certificate))
+
+
+def demo_command(
+    report: Annotated[
+        Path, typer.Option("--report", "-r", help="Write the report to this HTML file.")
+    ] = Path("certifeature-demo.html"),
+) -> None:
+    """Write a report on data that need no download.
+
+    The 300 words are chosen that tell NumPy's docstrings from SciPy's.
+
+    \b
+    Example:
+      certifeature demo
+    """
+    check_writable(report)
+    with showing("collecting docstrings"):
+        docs: Any = load_docstrings(packages=_DEMO_PACKAGES)
+    y = np.array(_DEMO_PACKAGES)[docs.target]
+    source = f"docstrings of {' and '.join(_DEMO_PACKAGES)}"
+    data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
+    typer.echo(f"{source}: {data.n_rows:,} texts, {data.n_features:,} words")
+    task = Task(data, SelectOptions(str(_DEMO_SIZE)), ModelOptions().estimator(y))
+    assessed = assess(task, choose(task), folds_of(task, _DEMO_FOLDS), beside=True)
+    choice, comparison = assessed.choice, assessed.comparison
+    typer.echo(f"first choices: {' '.join(feature.name for feature in choice.features[:12])}")
+    typer.echo(f"\n{choice.certificate}\n")
+    assert comparison is not None
+    typer.echo(str(comparison.of_size(_DEMO_SIZE)))
+    write_report(_report(task, assessed, _DEMO_FOLDS), report)
+    typer.echo(f"\nReport: {report}")
+
+
+def _report(task: Task, assessed: Assessment, n_folds: int | None) -> Report:
+    """Return the report of a choice: the options, the result, and a comparison with others."""
+    data, options, choice = task.data, task.options, assessed.choice
+    comparison, own, features = assessed.comparison, assessed.own, choice.features
+    if own is not None:
+        features = with_times_chosen(features, choice.columns, own)
+    classes, shares = None, ""
+    if not predicts_numbers(task.model):
+        classes, shares = _classes(data), ", each with all classes in equal shares"
+    rows = "all rows" if options.unsupervised else "rows that matter"
+    asked = {
+        "Data": str(data),
+        "Method": f"{options.method}, {rows}",
+        "Number of features": str(choice.search or options.size),
+        **options.given(),
+        **({"Cross-validation": f"{n_folds} folds{shares}"} if n_folds else {}),
+        "Scaling": task.scaling.value,
+        "Model": model_name(task.model),
+    }
+    paragraph = methods_paragraph(
+        choice.certificate,
+        n_rows=data.n_rows,
+        classes=classes,
+        method=options.method,
+        scaling=task.scaling.value,
+        supervised=not options.unsupervised,
+        own=own,
+        comparison=comparison,
+    )
+    described = f"{data.n_rows:,} rows"
+    if classes is not None:
+        counts = class_counts({name: f"{count:,}" for name, count in classes.items()})
+        described += f": {counts}" if counts else f" of {len(classes)} classes"
+    return Report(
+        f"{len(features)} of {data.n_features:,} features of {Path(data.source).name}",
+        asked,
+        choice.certificate,
+        features,
+        comparison,
+        own,
+        methods=paragraph,
+        reproduction=reproduction(data, task.seed),
+        figures={} if comparison is None else drawings(comparison),
+        data=described,
+    )
+
+
+def _classes(data: Loaded) -> dict[str, int] | None:
+    """Return the number of rows of each class, if the labels are in memory."""
+    if data.y is None:
+        return None
+    names, counts = np.unique(data.y, return_counts=True)
+    return dict(zip(map(str, names.tolist()), counts.tolist(), strict=True))
+
+
+def _print(choice: Choice) -> None:
+    """Print a table of the first features, and the certificate."""
+    features = choice.features
+    columns: dict[str, Callable[[Feature], str]] = {
+        "feature": lambda f: f.name,
+        "rank": lambda f: str(f.rank),
+        "scale": lambda f: f"{f.scale:.3g}",
+        "|w|": lambda f: "" if f.weight is None else f"{f.weight:.3g}",
+        "points to": lambda f: f.label or "",
+    }
+    if any(f.why for f in features):
+        columns["why"] = lambda f: f.why or ""
+    rows = ([cell(f) for cell in columns.values()] for f in features[:_N_SHOWN])
+    title = f"{len(features)} features chosen in {choice.seconds:.1f} s"
+    if len(features) > _N_SHOWN:
+        title += f"; the first {_N_SHOWN}"
+    if choice.search is not None:
+        typer.echo(str(choice.search))
+    print_table(columns, rows, title=title)
+    typer.echo(f"\n{choice.certificate}")
+
+
+def _json(task: Task, choice: Choice) -> str:
+    """Return everything as JSON."""
+    names = ("source", "n_rows", "n_features", "fingerprint")
+    chosen = zip(choice.features, choice.columns.indices.tolist(), strict=True)
+    return json_text(
+        {
+            "data": {name: getattr(task.data, name) for name in names},
+            "method": task.options.method,
+            "seed": task.seed,
+            "seconds": choice.seconds,
+            "cross_validation": None if choice.search is None else choice.search.results,
+            "features": [asdict(feature) | {"index": index} for feature, index in chosen],
+            "certificate": certificate_values(choice.certificate),
+        }
+    )

@@ -1,4 +1,4 @@
-"""What ``certifeature select`` does: features chosen from data, certified and cross-validated."""
+"""From options and data to a fitted selector and its certificate."""
 
 from __future__ import annotations
 
@@ -8,37 +8,100 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from certifeature.certificate import Certificate
-from certifeature.cli.certificates import certified
-from certifeature.cli.choosing import CROSS_VALIDATED, SelectOptions, selector_for
-from certifeature.cli.loading import Loaded, Scaling, scaled, to_scale
-from certifeature.cli.progress import showing
-from certifeature.evaluation import NewData, new_data_errors
+from certifeature.certificate import Certificate, certify
+from certifeature.certificate.certify import Certifier
+from certifeature.cli.features import kept_features
+from certifeature.cli.labels import check_classes
+from certifeature.cli.loading import Loaded, Scaling, load, load_blocks, scaled
+from certifeature.cli.options import CROSS_VALIDATED, ModelOptions, SelectOptions
+from certifeature.cli.output import showing
+from certifeature.cli.source import Source
+from certifeature.comparison import Method, methods_for
+from certifeature.models import fit_model
+from certifeature.models.problem import predicts_numbers
 from certifeature.report import Feature, features_of
+from certifeature.rows.rows import as_rows
+from certifeature.selectors import BSSSelectorCV, FitResult
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
-
-__all__ = ["Choice", "Search", "Task", "choose", "estimate"]
 
 # With more rows, the realised layer of the certificate takes longer than the selection.
 _MAX_ROWS_REALISED = 5000
 
 
+def read(
+    source: Source, options: ModelOptions, *, unsupervised: bool = False, stream: bool = False
+) -> tuple[Loaded, Any]:
+    """Return the data and the unfitted model; raise if the labels do not suit the model."""
+    with showing("reading"):
+        data = (load_blocks if stream else load)(source, needs_labels=not unsupervised)
+    model = options.estimator(data.y)
+    if not unsupervised:
+        check_classes(data.y, options.model)
+    return data, model
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Data as they were read, and what is asked of them."""
+    """Data as they were read, and what to do with them."""
 
     data: Loaded
-    wishes: SelectOptions
+    options: SelectOptions
     model: Any
-    scale: Scaling
-    seed: int
+    scaling: Scaling = Scaling.none
+    seed: int = 0
 
     @cached_property
     def scaled(self) -> Loaded:
-        """The data with their columns scaled, learnt from all rows."""
-        return scaled(self.data, self.scale)
+        """The data with their columns scaled; the scales are learnt from all rows."""
+        return scaled(self.data, self.scaling)
+
+    @cached_property
+    def kept(self) -> list[int]:
+        """The features that are always included."""
+        return kept_features(self.options.keep or (), self.data.names)
+
+    def method(self) -> Method:
+        """Return the method with all options, for any number of features."""
+        options, model, seed = self.options, self.model, self.seed
+        (method,) = methods_for(model, [options.method])
+        parameters, make = dict(options.parameters), method.make
+        assert make is not None  # Only full data have none.
+        if method.ours:
+            parameters |= {"basis": "auto", "n_components": None}
+        if options.keep:
+            parameters["fixed_features"] = self.kept
+
+        def make_with_options(size: Any, _: Any, drawn: int) -> Any:
+            selector = make(size, model, drawn if method.draws else seed)
+            # Random choices need no model and no basis, but their certificates do.
+            if method.ours and selector.estimator is None:
+                selector.set_params(estimator=model)
+            return selector.set_params(**parameters)
+
+        return replace(
+            method, make=make_with_options, rows="all" if options.unsupervised else method.rows
+        )
+
+    def selector(self) -> Any:
+        """Return the unfitted selector, after `SelectOptions.check`."""
+        size, n_features = self.options.size, self.data.n_features
+        if size.isdecimal() and int(size) > n_features:
+            raise ValueError(
+                f"-k {size} is more than the {n_features} columns of {self.data.source}."
+            )
+        if size.isdecimal() and len(self.kept) > int(size):
+            raise ValueError(
+                f"--keep names {len(self.kept)} features, more than -k {size}; name fewer, or "
+                "raise -k."
+            )
+        make = self.method().make
+        assert make is not None
+        if size == CROSS_VALIDATED:
+            return BSSSelectorCV(make(n_features, self.model, self.seed))
+        return make(int(size) if size.isdecimal() else size, self.model, self.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,65 +119,91 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The chosen features, what they can cost, and how long it took to choose them."""
+    """The chosen features, their certificate, and how long it took to choose them."""
 
-    sample: ColumnChoice
+    columns: ColumnChoice
     features: list[Feature]
     certificate: Certificate
     seconds: float
     search: Search | None
 
 
-def estimate(task: Task, n_folds: int) -> NewData:
-    """Return errors on rows that neither the scaling nor the choice has seen."""
-    data, wishes = task.data, task.wishes
-    if data.y is None:
-        raise ValueError(
-            f"{data.source}: --cv compares predictions with labels, and there are none; name "
-            "them with --target, or leave --cv out."
-        )
-    X, scaler = to_scale(data.X, task.scale)
-    with showing(f"cross-validating in {n_folds} folds"):
-        return new_data_errors(
-            X,
-            data.y,
-            selector_for(wishes, data, task.model, task.seed),
-            model=task.model,
-            cv=n_folds,
-            scaler=scaler,
-            max_features=int(wishes.size) if wishes.method.own_size else None,
-            seed=task.seed,
-            n_jobs=-1,
-        )
-
-
-def choose(task: Task, new_data: NewData | None = None) -> Choice:
-    """Fit the selector that is asked for, and certify what it chose."""
-    data, wishes = task.scaled, task.wishes
-    selector = selector_for(wishes, data, task.model, task.seed)
+def choose(task: Task) -> Choice:
+    """Fit the selector and certify its choice."""
+    data, options = task.scaled, task.options
+    selector = task.selector()
     start = perf_counter()
     with showing(f"choosing from {data.n_features:,} features"):
-        selector.fit(data.X, None if wishes.unsupervised else data.y)
+        selector.fit(data.X, None if options.unsupervised else data.y)
     seconds = perf_counter() - start
     search = None
-    if wishes.size == CROSS_VALIDATED:
+    if options.size == CROSS_VALIDATED:
         results = {name: np.asarray(part).tolist() for name, part in selector.cv_results_.items()}
         search, selector = Search(int(selector.n_features_), results), selector.selector_
     if not selector.get_support().any():
         raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
-    sample = as_column_choice(selector, data.n_features)
-    if wishes.method.own_size:
+    columns = as_column_choice(selector, data.n_features)
+    if options.entry.own_size:
         # The largest weights come first.
-        n_asked = int(wishes.size)
-        sample = ColumnChoice(sample.indices[:n_asked], sample.weights[:n_asked])
+        n_asked = int(options.size)
+        columns = ColumnChoice(columns.indices[:n_asked], columns.weights[:n_asked])
     with showing("certifying"):
-        certificate, fitted = certified(
+        certificate, model = certified(
             data,
-            sample,
+            columns,
             task.model,
             selector=selector,
-            unsupervised=wishes.unsupervised,
+            unsupervised=options.unsupervised,
             realised=data.n_rows <= _MAX_ROWS_REALISED,
         )
-    features = features_of(sample, data.names, model=fitted)
-    return Choice(sample, features, replace(certificate, new_data=new_data), seconds, search)
+    features = features_of(columns, data.names, model=model)
+    return Choice(columns, features, certificate, seconds, search)
+
+
+def certified(
+    data: Loaded,
+    columns: ColumnChoice,
+    model: Any,
+    *,
+    selector: Any = None,
+    unsupervised: bool = False,
+    realised: bool = True,
+) -> tuple[Certificate, Any]:
+    """Return the certificate of a choice, and the model on all features (None without labels).
+
+    Parameters
+    ----------
+    data : Loaded
+        Rows that the choice was made for.
+    columns : ColumnChoice
+        The choice.
+    model : estimator
+        Unfitted linear model.
+    selector : selector, default=None
+        The fitted selector that made the choice, if there is one. Results of a selector of this
+        library are not computed again.
+    unsupervised : bool, default=False
+        Whether to certify for all rows instead of the support vectors.
+    realised : bool, default=True
+        Whether to compute margins, objectives and radii too.
+    """
+    known: FitResult | None = getattr(selector, "fit_result_", None)
+    if unsupervised:
+        certificate = certify(
+            data.X,
+            data.y,
+            columns.indices if known is None else selector,
+            weights=columns.weights if known is None else None,
+            estimator=None if data.y is None else model,
+            rows="all",
+            realised=realised,
+        )
+        return certificate, None if data.y is None else fit_model(clone(model), data.X, data.y)
+    support = None if known is None else known.support
+    if support is not None and str(selector.estimator) == str(model):
+        all_rows = as_rows(data.X, data.y, real_valued=predicts_numbers(model))
+        certifier = Certifier(support, support.kind, all_rows)
+    else:
+        certifier = Certifier.of_data(data.X, data.y, model, "support")
+    certificate = certifier.certificate(columns, selector, realised=realised)
+    return certificate, certifier.support.model

@@ -1,10 +1,9 @@
-"""Plots as Displays in the manner of scikit-learn; they need matplotlib."""
+"""Plots, as display classes in the style of scikit-learn; they need matplotlib."""
 
 from certifeature.plotting.certificate import CertificateDisplay
 from certifeature.plotting.error_curve import ErrorCurveDisplay
 from certifeature.plotting.growth_curve import GrowthCurveDisplay
 from certifeature.plotting.rank import RankDisplay
-from certifeature.plotting.spectrum import SpectrumDisplay
 from certifeature.plotting.stability import StabilityDisplay
 
 __all__ = [
@@ -12,6 +11,5 @@ __all__ = [
     "ErrorCurveDisplay",
     "GrowthCurveDisplay",
     "RankDisplay",
-    "SpectrumDisplay",
     "StabilityDisplay",
 ]

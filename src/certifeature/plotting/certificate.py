@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from certifeature._progress import listed
 from certifeature.certificate import Certificate
+from certifeature.certificate.certificate import measured_probability
 from certifeature.certificate.certify import certificates_of
 from certifeature.plotting._axes import (
     COLOURS,
-    GREY,
     MARKERS,
     add_legend,
     axes_for,
     checked_sizes,
     label_numbers,
-    log_scale,
+    plot_growth,
     require_matplotlib,
 )
-from certifeature.plotting._layers import layer_label, layer_values
 from certifeature.selectors.base import as_one_task, fitted_to_sizes
 
 if TYPE_CHECKING:
@@ -29,13 +29,21 @@ if TYPE_CHECKING:
 
 __all__ = ["CertificateDisplay"]
 
+# The probability with which each layer is true.
+_PROBABILITIES: dict[str, Callable[[Certificate], float]] = {
+    "promised": lambda c: 1.0 if c.a_priori is None else c.a_priori.probability,
+    "measured": measured_probability,
+    "realised": lambda _: 1.0,
+}
+
 
 class CertificateDisplay:
-    """By how many times the training objective grows: promised, measured and realised.
+    """Growth of the training objective by number of features: promised, measured and realised.
 
-    Each layer is an upper bound of the next, on a logarithmic axis; at 1 nothing is lost. For a
-    hard margin the objective is 1/margin². What is infinite (no promise for so few features, no
-    bound without a ridge) or was not computed is left out, and the legend says of how many sizes.
+    Growth is the ratio of the objective with the chosen features to that with all features. Each
+    layer is an upper bound of the next, on a logarithmic axis; at 1 nothing is lost. For a hard
+    margin the objective is 1/margin². Values that are infinite (no promise for so few features, no
+    bound without a ridge) or were not computed are left out, and the legend counts them.
 
     Parameters
     ----------
@@ -81,7 +89,10 @@ class CertificateDisplay:
             raise ValueError("there are no certificates; give at least one.")
         self.certificates = tuple(certificates)
         self.n_features = np.array([c.n_selected for c in certificates])
-        self.layers = layer_values(certificates)
+        self.layers = {
+            name: np.array([getattr(c, f"{name}_growth") for c in certificates], dtype=np.float64)
+            for name in _PROBABILITIES
+        }
 
     @classmethod
     def from_certificates(
@@ -117,17 +128,17 @@ class CertificateDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Select as many features as each size says, certify that, and plot it.
+        """Select features for each size, certify the selections, and plot the certificates.
 
-        What does not depend on the size is computed once: the model on all features and what it
-        attains, the directions of its rows and the ranking of the features. Selectors that are not
-        of this library choose anew for each size.
+        What does not depend on the size is computed once: the model on all features and its
+        objective, the basis of its rows and the ranking of the features. Selectors of other
+        libraries are fitted again for each size.
 
         Parameters
         ----------
         estimator : selector
             With the parameter ``n_features_to_select``; copies of it are fitted. Its callbacks, if
-            it has any, are told of the sizes that are done:
+            it has any, report the sizes that are done:
             ``BSSSelector().set_callbacks(ProgressBar())`` shows a bar.
         X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
             Data.
@@ -179,16 +190,18 @@ class CertificateDisplay:
         """
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
-        self.lines_: dict[str, Any] = {}
-        self.ax_.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
-        for place, (name, values) in enumerate(self.layers.items()):
-            style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKERS[place]}
-            style |= {"markersize": 5, "label": layer_label(name, self.certificates)} | kwargs
-            shown = np.where(np.isfinite(values), values, np.nan)
-            (self.lines_[name],) = self.ax_.plot(self.n_features, shown, **style)
-        label = "growth of the training objective (times)"
-        self.ax_.set(xlabel="number of features chosen", ylabel=label)
-        log_scale(self.ax_)
+        curves = {}
+        for place, (name, growth) in enumerate(self.layers.items()):
+            style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
+            curves[name] = (self.n_features, growth, style | {"label": self._label(name)})
+        self.lines_ = plot_growth(self.ax_, curves, kwargs)
+        self.ax_.set_ylabel("growth of the training objective (times)")
         label_numbers(self.ax_, self.n_features)
         self.legend_ = add_legend(self.ax_, headroom=True)
         return self
+
+    def _label(self, name: str) -> str:
+        """Return the label of a layer, with its lowest probability where that is below 1."""
+        stated = compress(self.certificates, self.layers[name] < np.inf)
+        lowest = min((_PROBABILITIES[name](certificate) for certificate in stated), default=1.0)
+        return name if lowest == 1 else f"{name}\n(probability {lowest:g})"

@@ -10,13 +10,14 @@ import numpy as np
 from certifeature.comparison import FULL_DATA, Comparison, compare
 from certifeature.plotting._axes import (
     BLACK,
+    Curve,
     add_legend,
     axes_for,
     checked_sizes,
+    curves_of,
     label_numbers,
     require_matplotlib,
 )
-from certifeature.plotting._methods import Curve, curves_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

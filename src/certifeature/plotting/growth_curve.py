@@ -8,14 +8,12 @@ import numpy as np
 
 from certifeature.comparison import Comparison
 from certifeature.plotting._axes import (
-    GREY,
     add_legend,
     axes_for,
+    curves_of,
     label_numbers,
-    log_scale,
-    with_lacking,
+    plot_growth,
 )
-from certifeature.plotting._methods import curves_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,16 +108,12 @@ class GrowthCurveDisplay:
         curves = curves_of(self.comparison)
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
-        self.lines_: dict[str, Any] = {}
-        self.ax_.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
-        for curve in curves:
-            growth = np.array([contender.growth for contender in curve.contenders])
-            style = curve.style | {"label": with_lacking(curve.style["label"], growth)} | kwargs
-            shown = np.where(np.isfinite(growth), growth, np.nan)
-            (self.lines_[curve.name],) = self.ax_.plot(curve.places, shown, **style)
-        label = "growth on the rows that matter (times)"
-        self.ax_.set(xlabel="number of features chosen", ylabel=label)
-        log_scale(self.ax_)
+        growth = {
+            curve.name: (curve.places, np.array([c.growth for c in curve.contenders]), curve.style)
+            for curve in curves
+        }
+        self.lines_ = plot_growth(self.ax_, growth, kwargs)
+        self.ax_.set_ylabel("growth on the rows that matter (times)")
         label_numbers(self.ax_, [c.size for c in self.comparison.contenders if c.size is not None])
         n_folds = self.comparison.n_folds * self.comparison.n_repeats
         self.legend_ = add_legend(self.ax_, f"at most, median of {n_folds} folds", headroom=True)

@@ -5,25 +5,40 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from certifeature.models import feature_weights
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for
-from certifeature.plotting._scores import score_name
+from certifeature.selectors import BSSSelector
 from certifeature.sparsify.choice import as_column_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 __all__ = ["RankDisplay"]
+
+# The scores of a selector, or of an order of BSSSelector, in words.
+_SCORES = {
+    "coef": "|weight| in the SVM",
+    "rfe": "place in elimination",
+    "arom": "place in reweighting",
+    "stable": "|mean| to deviation of weights",
+    "leverage": "leverage score",
+    "cover": "leverage score",
+    "LeverageScoreSelector": "leverage score",
+    "RandomSelector": "chance in one draw",
+    "RRQRSelector": "relative column norm",
+    "LPSVMSelector": "|weight| in the 1-norm SVM",
+}
 
 
 class RankDisplay:
     """Scores of the features, highest first, and which of them were chosen.
 
-    Where all chosen features stand at the left, the selection is a cut by score; where they reach
-    far to the right, it took features that cover directions which the best ones leave out.
+    If all chosen features are at the left, the selection is a cut by score. If some are far to the
+    right, it also took features for directions that the best ones do not cover.
 
     Parameters
     ----------
@@ -79,7 +94,7 @@ class RankDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Plot what a fitted selector of this library ranked and chose.
+        """Plot the scores and the choice of a fitted selector of this library.
 
         Parameters
         ----------
@@ -102,7 +117,10 @@ class RankDisplay:
                 "use from_scores with its scores."
             )
         scores = estimator.scores_ if hasattr(estimator, "scores_") else feature_weights(estimator)
-        name = score_name(estimator)
+        kind: Any = type(estimator).__name__
+        if isinstance(estimator, BSSSelector):
+            _, kind = estimator._orders()
+        name = _SCORES.get(kind, "score") if isinstance(kind, str) else "score"
         return cls(scores=scores, selection=estimator, score_name=name).plot(ax, **kwargs)
 
     @classmethod
@@ -157,23 +175,21 @@ class RankDisplay:
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         order = np.argsort(self.ranks)
-        order = order[np.isfinite(self.scores[order])]
-        n_hidden = len(self.scores) - len(order)
-        label = f"all {len(self.scores)} features"
-        if n_hidden:
-            label += f"\n({n_hidden} without a score)"
-        (self.line_,) = self.ax_.plot(
-            self.ranks[order], self.scores[order], color=GREY, linewidth=1.5, label=label
-        )
-        chosen = self.chosen[np.isfinite(self.scores[self.chosen])]
-        label = f"{len(self.chosen)} chosen"
-        if len(chosen) < len(self.chosen):
-            label += f"\n({len(self.chosen) - len(chosen)} without a score)"
-        style: dict[str, Any] = {"color": COLOURS[0], "linestyle": "none", "label": label}
-        style |= {"marker": "|", "markersize": 10, "markeredgewidth": 0.8}
-        (self.points_,) = self.ax_.plot(self.ranks[chosen], self.scores[chosen], **(style | kwargs))
+        style: dict[str, Any] = {"color": GREY, "linewidth": 1.5}
+        self.line_ = self._draw(order, f"all {len(order)} features", style)
+        style = {"color": COLOURS[0], "linestyle": "none", "marker": "|"}
+        style |= {"markersize": 10, "markeredgewidth": 0.8}
+        self.points_ = self._draw(self.chosen, f"{len(self.chosen)} chosen", style | kwargs)
         self.ax_.set(xlabel="rank of the feature", ylabel=self.score_name)
         if log:
             self.ax_.set_xscale("log")
         self.legend_ = add_legend(self.ax_)
         return self
+
+    def _draw(self, features: NDArray[np.intp], label: str, style: dict[str, Any]) -> Line2D:
+        """Draw features, except those without a score, which the label counts."""
+        shown = features[np.isfinite(self.scores[features])]
+        if len(shown) < len(features):
+            label += f"\n({len(features) - len(shown)} without a score)"
+        style = {"label": label} | style
+        return self.ax_.plot(self.ranks[shown], self.scores[shown], **style)[0]

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from certifeature._progress import listed
 from certifeature.comparison import jaccard_index, nogueira_index
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
-from certifeature.plotting._stairs import frequency_stairs, random_stairs
 from certifeature.selectors.base import as_one_task
 from certifeature.sparsify.choice import as_column_choice
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["StabilityDisplay"]
+
+FloatArray = NDArray[np.float64]
 
 
 class StabilityDisplay:
@@ -192,11 +195,30 @@ class StabilityDisplay:
         )
         stairs: dict[str, Any] = {"drawstyle": "steps-pre"}
         style: dict[str, Any] = {"color": COLOURS[0], "label": label} | stairs | kwargs
-        (self.line_,) = self.ax_.plot(*frequency_stairs(self.frequencies), **style)
+        (self.line_,) = self.ax_.plot(*_frequency_stairs(self.frequencies), **style)
         style = {"color": GREY, "linestyle": "--", "label": "random selections"} | stairs
-        (self.baseline_,) = self.ax_.plot(*random_stairs(self.frequencies, n_selections), **style)
+        (self.baseline_,) = self.ax_.plot(*_random_stairs(self.frequencies, n_selections), **style)
         self.ax_.set(xlabel="features, most often chosen first", ylabel="share of selections (%)")
         self.ax_.set_xlim(left=0)
         self.ax_.set_ylim(0, 105)
         self.legend_ = add_legend(self.ax_)
         return self
+
+
+def _frequency_stairs(frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the corners of the frequencies in percent, highest first, down to zero."""
+    heights = np.sort(frequencies[frequencies > 0])[::-1]
+    return _corners(np.arange(1.0, len(heights) + 1), heights)
+
+
+def _random_stairs(frequencies: FloatArray, n_selections: int) -> tuple[FloatArray, FloatArray]:
+    """Return the expected corners for random selections of the same mean size."""
+    times = np.arange(n_selections, 0, -1)
+    expected = len(frequencies) * binom.sf(times - 1, n_selections, frequencies.mean())
+    return _corners(expected, times / n_selections)
+
+
+def _corners(ends: FloatArray, heights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the corners of stairs whose steps have these heights and end at these places."""
+    places = np.concatenate([[0.0], ends, ends[-1:]])
+    return places, 100 * np.concatenate([heights[:1], heights, [0.0]])

@@ -6,9 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
-from functools import cache
 from html import escape
-from importlib import metadata
 from numbers import Integral, Real
 from typing import Any, Self, TypeVar
 
@@ -208,33 +206,14 @@ def _types(scales: FloatArray | None) -> Any:
 
 
 class ShownInNotebooks(BaseEstimator):
-    """A diagram that links to the documentation and ends with what the certificate says first."""
+    """An estimator whose diagram in a notebook ends with the first line of its certificate."""
 
-    _doc_link_module = "certifeature"
-
-    @property
-    def _doc_link_template(self) -> str:
-        """Address of the page of an estimator; empty, and so without a link, if there is none."""
-        site = _documentation()
-        return f"{site}/api/generated/certifeature.{{estimator_name}}.html" if site else ""
-
-    def _html_repr(self) -> str:
-        diagram: str = super()._html_repr()
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         certificate: Any = getattr(self, "certificate_", None)
-        if certificate is None:
-            return diagram
-        return f"{diagram}<p>{escape(as_sentences(certificate)[0])}</p>"
-
-
-@cache
-def _documentation() -> str:
-    """Return the address that the package's metadata give for its documentation, or nothing."""
-    try:
-        addresses = metadata.metadata("certifeature").get_all("Project-URL") or []
-    except metadata.PackageNotFoundError:
-        return ""
-    named = dict(address.split(", ", 1) for address in addresses)
-    return named.get("Documentation", "").rstrip("/")
+        if certificate is not None and "text/html" in bundle:
+            bundle["text/html"] += f"<p>{escape(as_sentences(certificate)[0])}</p>"
+        return bundle
 
 
 Result = TypeVar("Result")

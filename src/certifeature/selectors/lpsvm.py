@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,13 +18,12 @@ from certifeature._validation import warn
 from certifeature.models import feature_weights
 from certifeature.rows.matrix import canonical_csr, refuse_dates
 from certifeature.rows.rows import one_dimensional
-from certifeature.selectors.base import ShownInNotebooks
-from certifeature.sparsify import lpsvm
+from certifeature.sparsify.lpsvm import lpsvm
 
 __all__ = ["LPSVMSelector"]
 
 
-class LPSVMSelector(SelectorMixin, ShownInNotebooks):
+class LPSVMSelector(SelectorMixin, BaseEstimator):
     r"""Choose the features to which a 1-norm SVM gives weight.
 
     The weights minimise ‖w‖₁ + C Σ max(0, 1 − yᵢ(xᵢ·w + b)), which leaves most of them at zero;
