@@ -6,6 +6,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -14,8 +15,7 @@ from sklearn.svm import SVC, LinearSVC
 from certifeature import BSSSelector, LPSVMSelector, RandomSelector, certify
 from certifeature._validation import warn
 from certifeature.datasets import make_relevant_features
-from certifeature.models import fit_model
-from certifeature.models import cascade
+from certifeature.models import cascade, fit_model
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import lpsvm
 
@@ -65,8 +65,11 @@ def test_warnings_point_at_the_caller_s_line(path, data):
 
 SOLVERS = {
     "the 1-norm SVM has not converged": (
-        ("certifeature.sparsify.lpsvm", "_MAX_ROUNDS", 1),
-        # Fewer rows than columns; otherwise one round after an interior point is enough.
+        (
+            "certifeature.sparsify.lpsvm",
+            "linprog",
+            lambda *a, options, **b: linprog(*a, options=options | {"maxiter": 2}, **b),
+        ),
         lambda X, y: lpsvm(X[::4], y[::4], 10.0),
     ),
     "did not reach its optimum": (
