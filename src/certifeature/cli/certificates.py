@@ -53,7 +53,7 @@ def certified(
             data.X,
             data.y,
             sample.indices if known is None else selector,
-            weights=sample.weights if known is None else None,
+            weights=sample.scales if known is None else None,
             estimator=None if data.y is None else model,
             rows="all",
             realised=realised,

@@ -160,7 +160,7 @@ def select_command(
         else:
             write_text(output, features_text(choice.features, output))
     if write is not None:
-        columns, scales = choice.sample.indices, choice.sample.weights
+        columns, scales = choice.sample.indices, choice.sample.scales
         reduced = scaled_columns(task.scaled.X[:, columns], scales)
         write_data(write, replace(loaded, X=reduced, names=loaded.names[columns]))
     if report is not None:

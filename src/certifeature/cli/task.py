@@ -106,7 +106,7 @@ def choose(task: Task, new_data: NewData | None = None) -> Choice:
     if wishes.method.own_size:
         # The largest weights come first.
         n_asked = int(wishes.size)
-        sample = ColumnChoice(sample.indices[:n_asked], sample.weights[:n_asked])
+        sample = ColumnChoice(sample.indices[:n_asked], sample.scales[:n_asked])
     with showing("certifying"):
         certificate, fitted = certified(
             data,

@@ -508,7 +508,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
         """Set what a fit found."""
         self.fit_result_ = selection
         self.scores_, self.basis_ = selection.ranking.scores, selection.basis
-        self.indices_, self.scales_ = selection.sample.indices, selection.sample.weights
+        self.indices_, self.scales_ = selection.sample.indices, selection.sample.scales
         for name, value in (
             ("reasons_", selection.sample.reasons),
             ("trusted_scores_", selection.ranking.trusted),

@@ -256,9 +256,9 @@ def _scores(
     assert known.y is not None
     scores = []
     for sample in samples_of_sizes(known, selector._request(), method, sizes):
-        reduced = known.columns(sample.indices, sample.weights)
+        reduced = known.columns(sample.indices, sample.scales)
         model = fit_model(_unfitted(selector), reduced.X, known.y)
-        seen = unseen.columns(sample.indices, sample.weights)
+        seen = unseen.columns(sample.indices, sample.scales)
         scores.append(float(check_scoring(model, scoring)(model, seen.X, unseen.y)))
     return scores
 

@@ -332,7 +332,7 @@ def rescaled(sample: ColumnChoice, basis: Basis, rescale: Any) -> ColumnChoice:
             chosen = float(np.linalg.norm(basis.vectors[sample.indices] * shares))
         if chosen > 0:
             weights *= everything / chosen
-    return replace(sample, weights=weights)
+    return replace(sample, scales=weights)
 
 
 def _norm(columns: Any) -> float:
@@ -542,7 +542,7 @@ def _promise(known: Prepared, choice: Choice, sample: ColumnChoice) -> APriori |
     covered = choice.covered
     if choice.promise is None or not (covered.exact or covered.outside):
         return None
-    promise = promise_of_scales(choice.promise, choice.sample, choice.counted, sample.weights)
+    promise = promise_of_scales(choice.promise, choice.sample, choice.counted, sample.scales)
     if covered.outside or promise.regularised_min is None or known.target.mu is None:
         return promise
     lower, _ = left_out_factors(known.whole, sample, known.target.mu)
