@@ -356,7 +356,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
     n_features_to_select: Any
     epsilon: float
     supervised: bool
-    guarantee: str
+    guarantee: str = "support"
     estimator: Any
     basis: str
     n_components: int | None
