@@ -77,7 +77,7 @@ def methods(X, vectors, r):
 
 def as_choice(sample):
     """Return features and squared scales of a sample of ours."""
-    return sample.indices, sample.weights**2
+    return sample.indices, sample.scales**2
 
 
 def spectrum(vectors, chosen, squared_scales):

@@ -278,7 +278,6 @@ def untrainable(monkeypatch):
         ({"n_features_to_select": -3}, "'n_features_to_select'.*must be an int"),
         ({"epsilon": 2}, "epsilon"),
         ({"supervised": "yes"}, "'supervised'.*must be an instance of 'bool'"),
-        ({"guarantee": "all"}, "'guarantee'.*must be a str among"),
         ({"basis": "qr"}, "'basis'.*must be a str among"),
         ({"n_components": -1}, r"'n_components'.*range \[1, inf\) or None. Got -1"),
         ({"rescale": 2}, "'rescale'.*must be"),
@@ -293,6 +292,11 @@ def test_bad_parameters_are_found_before_any_work(selector, parameters, message,
     """The data, no less wrong, are not even looked at."""
     with pytest.raises(ValueError, match=message):
         selector(**{"estimator": untrainable, **parameters}).fit("no data", None)
+
+
+def test_a_bad_guarantee_is_found_before_any_work():
+    with pytest.raises(ValueError, match=r"'guarantee'.*must be a str among"):
+        BSSSelector(guarantee="all").fit("no data", None)
 
 
 @pytest.mark.parametrize("order", [np.ones(7), np.full(120, np.nan), np.full(120, np.inf)])

@@ -36,7 +36,7 @@ def random_basis(rng, n_features, n_components, scaling):
 
 
 def eigenvalues(vectors, sample):
-    chosen = vectors[sample.indices] * sample.weights[:, None]
+    chosen = vectors[sample.indices] * sample.scales[:, None]
     return np.linalg.eigvalsh(chosen.T @ chosen)
 
 
@@ -63,7 +63,7 @@ def test_eigenvalues_lie_between_the_proven_bounds(
     assert spectrum[-1] <= (1 + ratio) ** 2 * (1 + 1e-9)
     assert len(sample.indices) <= n_select
     assert len(np.unique(sample.indices)) == len(sample.indices)
-    assert (sample.weights > 0).all()
+    assert (sample.scales > 0).all()
 
 
 @pytest.mark.parametrize("scaling", ["even", "exponential", "heavy tail", "tiny and huge"])
@@ -82,7 +82,7 @@ def test_same_picks_as_the_direct_algorithm(
     sample = bss(vectors, n_select, priority=priority)
     indices, weights = direct_bss(vectors, n_select, priority)
     np.testing.assert_array_equal(sample.indices, indices)
-    np.testing.assert_allclose(sample.weights, weights, rtol=1e-6)
+    np.testing.assert_allclose(sample.scales, weights, rtol=1e-6)
 
 
 @pytest.mark.parametrize("ranking", ["norm", "random"])
@@ -93,7 +93,7 @@ def test_deep_scans_make_the_same_picks(ranking, rng):
     indices, weights = direct_bss(vectors, 200, priority)
     assert len(indices) < 200
     np.testing.assert_array_equal(sample.indices, indices)
-    np.testing.assert_allclose(sample.weights, weights, rtol=1e-6)
+    np.testing.assert_allclose(sample.scales, weights, rtol=1e-6)
 
 
 @pytest.mark.parametrize("scaling", ["exponential", "heavy tail"])
@@ -168,7 +168,7 @@ def test_comes_back_where_all_further_features_are_ruled_out(rng, monkeypatch):
     sample = bss(vectors, 100, priority=priority)
     indices, weights = direct_bss(vectors, 100, priority)
     assert sample.indices.tolist() == indices.tolist()
-    np.testing.assert_allclose(sample.weights, weights, rtol=1e-6)
+    np.testing.assert_allclose(sample.scales, weights, rtol=1e-6)
 
 
 def _matrix_of(form, size):
@@ -205,7 +205,7 @@ def test_repeats_happen_and_add_their_squared_scales(rng):
     vectors = random_basis(rng, 60, 10, "heavy tail")
     sample = bss(vectors, 50)
     assert len(sample.indices) < 50
-    np.testing.assert_allclose(sample.weights, direct_bss(vectors, 50)[1], rtol=1e-6)
+    np.testing.assert_allclose(sample.scales, direct_bss(vectors, 50)[1], rtol=1e-6)
 
 
 def test_ties_go_to_the_lower_index():
@@ -235,7 +235,7 @@ def test_result_does_not_depend_on_layout_or_precision_of_the_input(rng):
     for same in (np.asfortranarray(vectors), vectors.tolist(), vectors[::-1][::-1]):
         sample = bss(same, 30)
         np.testing.assert_array_equal(sample.indices, expected.indices)
-        np.testing.assert_allclose(sample.weights, expected.weights, rtol=1e-9)
+        np.testing.assert_allclose(sample.scales, expected.scales, rtol=1e-9)
 
 
 def test_rotating_the_basis_changes_nothing(rng):
@@ -272,7 +272,7 @@ def test_cover_takes_the_admissible_feature_of_the_largest_ratio(scaling, n_sele
     vectors = random_basis(rng, 80, 12, scaling)
     sample = bss(vectors, n_select, priority="cover")
     np.testing.assert_array_equal(sample.steps.features, _direct_cover(vectors, n_select))
-    chosen = vectors[sample.indices] * sample.weights[:, None]
+    chosen = vectors[sample.indices] * sample.scales[:, None]
     eigenvalues = np.linalg.eigvalsh(chosen.T @ chosen)
     ratio = np.sqrt(12 / n_select)
     assert eigenvalues.min() >= (1 - ratio) ** 2 - 1e-9
@@ -318,5 +318,5 @@ def test_features_that_are_in_already_are_not_picked_while_others_serve(seed, n_
     again = np.isin(sample.steps.features, chosen)
     # With so many left to take, none that is in comes again, and the bounds are the same.
     assert not again.any()
-    reduced = vectors[sample.indices] * sample.weights[:, None]
+    reduced = vectors[sample.indices] * sample.scales[:, None]
     assert np.linalg.eigvalsh(reduced.T @ reduced).min() >= (1 - np.sqrt(6 / 20)) ** 2 - 1e-9

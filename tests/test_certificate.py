@@ -225,7 +225,7 @@ def test_sampling_promise_holds_as_often_as_it_says(rng):
     kept = 0
     for seed in range(300):
         sample = leverage_sample(vectors, 400, random_state=seed)
-        chosen = vectors[sample.indices] * sample.weights[:, None]
+        chosen = vectors[sample.indices] * sample.scales[:, None]
         values = np.linalg.eigvalsh(chosen.T @ chosen)
         kept += promise.lambda_min <= values[0] and values[-1] <= promise.lambda_max
     assert kept / 300 >= promise.probability

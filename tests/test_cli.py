@@ -238,7 +238,7 @@ class TestSelect:
         sample = as_column_choice(selector, X.shape[1])
         assert [feature["index"] for feature in found] == sample.indices[:12].tolist()
         # Old readers of numbers differ from ours in the last digit.
-        assert [feature["scale"] for feature in found] == pytest.approx(sample.weights[:12])
+        assert [feature["scale"] for feature in found] == pytest.approx(sample.scales[:12])
 
     @pytest.mark.parametrize("method", ["bss", "random", "lpsvm", "univariate"])
     def test_the_svm_on_all_features_is_trained_once(self, method, data, tmp_path, monkeypatch):
@@ -625,12 +625,12 @@ class TestCertify:
         path.write_text('"note","feature"\nfirst,\'=b\n\n"one, two",a\n')
         sample = read_features(path, names)
         assert sample.indices.tolist() == [2, 0]
-        assert sample.weights.tolist() == [1, 1]
+        assert sample.scales.tolist() == [1, 1]
         path.write_text("scale,feature\n0.5,a,2\n")
         with pytest.raises(ValueError, match=r"mine.csv, line 2: there are 3 fields"):
             read_features(path, names)
         path.write_text("feature\t2\na\t3\n")
-        assert read_features(path, names).weights.tolist() == [2, 3]
+        assert read_features(path, names).scales.tolist() == [2, 3]
 
     @pytest.mark.parametrize("target", ["chosen.txt", "reduced.csv", "reduced.tsv"])
     def test_names_never_become_formulas(self, target, data, tmp_path, capsys):

@@ -13,7 +13,7 @@ def test_scale_must_be_the_root_of_the_weight(rng):
     vectors = np.linalg.qr(rng.standard_normal((500, 10)))[0]
     sample = bss(vectors, 40)
     factor = np.sqrt((1 - 0.5) / 40)
-    wrong = factor / (sample.weights / factor)
+    wrong = factor / (sample.scales / factor)
     chosen = vectors[sample.indices] * wrong[:, None]
     assert np.linalg.eigvalsh(chosen.T @ chosen).max() < 1e-3
 
@@ -25,7 +25,7 @@ def test_a_feature_that_carries_a_direction_alone_is_picked_again(rng):
     sample = bss(vectors, 120)
     assert len(sample.indices) < 120
     # The first direction of M is feature 0 alone; the proven interval holds for it.
-    share = sample.weights[sample.indices.tolist().index(0)] ** 2
+    share = sample.scales[sample.indices.tolist().index(0)] ** 2
     ratio = np.sqrt(4 / 120)
     assert (1 - ratio) ** 2 <= share <= (1 + ratio) ** 2
 

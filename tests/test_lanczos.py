@@ -213,9 +213,9 @@ class TestCertify:
     def test_what_is_proven(self, kind):
         X, sample = problem(scales=(1.0, 2.0))
         rows = X if kind == "memory" else ArrayBlocks(X, n_rows=40)
-        certificate = certify(rows, None, sample.indices, weights=sample.weights, rows="all")
+        certificate = certify(rows, None, sample.indices, weights=sample.scales, rows="all")
         assert (certificate.exact, certificate.rank, certificate.lambda_min) == (True, None, 0)
-        assert certificate.lambda_max == sample.weights.max() ** 2
+        assert certificate.lambda_max == sample.scales.max() ** 2
         bound = lanczos.soft_bound(rows, sample, ModelBound(mu=0.5))
         assert certificate.regularised == bound
         assert certificate.realised is None

@@ -1,4 +1,4 @@
-"""The 1-norm SVM against an independent solver of linear programs, and its selector."""
+"""The 1-norm SVM against a direct formulation as a linear program, and its selector."""
 
 import pickle
 import warnings
@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification
@@ -19,18 +19,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from certifeature import LPSVMSelector, certify
-from certifeature.sparsify import LPSVMSolution, _penalty, lpsvm
-from certifeature.sparsify._rows import Block
+from certifeature.sparsify import LPSVMSolution, lpsvm
 
 FORMS = [np.asarray, sparse.csr_array]
 COSTS = [1e-3, 0.1, 1.0, 30.0, 1e3]
 
 
 def optimum(X, signs, C):
-    """Return the optimum as HiGHS finds it."""
+    """Return the optimum of the dense primal program, neither scaled nor centred."""
     n, d = X.shape
     rows = signs[:, None] * X
     constraints = np.hstack([-rows, rows, -signs[:, None], -np.eye(n)])
@@ -187,38 +185,20 @@ def test_columns_of_large_mean_are_solved_sparse_and_dense(form, rng):
     assert_optimal(X, labels(rng, 30), 1.0, form)
 
 
-@pytest.mark.parametrize("shape", [(60, 200), (200, 30)])
-@pytest.mark.parametrize("form", FORMS)
-def test_conjugate_gradients_take_over_for_large_systems(shape, form, rng, monkeypatch):
-    monkeypatch.setattr(_penalty, "_LARGEST_FACTORISED", 5)
-    assert_optimal(counts(rng, *shape) * rng.random(shape[1]), labels(rng, shape[0]), 1.0, form)
-
-
-@pytest.mark.parametrize("shape", [(20, 50), (50, 20)])
-def test_conjugate_gradients_take_over_where_factorisation_fails(shape, rng, monkeypatch):
-    def fail(*arguments, **options):
-        raise linalg.LinAlgError
-
-    monkeypatch.setattr(_penalty.linalg, "cho_factor", fail)
-    assert_optimal(rng.standard_normal(shape), labels(rng, shape[0]), 1.0)
-
-
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_ten_classes_take_few_steps(C):
+def test_ten_classes_are_solved(C):
     X, y = load_digits(return_X_y=True)
     selector = LPSVMSelector(C=C).fit(StandardScaler().fit_transform(X), y)
     assert selector.duality_gap_ <= 2e-8
-    assert selector.n_iter_ < 10 * 60
 
 
 @pytest.mark.parametrize("density", [0.03, 1.0])
-def test_many_rows_take_no_more_steps_than_few(density, rng):
+def test_many_rows_are_solved(density, rng):
     values = rng.standard_normal((20_000, 20)) * (rng.random((20_000, 20)) < density)
     signs = np.where(values[:, :5].sum(axis=1) + rng.standard_normal(20_000) > 0, 1.0, -1.0)
     for C in (0.1, 10.0):
         solution = lpsvm(sparse.csr_array(values), signs, C)
         assert solution.gap <= 2e-8
-        assert solution.n_iterations < 100
 
 
 @pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
@@ -226,38 +206,6 @@ def test_sparse_rows_stay_sparse_and_attain_the_optimum(shape, rng):
     X = rng.standard_normal(shape) * (rng.random(shape) < 0.05)
     for C in COSTS:
         assert_optimal(X, labels(rng, shape[0]), C, sparse.csr_array)
-
-
-def test_small_systems_are_left_to_one_thread(rng, monkeypatch):
-    module, threads = import_module("certifeature.sparsify.lpsvm"), []
-
-    def watched(*arguments):
-        threads.extend(pool["num_threads"] for pool in threadpool_info() if is_blas(pool))
-        return interior_point(*arguments)
-
-    def is_blas(pool):
-        return pool["user_api"] == "blas"
-
-    interior_point = module.interior_point
-    monkeypatch.setattr(module, "interior_point", watched)
-    with threadpool_limits(2):
-        lpsvm(rng.standard_normal((50, 5)), labels(rng, 50))
-    assert set(threads) == {1}
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("shape", [(40, 15), (15, 40)])
-@pytest.mark.parametrize("largest", [0, 100])
-def test_newton_systems_are_solved_with_centred_columns(largest, shape, form, rng, monkeypatch):
-    monkeypatch.setattr(_penalty, "_LARGEST_FACTORISED", largest)
-    monkeypatch.setattr(_penalty, "_CG_TOLERANCE", 1e-12)
-    values, means = counts(rng, *shape), rng.random(shape[1])
-    sides, target = rng.choice([-2.0, 1.0], shape[0]), rng.standard_normal(shape[0])
-    diagonal = rng.choice([1e-3, 1.0], shape[0])
-    centred = values - np.outer(sides, means)
-    found = _penalty._direction(Block(form(values), means, sides), diagonal, target)
-    expected = np.linalg.solve(centred @ centred.T + np.diag(diagonal), target)
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("exponent", [-500, -20, 0, 8])
@@ -288,12 +236,16 @@ def test_values_too_large_are_refused(form, rng):
             lpsvm(form(X * factor), signs)
 
 
-def test_a_gap_that_stays_open_is_told(rng, monkeypatch):
-    monkeypatch.setattr(import_module("certifeature.sparsify.lpsvm"), "_MAX_ROUNDS", 2)
-    X, signs = rng.standard_normal((30, 80)), labels(rng, 30)
-    with pytest.warns(ConvergenceWarning, match=r"not converged .* \d\.\de-\d\d of itself above"):
+@pytest.mark.parametrize("shape", [(30, 80), (80, 30)])
+def test_a_gap_that_stays_open_is_told(shape, rng, monkeypatch):
+    def gives_up(*arguments, options, **others):
+        return linprog(*arguments, options=options | {"maxiter": 2}, **others)
+
+    monkeypatch.setattr(import_module("certifeature.sparsify.lpsvm"), "linprog", gives_up)
+    X, signs = rng.standard_normal(shape), labels(rng, shape[0])
+    with pytest.warns(ConvergenceWarning, match=r"not converged.* of itself above .* limit"):
         solution = lpsvm(X, signs, 10.0)
-    assert solution.dual_objective < optimum(X, signs, 10.0) < solution.objective
+    assert solution.dual_objective <= optimum(X, signs, 10.0) <= solution.objective
     assert solution.gap > 1e-8
 
 

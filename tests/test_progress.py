@@ -151,7 +151,7 @@ def test_bss_tells_every_pick_and_chooses_the_same(rng, n_components):
         heard = bss(vectors, 150)
     assert ears.steps("BSS picks") == [list(range(1, 151))]
     np.testing.assert_array_equal(alone.indices, heard.indices)
-    np.testing.assert_array_equal(alone.weights, heard.weights)
+    np.testing.assert_array_equal(alone.scales, heard.scales)
 
 
 @pytest.mark.usefixtures("every_step")

@@ -16,7 +16,7 @@ def vectors(rng):
 
 
 def sparsified(vectors, sample):
-    chosen = vectors[sample.indices] * sample.weights[:, None]
+    chosen = vectors[sample.indices] * sample.scales[:, None]
     return chosen.T @ chosen
 
 
@@ -66,7 +66,7 @@ def test_draws_count_with_their_multiplicity(vectors):
     assert len(sample.indices) < 500
     assert len(np.unique(sample.indices)) == len(sample.indices)
     probabilities = leverage_scores(vectors)[sample.indices] / 4
-    counts = sample.weights**2 * 500 * probabilities
+    counts = sample.scales**2 * 500 * probabilities
     np.testing.assert_allclose(counts, np.round(counts))
     assert counts.sum() == pytest.approx(500)
 

@@ -38,7 +38,7 @@ def test_selectors_of_scikit_learn_come_best_first(graded, name):
     selector = METHODS[name].make(3, SVC(kernel="linear"), 0).fit(*graded)
     chosen = as_column_choice(selector, 8)
     assert chosen.indices.tolist() == [1, 5, 3]
-    assert chosen.weights.tolist() == [1, 1, 1]
+    assert chosen.scales.tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_a_selector_that_tells_no_scores_keeps_the_order_of_the_columns(graded, 
 def test_scales_that_are_given_are_in_the_order_of_the_columns(graded):
     selector = SelectKBest(f_classif, k=3).fit(*graded)
     sample = as_column_choice(selector, 8, weights=[1.0, 2.0, 3.0])
-    assert dict(zip(sample.indices.tolist(), sample.weights, strict=True)) == {1: 1, 3: 2, 5: 3}
+    assert dict(zip(sample.indices.tolist(), sample.scales, strict=True)) == {1: 1, 3: 2, 5: 3}
 
 
 def test_ours_bring_their_order_and_scales(data):
     selector = BSSSelector(20).fit(*data)
     chosen = as_column_choice(selector, 80)
     np.testing.assert_array_equal(chosen.indices, selector.indices_)
-    np.testing.assert_array_equal(chosen.weights, selector.scales_)
+    np.testing.assert_array_equal(chosen.scales, selector.scales_)
     np.testing.assert_array_equal(chosen.reasons, selector.reasons_)
     again = as_column_choice(selector, 80, weights=np.ones(20))
     np.testing.assert_array_equal(again.reasons, selector.reasons_)

@@ -247,7 +247,7 @@ def test_choices_are_those_of_separate_fits(data):
         sample = fit.columns(size)
         alone = BSSSelector(size).fit(X, y)
         np.testing.assert_array_equal(sample.indices, alone.indices_)
-        np.testing.assert_array_equal(sample.weights, alone.scales_)
+        np.testing.assert_array_equal(sample.scales, alone.scales_)
 
 
 def test_copies_are_fitted_like_others(data):

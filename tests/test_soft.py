@@ -60,7 +60,7 @@ def test_eigenvalues_lie_between_the_bounds_of_the_effective_dimension(
     )
     ratio = np.sqrt(dimension / n_select)
     picked = vectors[sample.indices]
-    lower, upper = extremes(picked, sample.weights, coverage)
+    lower, upper = extremes(picked, sample.scales, coverage)
     assert (1 - ratio) ** 2 * (1 - 1e-9) <= lower
     assert upper <= (1 + ratio) ** 2 * (1 + 1e-9)
     assert len(sample.indices) <= n_select
@@ -84,14 +84,14 @@ def test_same_picks_as_the_direct_algorithm(
     sample = bss(vectors, n_select, coverage=coverage, priority=priority, chosen=chosen)
     indices, weights = direct_bss(vectors, n_select, priority, coverage, chosen)
     np.testing.assert_array_equal(sample.indices, indices)
-    np.testing.assert_allclose(sample.weights, weights, rtol=1e-6)
+    np.testing.assert_allclose(sample.scales, weights, rtol=1e-6)
 
 
 def test_full_coverage_is_the_algorithm_for_all_directions(rng):
     vectors = random_basis(rng, 200, 20, "exponential")
     plain, covered = bss(vectors, 70), bss(vectors, 70, coverage=np.ones(20))
     np.testing.assert_array_equal(covered.indices, plain.indices)
-    np.testing.assert_allclose(covered.weights, plain.weights, rtol=1e-9)
+    np.testing.assert_allclose(covered.scales, plain.scales, rtol=1e-9)
 
 
 def test_cover_keeps_the_bounds_too(rng):
@@ -101,7 +101,7 @@ def test_cover_keeps_the_bounds_too(rng):
     leverage, cover = (
         bss(vectors, 20, coverage=coverage, priority=priority) for priority in (None, "cover")
     )
-    found = [extremes(vectors[s.indices], s.weights, coverage) for s in (leverage, cover)]
+    found = [extremes(vectors[s.indices], s.scales, coverage) for s in (leverage, cover)]
     for lower, upper in found:
         assert (1 - np.sqrt(dimension / 20)) ** 2 <= lower
         assert upper <= (1 + np.sqrt(dimension / 20)) ** 2

@@ -81,7 +81,7 @@ class TestTrust:
         vectors = exact_basis(X[selector.support_rows_]).vectors
         direct = bss(vectors, 150)
         np.testing.assert_array_equal(selector.indices_, direct.indices)
-        np.testing.assert_allclose(selector.scales_, direct.weights)
+        np.testing.assert_allclose(selector.scales_, direct.scales)
 
     @pytest.mark.parametrize("order", LABELLED)
     def test_all_trusted_is_the_top_of_the_order(self, data, order):

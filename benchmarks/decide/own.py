@@ -66,7 +66,7 @@ class Fits:
         choice = method.choose(basis, support.target.soft_mu, r, ranking, _SEED)
         sample = rescaled(choice.sample, basis, setting.rescale)
         seconds = support_seconds + basis_seconds + ranking_seconds + process_time() - start
-        return Choice(sample.indices, seconds, sample.weights)
+        return Choice(sample.indices, seconds, sample.scales)
 
     def certificate(self, choice, scales):
         """Return that of a choice by any method."""

@@ -616,7 +616,7 @@ class TrainedFold:
         return extreme_eigenvalues(basis, sample)
 
     def _keeps_all(self, sample: ColumnChoice) -> bool:
-        return len(sample.indices) == self._X.shape[1] and bool((sample.weights == 1).all())
+        return len(sample.indices) == self._X.shape[1] and bool((sample.scales == 1).all())
 
     @cached_property
     def _found(self) -> Support:
@@ -658,7 +658,7 @@ class TrainedFold:
             guess = DummyRegressor() if predicts_numbers(model) else DummyClassifier()
             return np.asarray(guess.fit(X, y).predict(self._X_test))
         train, test = (
-            scaled_columns(part[:, sample.indices], sample.weights) for part in (X, self._X_test)
+            scaled_columns(part[:, sample.indices], sample.scales) for part in (X, self._X_test)
         )
         return np.asarray(fit(clone(model), train, y).predict(test))
 

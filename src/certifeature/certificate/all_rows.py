@@ -54,13 +54,13 @@ def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> Indic
     intercept = intercept_of(found.model)
     if all_rows.in_blocks and found.n_passes is not None:
         # LIBLINEAR's intercept is penalised, so that rows need not be moved near the origin.
-        own = found.rows.columns(sample.indices, sample.weights)
+        own = found.rows.columns(sample.indices, sample.scales)
         assert own.y is not None
         assert found.costs is not None
         inside = SafeRows.of(own.X, intercept)
         with one_thread():
             regions = _regions(found, inside, own.y, found.costs)
-        reduced = all_rows.columns(sample.indices, sample.weights).X
+        reduced = all_rows.columns(sample.indices, sample.scales).X
         parts = reduced.collect(
             partial(_unproven_in_block, found, regions, inside.constant, inside.exponent)
         )
@@ -74,7 +74,7 @@ def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> Indic
     known = np.setdiff1d(np.arange(candidates.n_rows), others)
     costs = row_costs(found.model, candidates.y, candidates.sample_weight)
     with one_thread():
-        reduced = SafeRows.of(candidates.columns(sample.indices, sample.weights).X, intercept)
+        reduced = SafeRows.of(candidates.columns(sample.indices, sample.scales).X, intercept)
         regions = _regions(found, reduced.take(known), candidates.y[known], costs[known])
         beyond = _have_no_loss(found, regions, reduced.take(others), candidates.y[others])
     return candidates.places[others[~beyond]]

@@ -89,7 +89,7 @@ def left_out_factors(basis: Basis, sample: ColumnChoice, mu: float) -> tuple[flo
     if basis.left_out is None:
         return 0.0, np.inf
     missed = float(basis.left_out / np.sqrt(mu)) if basis.left_out else 0.0
-    share = float(sample.weights.max()) * missed
+    share = float(sample.scales.max()) * missed
     if not np.isfinite(missed) or not share < 1:
         return 0.0, np.inf
     return (1 - share) / (1 + missed**2), 1 + share + share**2
@@ -112,7 +112,7 @@ def without_basis(sample: ColumnChoice, n_features: int) -> tuple[float, float]:
     Columns times scales are never more than the largest scale times all columns, and all columns
     together never less than the smallest.
     """
-    squares = sample.weights**2
+    squares = sample.scales**2
     return float(squares.min()) if len(squares) == n_features else 0.0, float(squares.max())
 
 
@@ -148,14 +148,14 @@ def regularised_eigenvalues(
 
 
 def _gram(basis: Basis, sample: ColumnChoice) -> FloatArray:
-    chosen = basis.vectors[sample.indices] * sample.weights[:, None]
+    chosen = basis.vectors[sample.indices] * sample.scales[:, None]
     gram: FloatArray = chosen.T @ chosen
     return gram
 
 
 def _rounding(basis: Basis, sample: ColumnChoice) -> float:
     """Return the error of M from rounding in V, for directions as strong as the first."""
-    return 8 * basis.n_components * _EPS * float(np.max(sample.weights)) ** 2
+    return 8 * basis.n_components * _EPS * float(np.max(sample.scales)) ** 2
 
 
 # Where a matrix is factorised to be certain: up to so many rows, whose inner products take so many
@@ -194,12 +194,12 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
     mu : float
         The ridge μ.
     """
-    largest = max(1.0, float(sample.weights.max()) ** 2)
-    if len(sample.indices) == X.shape[1] and (sample.weights == 1).all():
+    largest = max(1.0, float(sample.scales.max()) ** 2)
+    if len(sample.indices) == X.shape[1] and (sample.scales == 1).all():
         return Regularised(float(mu), 1.0, 1.0)
     exponent = exponent_of(X)
     rows = times_power_of_two(X, -exponent)
-    chosen = scaled_columns(rows[:, sample.indices], sample.weights)
+    chosen = scaled_columns(rows[:, sample.indices], sample.scales)
     with np.errstate(over="ignore", under="ignore"):
         ridge = float(np.ldexp(mu, -2 * exponent))
     if not np.isfinite(ridge):
@@ -299,7 +299,7 @@ def measured_in_blocks(blocks: RowBlocks, sample: ColumnChoice, mu: float) -> Re
 
 
 def _bound_in_passes(rows: _Scaled, sample: ColumnChoice, mu: float) -> Regularised:
-    chosen, scales = sample.indices, sample.weights[:, None]
+    chosen, scales = sample.indices, sample.scales[:, None]
     with np.errstate(over="ignore", under="ignore"):
         ridge = float(np.ldexp(mu, -2 * rows.exponent))
     spectrum, directions = np.linalg.eigh(scales * rows.gram(chosen) * scales.T)
@@ -495,7 +495,7 @@ class Measurable:
         found = replace(
             found,
             lambda_min=max(found.lambda_min, _with_ridge(basis, columns, flat, mu)),
-            lambda_max=min(found.lambda_max, max(1.0, float(columns.weights.max()) ** 2)),
+            lambda_max=min(found.lambda_max, max(1.0, float(columns.scales.max()) ** 2)),
         )
         if self.target.hinge:
             kept = max(_hinge_kept(basis, columns, flat, mu), hinge_kept(found))

@@ -196,7 +196,7 @@ def promise_of_scales(
     scales : ndarray
         The scales t.
     """
-    ratios = (scales / scaled.weights) ** 2
+    ratios = (scales / scaled.scales) ** 2
     least = float(ratios[counted].min())
     regularised = promise.regularised_min
     return replace(

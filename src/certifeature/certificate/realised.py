@@ -82,7 +82,7 @@ class FullModel:
             return None
         # Solvers make many small products, for which threads would wait where cores are busy.
         with one_thread():
-            return self._beside(rows.columns(sample.indices, sample.weights).X, proven)
+            return self._beside(rows.columns(sample.indices, sample.scales).X, proven)
 
     def _beside(self, X: Any, proven: Certificate) -> Realised:
         """Return what full features attain, and rows X with the selected ones."""

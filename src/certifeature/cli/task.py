@@ -146,7 +146,7 @@ def choose(task: Task) -> Choice:
     if options.entry.own_size:
         # The largest weights come first.
         n_asked = int(options.size)
-        columns = ColumnChoice(columns.indices[:n_asked], columns.weights[:n_asked])
+        columns = ColumnChoice(columns.indices[:n_asked], columns.scales[:n_asked])
     with showing("certifying"):
         certificate, model = certified(
             data,
@@ -193,7 +193,7 @@ def certified(
             data.X,
             data.y,
             columns.indices if known is None else selector,
-            weights=columns.weights if known is None else None,
+            weights=columns.scales if known is None else None,
             estimator=None if data.y is None else model,
             rows="all",
             realised=realised,

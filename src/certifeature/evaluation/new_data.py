@@ -369,7 +369,7 @@ def _outcome(procedure: _Procedure, table: Any, rows: Rows, split: Split, full: 
             predicted = guess.fit(known.X, known.y).predict(unseen.X)
             return _Outcome(0, predicted, _error(model, predicted, unseen), error_full)
         sample, limit = as_column_choice(selector, rows.n_features), procedure.max_features
-        columns, scales = sample.indices[:limit], sample.weights[:limit]
+        columns, scales = sample.indices[:limit], sample.scales[:limit]
         reduced = (part.columns(columns, scales) for part in (known, unseen))
         predicted = _predicted(model, *reduced)
         return _Outcome(len(columns), predicted, _error(model, predicted, unseen), error_full)

@@ -65,7 +65,7 @@ def features_of(
             label=None if labels is None else str(labels[rank - 1]),
             why=None if sample.reasons is None else str(sample.reasons[rank - 1]),
         )
-        for rank, (index, scale) in enumerate(zip(sample.indices, sample.weights, strict=True), 1)
+        for rank, (index, scale) in enumerate(zip(sample.indices, sample.scales, strict=True), 1)
     ]
     return features if own is None else with_times_chosen(features, sample, own)
 

@@ -328,7 +328,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
     n_features_to_select: Any
     epsilon: float
     supervised: bool
-    guarantee: str
+    guarantee: str = "support"
     estimator: Any
     basis: str
     n_components: int | None
@@ -438,7 +438,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
         """Set the attributes that a fit determines."""
         self.fit_result_ = result
         self.scores_, self.basis_ = result.ranking.scores, result.basis
-        self.indices_, self.scales_ = result.columns.indices, result.columns.weights
+        self.indices_, self.scales_ = result.columns.indices, result.columns.scales
         self.n_features_to_select_, self.n_rounds_ = result.size, result.n_rounds
         self.certificate_, support = result.certificate, result.support
         self.estimator_ = None if support is None else support.model

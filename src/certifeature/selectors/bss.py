@@ -358,10 +358,10 @@ class BSSStrategy(Strategy):
         picked = bss(head.vectors, n_picks, coverage=shares, priority=priority, chosen=kept)
         tail = None
         if basis.residual is not None:
-            tail = basis.residual.tail(mu * cut.stretch, picked.indices, picked.weights)
+            tail = basis.residual.tail(mu * cut.stretch, picked.indices, picked.scales)
         elif len(rest):
             scaled = basis.vectors[picked.indices][:, head.n_components :] * np.sqrt(rest)
-            scaled *= picked.weights[:, None]
+            scaled *= picked.scales[:, None]
             energy = float(np.linalg.eigvalsh(scaled @ scaled.T)[-1])
             tail = float(rest[0]), energy, 0.0, 0.0
         promise = ridge_promise(float(shares.sum()), n_picks, cut.stretch, tail)
@@ -401,14 +401,14 @@ class BSSStrategy(Strategy):
         return replace(
             sample,
             indices=np.concatenate([sample.indices, more]),
-            weights=np.concatenate([sample.weights, np.ones(len(more))]),
+            scales=np.concatenate([sample.scales, np.ones(len(more))]),
             reasons=np.concatenate([sample.reasons, np.repeat("next", len(more))]),
         )
 
 
 def _together(kept: IntArray, reasons: NDArray[np.str_], picked: ColumnChoice) -> ColumnChoice:
     """Return the kept features, with scale 1, and those picked by BSS."""
-    squares = picked.weights**2
+    squares = picked.scales**2
     new = ~np.isin(picked.indices, kept)
     again = np.isin(kept, picked.indices)
     totals = np.ones(len(kept))

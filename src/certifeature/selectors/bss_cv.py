@@ -257,9 +257,9 @@ def _scores(
     scores = []
     fit = Fit.of(known, selector._options(rows.n_features), method)
     for sample in map(fit.columns, map(int, sizes)):
-        reduced = known.columns(sample.indices, sample.weights)
+        reduced = known.columns(sample.indices, sample.scales)
         model = fit_model(_unfitted(selector), reduced.X, known.y)
-        seen = unseen.columns(sample.indices, sample.weights)
+        seen = unseen.columns(sample.indices, sample.scales)
         scores.append(float(check_scoring(model, scoring)(model, seen.X, unseen.y)))
     return scores
 

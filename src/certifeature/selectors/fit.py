@@ -120,7 +120,7 @@ class Picks:
         counted = np.ones(len(columns.indices), dtype=bool)
         if self.columns.steps is not None:
             counted = np.isin(columns.indices, self.columns.steps.features)
-        promise = promise_of_scales(self.promise, self.columns, counted, columns.weights)
+        promise = promise_of_scales(self.promise, self.columns, counted, columns.scales)
         if self.covered.residual or promise.regularised_min is None or mu is None:
             return promise
         lower, _ = left_out_factors(whole, columns, mu)
@@ -415,7 +415,7 @@ class Fit:
                 chosen = float(np.linalg.norm(whole.vectors[columns.indices] * shares))
             if chosen > 0:
                 scales *= everything / chosen
-        return replace(columns, weights=scales)
+        return replace(columns, scales=scales)
 
     def _certified_size(self) -> tuple[int, Picks | None]:
         """Return about the smallest size whose measured λ is at least 1 − epsilon, and its picks.

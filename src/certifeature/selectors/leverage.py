@@ -28,20 +28,16 @@ class LeverageScoreSelector(BaseSelector):
         Number r of draws, a share of the features, or the fewest whose measured certificate keeps
         ``epsilon``. A feature drawn twice counts once, so the number chosen is mostly smaller.
     epsilon : float, default=0.5
-        What ``"certified"`` keeps to, as for :class:`BSSSelector`.
+        Tolerance of ``"certified"``, as for :class:`BSSSelector`.
     supervised : bool, default=True
         Whether the features are chosen for the rows that matter to the model trained on all
         features (the support vectors of an SVM, all rows for logistic and ridge regression), or for
         all rows without labels.
-    guarantee : {"support", "full"}, default="support"
-        Rows that the certificate of a supervised selection covers. "full" selects again with the
-        support vectors of the reduced model taken in, until it has no others; the bounds then hold
-        for all rows.
     estimator : estimator, default=None
         The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
         ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
-        ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are
+        ``LinearSVC(dual=True)``. With ``supervised=False`` it only says which model the bounds are
         for, and None stands for any.
     replace : bool, default=True
         True makes r independent draws; False tosses a coin for each feature, which comes up with
@@ -57,8 +53,8 @@ class LeverageScoreSelector(BaseSelector):
         How `transform` scales the chosen columns: all by one factor, which makes up for what is
         left out, so that C keeps its meaning; each by a scale of its own, for the draws of it; or
         not at all.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the draws, the sketch and LIBLINEAR. Give an int for the same result at every call.
+    random_state : int, RandomState instance or None, default=0
+        Seed for the draws, the sketch and LIBLINEAR; None draws anew at every call.
 
     Attributes
     ----------
@@ -76,8 +72,6 @@ class LeverageScoreSelector(BaseSelector):
         The fitted model; None with ``supervised=False``.
     certificate_ : Certificate
         What the selection can cost: promised and measured. :func:`certify` adds what is realised.
-    n_rounds_ : int
-        Number of selections, 1 unless ``guarantee="full"``.
     n_passes_, optimality_gap_ : int, float
         For support vectors found in blocks: passes over them, and the most by which the objective
         of the SVM can exceed the optimum, as a share of it.
@@ -118,18 +112,16 @@ class LeverageScoreSelector(BaseSelector):
         *,
         epsilon: float = 0.5,
         supervised: bool = True,
-        guarantee: str = "support",
         estimator: Any = None,
         replace: bool = True,
         basis: str = "auto",
         n_components: int | None = None,
         rescale: str | bool = "each",
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.supervised = supervised
-        self.guarantee = guarantee
         self.estimator = estimator
         self.replace = replace
         self.basis = basis

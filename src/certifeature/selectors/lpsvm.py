@@ -46,7 +46,7 @@ class LPSVMSelector(SelectorMixin, BaseEstimator):
     duality_gap_ : float
         Share of its objective that the worst solved problem can be above the optimum.
     n_iter_ : int
-        Number of Newton steps, of all problems together.
+        Number of iterations of the solver, over all problems.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_features_in_ : int

@@ -1,4 +1,4 @@
-"""Uniform random selection, the floor under every other method."""
+"""Uniform random selection, the baseline of every other method."""
 
 from __future__ import annotations
 
@@ -19,28 +19,24 @@ __all__ = ["RandomSelector"]
 
 
 class RandomSelector(BaseSelector):
-    """Choose features uniformly at random: the floor under every other method.
+    """Choose features uniformly at random: the baseline of every other method.
 
     Parameters
     ----------
     n_features_to_select : int, float or "certified", default=100
-        Number of features, a share of them, or the fewest whose measured certificate keeps
+        Number of features, a fraction of them, or the fewest whose measured certificate keeps
         ``epsilon``.
     epsilon : float, default=0.5
-        What ``"certified"`` keeps to, as for :class:`BSSSelector`.
+        Tolerance of ``"certified"``, as for :class:`BSSSelector`.
     supervised : bool, default=True
         Whether the features are chosen for the rows that matter to the model trained on all
         features (the support vectors of an SVM, all rows for logistic and ridge regression), or for
         all rows without labels.
-    guarantee : {"support", "full"}, default="support"
-        Rows that the certificate of a supervised selection covers. "full" selects again with the
-        support vectors of the reduced model taken in, until it has no others; the bounds then hold
-        for all rows.
     estimator : estimator, default=None
         The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
         ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
-        ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are
+        ``LinearSVC(dual=True)``. With ``supervised=False`` it only says which model the bounds are
         for, and None stands for any.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
@@ -52,8 +48,8 @@ class RandomSelector(BaseSelector):
     rescale : {"common", "each", False}, default="each"
         How `transform` scales the chosen columns: all by one factor, which makes up for what is
         left out, so that C keeps its meaning; by √(d/r), which is right on average; or not at all.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the draws, the sketch and LIBLINEAR. Give an int for the same result at every call.
+    random_state : int, RandomState instance or None, default=0
+        Seed for the draws, the sketch and LIBLINEAR; None draws anew at every call.
 
     Attributes
     ----------
@@ -62,7 +58,7 @@ class RandomSelector(BaseSelector):
     scales_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
     scores_ : ndarray of shape (n_features,)
-        The chance of each feature in one draw.
+        Probability of each feature in one draw.
     n_features_to_select_ : int
         Number of features asked for.
     support_rows_ : ndarray of shape (n_rows,)
@@ -71,8 +67,6 @@ class RandomSelector(BaseSelector):
         The fitted model; None with ``supervised=False``.
     certificate_ : Certificate
         What the selection can cost: promised and measured. :func:`certify` adds what is realised.
-    n_rounds_ : int
-        Number of selections, 1 unless ``guarantee="full"``.
     n_passes_, optimality_gap_ : int, float
         For support vectors found in blocks: passes over them, and the most by which the objective
         of the SVM can exceed the optimum, as a share of it.
@@ -104,17 +98,15 @@ class RandomSelector(BaseSelector):
         *,
         epsilon: float = 0.5,
         supervised: bool = True,
-        guarantee: str = "support",
         estimator: Any = None,
         basis: str = "auto",
         n_components: int | None = None,
         rescale: str | bool = "each",
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.supervised = supervised
-        self.guarantee = guarantee
         self.estimator = estimator
         self.basis = basis
         self.n_components = n_components
@@ -127,7 +119,7 @@ class RandomSelector(BaseSelector):
 
 @dataclass(frozen=True)
 class UniformStrategy(Strategy):
-    """Draws of which every feature has the same chance."""
+    """Uniform draws without replacement."""
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
         n_features = len(basis.vectors)

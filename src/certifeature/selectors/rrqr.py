@@ -17,7 +17,7 @@ from certifeature.sparsify import ColumnChoice, rrqr
 
 __all__ = ["RRQRSelector"]
 
-# Of a basis, relative to the largest singular value.
+# Accuracy of a basis, relative to the largest singular value.
 _ACCURACY = 1e-13
 
 
@@ -30,23 +30,19 @@ class RRQRSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or "certified", default=100
-        Number of features, a share of them, or the fewest, in the order of the pivots, whose
+        Number of features, a fraction of them, or the fewest, in the order of the pivots, whose
         measured certificate keeps ``epsilon``.
     epsilon : float, default=0.5
-        What ``"certified"`` keeps to, as for :class:`BSSSelector`.
+        Tolerance of ``"certified"``, as for :class:`BSSSelector`.
     supervised : bool, default=True
         Whether the features are chosen for the rows that matter to the model trained on all
         features (the support vectors of an SVM, all rows for logistic and ridge regression), or for
         all rows without labels.
-    guarantee : {"support", "full"}, default="support"
-        Rows that the certificate of a supervised selection covers. "full" selects again with the
-        support vectors of the reduced model taken in, until it has no others; the bounds then hold
-        for all rows.
     estimator : estimator, default=None
         The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
         ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
-        ``LinearSVC(dual=True)``. With ``supervised=False`` it only tells which model the bounds are
+        ``LinearSVC(dual=True)``. With ``supervised=False`` it only says which model the bounds are
         for, and None stands for any.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
@@ -59,8 +55,8 @@ class RRQRSelector(BaseSelector):
         How `transform` scales the chosen columns: all by one factor, which makes up for what is
         left out, so that C keeps its meaning; by the factor that brings the eigenvalues of VᵀRRᵀV
         to 1 on average; or not at all.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the sketch and LIBLINEAR. Give an int for the same result at every call.
+    random_state : int, RandomState instance or None, default=0
+        Seed for the sketch and LIBLINEAR; None draws anew at every call.
 
     Attributes
     ----------
@@ -79,8 +75,6 @@ class RRQRSelector(BaseSelector):
         The fitted model; None with ``supervised=False``.
     certificate_ : Certificate
         What the selection can cost: promised and measured. :func:`certify` adds what is realised.
-    n_rounds_ : int
-        Number of selections, 1 unless ``guarantee="full"``.
     n_passes_, optimality_gap_ : int, float
         For support vectors found in blocks: passes over them, and the most by which the objective
         of the SVM can exceed the optimum, as a share of it.
@@ -117,17 +111,15 @@ class RRQRSelector(BaseSelector):
         *,
         epsilon: float = 0.5,
         supervised: bool = True,
-        guarantee: str = "support",
         estimator: Any = None,
         basis: str = "auto",
         n_components: int | None = None,
         rescale: str | bool = "common",
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.supervised = supervised
-        self.guarantee = guarantee
         self.estimator = estimator
         self.basis = basis
         self.n_components = n_components
@@ -149,7 +141,7 @@ class RRQRStrategy(Strategy):
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
     ) -> Picks:
         chosen = rrqr(_compressed(basis), size, tolerance=_ACCURACY).indices
-        # Pivoting has no scales of its own; this one brings the eigenvalues of M to 1 on average.
+        # Pivoting gives no scales; this one makes the mean eigenvalue of M = VᵀRRᵀV equal to 1.
         scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
         return Picks(ColumnChoice(chosen, np.full(size, scale)), basis)
 

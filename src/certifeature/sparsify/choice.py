@@ -22,19 +22,19 @@ __all__ = [
 
 
 class EmptyChoiceError(ValueError):
-    """Chance left no feature at all."""
+    """A random choice that has no features."""
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps of BSS, which adds energy·vvᵀ to a matrix in each.
+    """The steps of BSS, each of which adds energy·vvᵀ to a matrix.
 
     Attributes
     ----------
     features : ndarray of shape (n_steps,)
-        The feature of each step; one may come again.
+        The feature of each step; a feature may occur several times.
     energies : ndarray of shape (n_steps,)
-        How much of it is added.
+        The factor of its vvᵀ.
     coverage : ndarray of shape (n_components,) or None
         Share of each direction that had to be covered; None for all of each.
     """
@@ -52,23 +52,24 @@ class ColumnChoice:
     ----------
     indices : ndarray of shape (n_chosen,)
         Distinct feature indices in the order of their first pick.
-    weights : ndarray of shape (n_chosen,)
+    scales : ndarray of shape (n_chosen,)
         Positive scale of each chosen feature.
     steps : Steps or None
-        How it came about, step by step; of BSS only.
+        The steps of the algorithm, for BSS only.
     reasons : ndarray of shape (n_chosen,) or None
-        Why each is in: "fixed", "trusted", "cover" or "next"; of `certifeature.BSSSelector` only.
+        Why each was chosen: "fixed", "trusted", "cover" or "next", for `certifeature.BSSSelector`
+        only.
     """
 
     indices: NDArray[np.intp]
-    weights: NDArray[np.float64]
+    scales: NDArray[np.float64]
     steps: Steps | None = None
     reasons: NDArray[np.str_] | None = None
 
     @property
     def fingerprint(self) -> str:
         """A digest of the chosen features and their scales."""
-        return fingerprint(np.column_stack([self.indices, self.weights]))
+        return fingerprint(np.column_stack([self.indices, self.scales]))
 
 
 def as_column_choice(
@@ -80,13 +81,11 @@ def as_column_choice(
 ) -> ColumnChoice:
     """Return the columns and scales of a fitted selector, a mask, indices or names.
 
-    Where a selector tells why each column is in, so does the sample.
-
     Parameters
     ----------
     selection : selector, or array-like
         A fitted selector of this library or of scikit-learn, a boolean mask, indices or names. The
-        columns of a selector come best first, if it tells which are better.
+        columns of a selector that rates its features come best first.
     n_features : int
         Number of columns to select from.
     weights : array-like of shape (n_selected,), default=None
@@ -113,38 +112,30 @@ def as_column_choice(
         indices = as_indices(selection, n_features, feature_names, "selection")
     if not len(indices):
         raise ValueError("the selection is empty; select at least one feature.")
-    if weights is not None:
-        scales = _as_weights(weights, len(indices))
-    elif hasattr(selection, "indices_") and hasattr(selection, "scales_"):
-        scales = np.asarray(selection.scales_)
+    if weights is None:
+        scales = np.asarray(getattr(selection, "scales_", np.ones(len(indices))))
     else:
-        scales = np.ones(len(indices))
+        scales = _as_scales(weights, len(indices))
     return ColumnChoice(indices, scales, reasons=getattr(selection, "reasons_", None))
 
 
 def _chosen_by(selector: Any, n_features: int, *, best_first: bool) -> NDArray[np.intp]:
-    """Return the columns that a fitted selector chose."""
+    """Return the columns that a fitted selector chose, in the order of its own scores if any."""
     mask = np.asarray(selector.get_support())
     _check_width(len(mask), n_features)
     if hasattr(selector, "indices_"):
         return np.asarray(selector.indices_)
     chosen = np.flatnonzero(mask)
-    if not best_first:
-        return chosen
-    scores = np.nan_to_num(_scores(selector, chosen, n_features), nan=-np.inf)
-    return chosen[np.argsort(-scores, kind="stable")]
-
-
-def _scores(selector: Any, chosen: NDArray[np.intp], n_features: int) -> NDArray[np.float64]:
-    """Return how a selector of scikit-learn rates its choice: all alike if it does not tell."""
     model = getattr(selector, "estimator_", None)
     if getattr(getattr(model, "coef_", None), "ndim", 0) == 2:
         scores = feature_weights(model)
     else:
         scores = np.asarray(getattr(selector, "scores_", ()))
-    if scores.shape == (n_features,):
-        return scores[chosen]
-    return scores if scores.shape == chosen.shape else np.zeros(len(chosen))
+    if scores.shape == mask.shape:
+        scores = scores[chosen]
+    if scores.shape != chosen.shape or not best_first:
+        return chosen
+    return chosen[np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")]
 
 
 def as_indices(
@@ -155,13 +146,13 @@ def as_indices(
     Parameters
     ----------
     features : array-like
-        A boolean mask, indices or names; they may be none.
+        A boolean mask, indices or names, which may be empty.
     n_features : int
         Number of columns to select from.
     feature_names : ndarray of shape (n_features,) or None
         Names of the columns.
     called : str
-        What they are called in errors.
+        Name of the parameter, for errors.
     """
     chosen = np.asarray(features)
     if chosen.ndim != 1:
@@ -174,40 +165,37 @@ def as_indices(
     if not chosen.size:
         return np.empty(0, dtype=np.intp)
     if chosen.dtype.kind in "UOT":
-        return _by_name(chosen, feature_names, called)
-    if chosen.dtype.kind not in "iu":
+        chosen = _places(chosen, feature_names, called)
+    elif chosen.dtype.kind not in "iu":
         raise ValueError(f"{called} has values of type {chosen.dtype}; give indices or names.")
-    if chosen.min() < 0 or chosen.max() >= n_features:
+    beyond = chosen[(chosen < 0) | (chosen >= n_features)]
+    if beyond.size:
         raise ValueError(
-            f"{called} names column {chosen.min() if chosen.min() < 0 else chosen.max()}, but X "
-            f"has columns 0 to {n_features - 1}."
+            f"{called} names column {beyond[0]}, but X has columns 0 to {n_features - 1}."
         )
     if len(np.unique(chosen)) < len(chosen):
         raise ValueError(f"{called} names a column twice; name each once.")
     return chosen.astype(np.intp)
 
 
-def _by_name(
-    chosen: NDArray[Any], feature_names: NDArray[Any] | None, called: str
+def _places(
+    names: NDArray[Any], feature_names: NDArray[Any] | None, called: str
 ) -> NDArray[np.intp]:
     if feature_names is None:
         raise ValueError(
             f"{called} gives names, but X has none; pass a data frame, or indices instead."
         )
     places = {name: place for place, name in enumerate(feature_names)}
-    unknown = [str(name) for name in chosen if name not in places]
+    counts = Counter(feature_names)
+    unknown = [str(name) for name in names if name not in places]
     if unknown:
         raise ValueError(f"X has no feature named {', '.join(unknown[:5])}.")
-    counts = Counter(feature_names)
-    ambiguous = [str(name) for name in chosen if counts[name] > 1]
+    ambiguous = [str(name) for name in names if counts[name] > 1]
     if ambiguous:
         raise ValueError(
             f"X has several features named {', '.join(ambiguous[:5])}; give indices instead."
         )
-    indices = np.array([places[name] for name in chosen], dtype=np.intp)
-    if len(np.unique(indices)) < len(indices):
-        raise ValueError(f"{called} names a column twice; name each once.")
-    return indices
+    return np.array([places[name] for name in names], dtype=np.intp)
 
 
 def _check_width(n_selection: int, n_features: int) -> None:
@@ -217,13 +205,13 @@ def _check_width(n_selection: int, n_features: int) -> None:
         )
 
 
-def _as_weights(weights: Any, n_selected: int) -> NDArray[np.float64]:
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (n_selected,):
+def _as_scales(weights: Any, n_selected: int) -> NDArray[np.float64]:
+    scales = np.asarray(weights, dtype=np.float64)
+    if scales.shape != (n_selected,):
         raise ValueError(
             f"weights must have one scale for each of the {n_selected} selected features; "
-            f"got shape {weights.shape}."
+            f"got shape {scales.shape}."
         )
-    if not np.isfinite(weights).all() or (weights <= 0).any():
+    if not np.isfinite(scales).all() or (scales <= 0).any():
         raise ValueError("weights must be finite and positive; leave a feature out instead.")
-    return weights
+    return scales

@@ -1,38 +1,38 @@
-"""The 1-norm SVM, whose weights are sparse, by Newton's method on its dual."""
+"""The 1-norm SVM, whose weights are sparse, as a linear program."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
-from certifeature._resources import one_thread
 from certifeature._validation import as_positive, warn
-from certifeature.rows.matrix import normalised
-from certifeature.sparsify._interior import interior_point
-from certifeature.sparsify._penalty import Multipliers, minimise_penalty
-from certifeature.sparsify._rows import ScaledRows
-from certifeature.sparsify._vertex import to_vertex
+from certifeature.rows.matrix import finite_rows, near_origin, normalised, scaled_columns
 
 __all__ = ["LPSVMSolution", "lpsvm"]
 
 FloatArray = NDArray[np.float64]
 
 _GAP = 1e-8
-_MAX_ROUNDS = 60
 # Slack more expensive than weights by more than this is beyond double precision.
 _LARGEST_REACH = 1e12
-# The proximal term fades from round to round; below its end systems are too close to singular.
-_FIRST_DAMPING, _FADING, _LAST_DAMPING = 1e-2, 0.3, 1e-12
-# A start this close to the solution needs little of it.
-_DAMPING_OF_ERROR = 1e-3
-_EPSILON_STEP = 5.0
-# With more features than this, steps on those that matter tend to cost less than steps on all.
-_MAX_INTERIOR = 2000
+# Weights on columns of similar size that are below this share of the largest are rounding.
+_ROUNDING = 1e-11
+# Dense columns that enter the program together, for each row, and by which violation of the dual.
+_COLUMNS_PER_ROW, _VIOLATION = 4, 1e-9
+# The first for dense data, the second for sparse; the other one where it fails.
+_METHODS = ("highs-ds", "highs-ipm")
+_OPTIONS = {
+    "presolve": False,  # Takes longer than it saves.
+    "primal_feasibility_tolerance": 1e-9,
+    "dual_feasibility_tolerance": 1e-9,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class LPSVMSolution:
     dual_objective : float
         Value of a feasible point of the dual, a lower bound of the optimum.
     n_iterations : int
-        Number of Newton steps.
+        Number of iterations of the solver.
     """
 
     coef: FloatArray
@@ -61,7 +61,7 @@ class LPSVMSolution:
 
     @property
     def gap(self) -> float:
-        """Share of the objective that a better solution could save at most."""
+        """Upper bound on the share of the objective that a better solution could save."""
         if self.objective == 0:
             return 0.0
         return max(0.0, 1 - self.dual_objective / self.objective)
@@ -87,39 +87,27 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
 
     Notes
     -----
-    The dual is the linear program
+    HiGHS [1]_ solves this linear program, through `scipy.optimize.linprog`: as it stands where
+    there are at least as many features as rows, and otherwise as its dual
 
     .. math:: \max_u \sum_i u_i, \quad |X^T D u| \le 1, \quad y^T u = 0, \quad 0 \le u \le C,
 
-    with :math:`D = \mathrm{diag}(y)`. Fung and Mangasarian [1]_ minimise its exterior penalty
-
-    .. math:: -\varepsilon \sum_i u_i + \tfrac12 \left( \|(|X^T D u| - 1)_+\|^2 + (y^T u)^2
-              + \|(-u)_+\|^2 + \|(u - C)_+\|^2 \right)
-
-    by Newton's method: it is quadratic in pieces, a piece is given by the constraints that are
-    violated, and only those columns enter its Hessian. Where the gradient vanishes, the violations
-    divided by ε are w, b and the slack of a feasible point of the primal. For ε small enough that
-    point is optimal, but how small is not known, and too small an ε leaves nothing but rounding.
-
-    So the violations of one round shift the constraints of the next (the method of multipliers),
-    and ε is balanced between the two sides rather than driven to zero. A proximal term, which
-    fades, keeps the Hessian regular. From zero, the first round is the method of the paper, and its
-    steps are cheap where few of many columns matter. With no more features than rows (up to 2,000)
-    it is the rows that matter, and each changes the piece: there an interior-point method [2]_,
-    whose steps are a few dozen for any number of rows, leads close to the solution first. Where
-    the optimum is attained by many weights, a last step walks to a vertex, which uses no more
-    features than there are rows.
+    with :math:`D = \mathrm{diag}(y)`. Dense data take the dual simplex method, on a growing set of
+    columns where there are many, and sparse data an interior-point method with crossover. Both end
+    at a vertex, where no more features have weight than there are rows. The two bounds are computed
+    from what HiGHS returns, and do not depend on its tolerances. The 1-norm SVM was proposed for
+    feature selection in [2]_.
 
     References
     ----------
-    .. [1] G. Fung and O. Mangasarian, *A Feature Selection Newton Method for Support Vector
+    .. [1] Q. Huangfu and J. Hall, *Parallelizing the Dual Revised Simplex Method*, Mathematical
+           Programming Computation, 2018.
+    .. [2] G. Fung and O. Mangasarian, *A Feature Selection Newton Method for Support Vector
            Machine Classification*, Computational Optimization and Applications, 2004.
-    .. [2] S. Mehrotra, *On the Implementation of a Primal-Dual Interior Point Method*, SIAM
-           Journal on Optimization, 1992.
 
     Examples
     --------
-    The first feature has the larger range, so that a smaller weight does:
+    The first feature has the larger range, so that a smaller weight suffices:
 
     >>> import numpy as np
     >>> from certifeature.sparsify import lpsvm
@@ -135,12 +123,13 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
     fewer = min(n_positive, len(signs) - n_positive)
     # All rows of the smaller class at their limit, and the other class in balance with them.
     balanced = fewer / np.where(signs > 0, n_positive, len(signs) - n_positive)
-    exponent = 0
-    if X.count_nonzero() if sparse.issparse(X) else X.any():
-        X, exponent = normalised(X)
-    largest = float(np.abs(X.T @ (signs * balanced)).max(initial=0.0))
+    # The intercept makes up for the shift, and a power of two for the scale.
+    centred, exponent = near_origin(X), 0
+    if centred.count_nonzero() if sparse.issparse(X) else centred.any():
+        centred, exponent = normalised(centred)
+    price = float(np.abs(centred.T @ (signs * balanced)).max(initial=0.0))
     with np.errstate(over="ignore"):
-        reach = float(np.ldexp(C * largest, exponent))
+        reach = float(np.ldexp(C * price, exponent))
     if reach <= 1:
         # The balanced multipliers are feasible, and no better than no weights at all.
         intercept = float(np.sign(2 * n_positive - len(signs)))
@@ -151,31 +140,32 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
             f"precision cannot see them; at most {_LARGEST_REACH:.0e} is possible. Scale X first, "
             "for instance with sklearn.preprocessing.MaxAbsScaler, or lower C."
         )
-    with one_thread():
-        coef, lower, n_steps = _solve(X, signs, largest, reach)
-    scores = X @ coef
-    intercept = _best_intercept(scores, signs)
-    slack = np.maximum(0.0, 1 - signs * (scores + intercept))
-    coef = np.ldexp(coef, -exponent)
-    solution = LPSVMSolution(
-        coef,
-        intercept,
-        float(np.abs(coef).sum() + C * slack.sum()),
-        float(np.ldexp(lower / largest, -exponent)),
-        n_steps,
-    )
-    _warn_of_gap(solution)
+    scales = _column_scales(centred)
+    # Columns with prices above the limit get no weight, whatever the multipliers of the rows.
+    prices = np.minimum(price * scales, 2 * reach * len(signs))
+    program = _Program(scaled_columns(centred, scales), signs, prices, reach)
+    weights, multipliers, n_iterations, message = program.solve(balanced)
+    coef, intercept, objective = _primal(X, signs, C, np.ldexp(weights * scales, -exponent))
+    lower = program.lower_bound(multipliers, np.ldexp(objective * price, exponent))
+    lower = float(np.ldexp(lower / price, -exponent))
+    solution = LPSVMSolution(coef, intercept, objective, lower, n_iterations)
+    if solution.gap > 2 * _GAP:
+        warn(
+            f"the 1-norm SVM has not converged: its objective may lie {solution.gap:.1e} of itself "
+            f"above the optimum. HiGHS says: {message} Scale X, for instance with "
+            "sklearn.preprocessing.StandardScaler or MaxAbsScaler, or lower C.",
+            ConvergenceWarning,
+        )
     return solution
 
 
 def _checked(X: Any, signs: Any, C: Any) -> tuple[Any, FloatArray]:
     as_positive("C, the price of slack,", C)
-    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = finite_rows(X)
     signs = np.asarray(signs, dtype=np.float64)
-    if X.ndim != 2 or signs.shape != X.shape[:1]:
+    if signs.shape != X.shape[:1]:
         raise ValueError(
-            f"X must have two dimensions and signs a value for each row; got shapes {X.shape} "
-            f"and {signs.shape}."
+            f"signs must have a value for each row of X; got shapes {signs.shape} and {X.shape}."
         )
     if not np.isin(signs, (-1.0, 1.0)).all():
         raise ValueError("signs must be -1 and +1; encode two classes as these.")
@@ -184,88 +174,31 @@ def _checked(X: Any, signs: Any, C: Any) -> tuple[Any, FloatArray]:
     return X, signs
 
 
-def _warn_of_gap(solution: LPSVMSolution) -> None:
-    if solution.gap > 2 * _GAP:
-        warn(
-            f"the 1-norm SVM has not converged in {_MAX_ROUNDS} rounds: its objective may lie "
-            f"{solution.gap:.1e} of itself above the optimum. Scale X, for instance with "
-            "sklearn.preprocessing.StandardScaler or MaxAbsScaler, or lower C.",
-            ConvergenceWarning,
-        )
-
-
-def _solve(
-    X: Any, signs: FloatArray, largest: float, reach: float
-) -> tuple[FloatArray, float, int]:
-    """Return weights, a lower bound times ``largest``, and the number of Newton steps."""
-    rows = ScaledRows.of(X, signs)
-    thresholds = np.where(np.isinf(rows.column_norms), np.inf, largest / rows.column_norms)
-    tops = reach / rows.row_scales
-    u, n_steps, damping = np.zeros(len(signs)), 0, _FIRST_DAMPING
-    multipliers = Multipliers(np.zeros(X.shape[1]), 0.0, u)
-    if X.shape[1] <= min(X.shape[0], _MAX_INTERIOR):
-        u, multipliers, error, n_steps = interior_point(rows, thresholds, tops)
-        damping = min(damping, error * _DAMPING_OF_ERROR)
-    epsilon, tolerance, upper, lower = 1.0, damping, np.inf, 0.0
-    for _ in range(_MAX_ROUNDS):
-        centre, shift = u, multipliers
-        u, multipliers, steps = minimise_penalty(
-            rows, thresholds, tops, centre, shift, epsilon, damping, max(tolerance, 1e-9)
-        )
-        n_steps += steps
-        value, weights = _primal(rows, signs, thresholds, reach, multipliers.weights)
-        # Of values as good as equal the last counts, whose weights have settled.
-        if value <= upper * (1 + _GAP / 4):
-            upper, best = value, weights
-        lower = max(lower, _dual(rows, signs, thresholds, tops, u))
-        if upper - lower <= _GAP * upper:
-            break
-        violation = epsilon * multipliers.distance(shift) / (1 + np.linalg.norm(u))
-        residual = damping * np.linalg.norm(u - centre) / np.linalg.norm(rows.row_scales) / epsilon
-        if violation > 2 * residual:
-            epsilon /= _EPSILON_STEP
-        elif residual > 2 * violation:
-            epsilon *= _EPSILON_STEP
-        damping = max(damping * _FADING, _LAST_DAMPING)
-        tolerance /= 10
-    weights = _at_vertex(rows, signs, thresholds, reach, best)
-    value, weights = _primal(rows, signs, thresholds, reach, weights)
-    # Rounding on the way may have cost more than the gap allows.
-    if value > max(upper, lower / (1 - _GAP)):
-        weights = best
-    return weights / rows.column_norms, lower, n_steps
-
-
-def _at_vertex(
-    rows: ScaledRows, signs: FloatArray, thresholds: FloatArray, reach: float, weights: FloatArray
-) -> FloatArray:
-    """Return weights as good as these, on independent columns."""
-    used = np.flatnonzero(weights)
-    block = rows.block(used)
-    intercept = _best_intercept(rows.times(weights) / rows.sides, signs)
-    intercept -= float(block.means[:-1] @ weights[used])
-    point = np.append(weights[used], intercept * np.linalg.norm(rows.sides))
-    vertex = np.zeros(len(weights))
-    vertex[used] = to_vertex(block.values, thresholds[used], reach, rows.row_scales, point)[:-1]
-    return vertex
+def _column_scales(X: Any) -> FloatArray:
+    """Return powers of two that bring the largest magnitude of each column close to 1."""
+    largest = abs(X).max(axis=0)
+    largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
+    return np.ldexp(1.0, np.minimum(-np.frexp(largest)[1], 900))
 
 
 def _primal(
-    rows: ScaledRows, signs: FloatArray, thresholds: FloatArray, reach: float, weights: FloatArray
-) -> tuple[float, FloatArray]:
-    """Return the value of weights, and the weights, with margins short by rounding mended."""
-    used = np.flatnonzero(weights)
-    scores = rows.times(weights) / rows.sides
-    margins = signs * (scores + _best_intercept(scores, signs))
+    X: Any, signs: FloatArray, C: float, coef: FloatArray
+) -> tuple[FloatArray, float, float]:
+    """Return weights, with margins short by rounding mended, their intercept and their value."""
+
+    def attained(stretch: float) -> tuple[float, FloatArray, float, FloatArray]:
+        stretched = stretch * coef
+        scores = X @ stretched
+        intercept = _best_intercept(scores, signs)
+        margins = signs * (scores + intercept)
+        value = np.abs(stretched).sum() + C * np.maximum(0.0, 1 - margins).sum()
+        return float(value), stretched, intercept, margins
+
+    found = attained(1.0)
     # What is missing to a margin of 1 is expensive where C is large.
-    near = margins[np.abs(margins - 1) < 1e-4]
-    costs = thresholds[used] @ np.abs(weights[used])
-
-    def value(stretch: float) -> float:
-        return float(costs * stretch + reach * np.maximum(0.0, 1 - stretch * margins).sum())
-
-    stretch = min((1.0, float(1 / near.min(initial=1.0))), key=value)
-    return value(stretch), stretch * weights
+    near = found[3][np.abs(found[3] - 1) < 1e-4]
+    value, coef, intercept, _ = min(found, attained(1 / near.min(initial=1.0)), key=itemgetter(0))
+    return coef, intercept, value
 
 
 def _best_intercept(scores: FloatArray, signs: FloatArray) -> float:
@@ -275,15 +208,115 @@ def _best_intercept(scores: FloatArray, signs: FloatArray) -> float:
     return float(kinks[n_positive - 1] / 2 + kinks[n_positive] / 2)
 
 
-def _dual(
-    rows: ScaledRows, signs: FloatArray, thresholds: FloatArray, tops: FloatArray, u: FloatArray
-) -> float:
-    """Return the value of a feasible point of the dual close to u."""
-    feasible = np.clip(u, 0.0, tops) * rows.row_scales
-    positive, negative = feasible[signs > 0].sum(), feasible[signs < 0].sum()
-    least = min(positive, negative)
-    if least == 0:
-        return 0.0
-    feasible *= np.where(signs > 0, least / positive, least / negative)
-    products = np.abs(rows.transposed_times(feasible / rows.row_scales))
-    return float(feasible.sum() / max(1.0, (products / thresholds).max()))
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """Minimise prices·|w| + reach·Σ max(0, 1 − yᵢ(xᵢ·w + b)), with columns of similar size."""
+
+    X: Any
+    signs: FloatArray
+    prices: FloatArray
+    reach: float
+
+    def solve(self, start: FloatArray) -> tuple[FloatArray, FloatArray, int, str]:
+        """Return w, the multipliers of the rows, the number of iterations and a message.
+
+        Of many dense columns, those enter that violate the dual constraints most, first at the
+        given multipliers and then at the solution with the columns so far, until none does.
+        """
+        n_rows, n_features = self.X.shape
+        size, n_iterations = _COLUMNS_PER_ROW * n_rows, 0
+        if sparse.issparse(self.X) or n_features <= size:
+            return self._solve_at_once()
+        entered, multipliers, limit = np.zeros(n_features, dtype=bool), start, 0.0
+        while True:
+            ratios = np.where(entered, 0.0, self._products(multipliers))
+            worst = np.argsort(-ratios, kind="stable")[:size]
+            worst = worst[ratios[worst] > limit]
+            if not worst.size:
+                break
+            entered[worst], limit = True, 1 + _VIOLATION
+            part = replace(self, X=self.X[:, entered], prices=self.prices[entered])
+            found, multipliers, n_steps, message = part._solve_at_once()
+            n_iterations += n_steps
+        weights = np.zeros(n_features)
+        weights[entered] = found
+        return weights, multipliers, n_iterations, message
+
+    def _products(self, multipliers: FloatArray) -> FloatArray:
+        """Return |XᵀDu| relative to the prices, which are its limits."""
+        return np.asarray(np.abs(self.X.T @ (self.signs * multipliers)) / self.prices)
+
+    def _solve_at_once(self) -> tuple[FloatArray, FloatArray, int, str]:
+        """Solve with all columns; what the solver does not find is zero."""
+        n_rows, n_features = self.X.shape
+        rows = sparse.diags_array(self.signs) @ sparse.csc_array(self.X)
+        # w is the difference of two non-negative parts.
+        parts, prices = sparse.hstack([rows, -rows], format="csc"), np.tile(self.prices, 2)
+        primal = n_features >= n_rows
+        if primal:
+            matrix = [parts, self.signs[:, None], sparse.eye_array(n_rows)]
+            bounds = np.tile([0.0, np.inf], (2 * n_features + 1 + n_rows, 1))
+            bounds[2 * n_features, 0] = -np.inf
+            problem = {
+                "c": np.concatenate([prices, [0.0], np.full(n_rows, self.reach)]),
+                "A_ub": -sparse.hstack(matrix, format="csc"),
+                "b_ub": -np.ones(n_rows),
+                "bounds": bounds,
+            }
+        else:
+            problem = {
+                "c": -np.ones(n_rows),
+                "A_ub": parts.T.tocsc(),
+                "b_ub": prices,
+                "A_eq": self.signs[None],
+                "b_eq": [0.0],
+                "bounds": (0.0, self.reach),
+            }
+        n_iterations = 0
+        for method in _METHODS[:: -1 if sparse.issparse(self.X) else 1]:
+            result = linprog(**problem, method=method, options=_OPTIONS)
+            n_iterations += int(result.nit)
+            if result.success:
+                break
+        if result.x is None:
+            return np.zeros(n_features), np.zeros(n_rows), n_iterations, result.message
+        found, duals = result.x, -result.ineqlin.marginals
+        both, multipliers = (found[: 2 * n_features], duals) if primal else (duals, found)
+        weights = both[:n_features] - both[n_features:]
+        weights[np.abs(weights) <= _ROUNDING * np.abs(weights).max()] = 0.0
+        return weights, multipliers, n_iterations, result.message
+
+    def lower_bound(self, multipliers: FloatArray, upper: float) -> float:
+        """Return the value of a feasible point of the dual close to the multipliers."""
+        lower = self._feasible_value(multipliers)
+        if lower < (1 - _GAP) * upper:
+            lower = max(lower, self._feasible_value(self._refined(multipliers)))
+        return lower
+
+    def _feasible_value(self, multipliers: FloatArray) -> float:
+        feasible = np.clip(multipliers, 0.0, self.reach)
+        positive, negative = feasible[self.signs > 0].sum(), feasible[self.signs < 0].sum()
+        least = min(positive, negative)
+        if least == 0:
+            return 0.0
+        feasible *= np.where(self.signs > 0, least / positive, least / negative)
+        return float(feasible.sum() / max(1.0, self._products(feasible).max()))
+
+    def _refined(self, multipliers: FloatArray) -> FloatArray:
+        """Return multipliers that meet the active constraints of the dual, rounding included.
+
+        Where slack is far more expensive than weights, the rounding of large multipliers violates
+        these constraints, and the remedy for that would cost a share of the whole value.
+        """
+        multipliers = np.clip(multipliers, 0.0, self.reach)
+        products = self.X.T @ (self.signs * multipliers)
+        active = np.flatnonzero(np.abs(products) > self.prices * (1 - 1e-5))
+        free = np.flatnonzero((multipliers > 0) & (multipliers < self.reach))
+        block = self.X[free][:, active]
+        block = block.toarray() if sparse.issparse(block) else block
+        rounding = 4 * np.finfo(np.float64).eps * (abs(self.X[:, active]).T @ multipliers)
+        goal = np.sign(products[active]) * (self.prices[active] - rounding)
+        missing = np.append(goal - products[active], -(self.signs @ multipliers))
+        system = np.vstack([block.T, np.ones(len(free))]) * self.signs[free]
+        multipliers[free] += np.linalg.lstsq(system, missing)[0]
+        return multipliers

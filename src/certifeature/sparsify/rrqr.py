@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,22 +19,20 @@ __all__ = ["rrqr"]
 FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
-# Downdated norms lose digits as they shrink; below this share of their start they are made anew.
+# Downdated distances lose digits as they shrink. Below this share of where downdating began they
+# are computed again.
 _TRUSTED_SHARE = float(np.sqrt(_EPS))
-# What rounding leaves open: of a squared distance, relative to where downdating began; of a
-# distance that was made anew, relative to the norm of the column.
-_DOWNDATING = 1e-13
-_PROJECTING = 1e-15
+# Rounding errors: of a squared distance relative to where downdating began, and of a distance that
+# was computed again relative to the norm of the column.
+_DOWNDATING, _PROJECTING = 1e-13, 1e-15
 _BLOCK = 1024
 
 
 def rrqr(X: Any, n_select: int, *, tolerance: float = 0.0) -> ColumnChoice:
-    """Choose columns of X by pivoted QR: always the one farthest from the span of those before.
+    """Choose columns of X by pivoted QR: each is the farthest from the span of those before.
 
-    Columns that are equally far but for rounding tie, and the lower index wins.
-
-    Beyond the rank nothing is far from the span any more; the chosen columns are then left out and
-    the factorisation starts again on the others.
+    Beyond the rank all columns lie in the span; the chosen columns are then left out and the
+    factorisation starts again on the others.
 
     Parameters
     ----------
@@ -43,14 +41,21 @@ def rrqr(X: Any, n_select: int, *, tolerance: float = 0.0) -> ColumnChoice:
     n_select : int
         Number of columns to choose, at most ``n_features``.
     tolerance : float, default=0.0
-        What X itself is uncertain by: distances that differ by no more than this share of the norm
-        of the longest column tie, too.
+        Uncertainty of X itself: distances that differ by no more than this share of the norm of the
+        longest column tie, too.
 
     Returns
     -------
     ColumnChoice
         Columns in the order of their choice, all with scale 1. A smaller ``n_select`` gives the
         beginning of a larger one.
+
+    Notes
+    -----
+    The pivots are those of ``scipy.linalg.qr(X, pivoting=True)``, except that columns tie which are
+    equally far up to rounding, and the lower index wins: copies of a column, or rows in another
+    order, do not change the choice. This implementation also stops after ``n_select`` pivots and
+    keeps sparse data sparse.
 
     Examples
     --------
@@ -72,50 +77,45 @@ def rrqr(X: Any, n_select: int, *, tolerance: float = 0.0) -> ColumnChoice:
     blur = tolerance * np.sqrt(squared_norms.max())
     chosen: list[int] = []
     with phase("pivots", n_select) as advance:
-        while len(chosen) < n_select:
-            limit = n_select - len(chosen)
-            pivots = _pivots(X, squared_norms, limit, blur, advance)
-            if not pivots:
-                # Only columns of zeros are left.
-                pivots = np.setdiff1d(np.arange(n_features), chosen)[:limit].tolist()
-            chosen += pivots
-            squared_norms[pivots] = 0.0
-    return ColumnChoice(np.array(chosen, dtype=np.intp), np.ones(n_select))
+        while len(chosen) < n_select and squared_norms.any():
+            for pivot in _pivots(X, squared_norms, blur, n_select - len(chosen)):
+                chosen.append(pivot)
+                advance()
+            squared_norms[chosen] = 0.0
+    # Only columns of zeros are left.
+    rest = np.setdiff1d(np.arange(n_features), chosen)[: n_select - len(chosen)]
+    return ColumnChoice(np.append(chosen, rest).astype(np.intp), np.ones(n_select))
 
 
-def _pivots(
-    X: Any, squared_norms: FloatArray, limit: int, blur: float, advance: Callable[[], None]
-) -> list[int]:
-    """Return pivot columns until the rank, or the limit, is reached; zero norm bars a column."""
+def _pivots(X: Any, squared_norms: FloatArray, blur: float, limit: int) -> Iterator[int]:
+    """Yield pivots until the rank or the limit is reached; columns of norm zero are left out."""
     floor = (4 * max(X.shape) * _EPS) ** 2 * squared_norms.max()
-    free = squared_norms > 0
     residuals = squared_norms.copy()
-    rounding = _DOWNDATING * residuals + 2 * blur * np.sqrt(residuals)
-    trusted = _TRUSTED_SHARE * residuals.max()
+    rounding, trusted = _rounding(residuals, blur), _TRUSTED_SHARE * residuals.max()
+    free = squared_norms > 0
     directions = np.empty((X.shape[0], min(limit, *X.shape)))
-    pivots: list[int] = []
     for step in range(directions.shape[1]):
         done = directions[:, :step]
         if residuals.max() <= trusted:
             residuals = _residuals(X, done, np.flatnonzero(free))
-            errors = np.maximum(_PROJECTING * np.sqrt(squared_norms), blur)
-            rounding = _DOWNDATING * residuals + 2 * errors * np.sqrt(residuals)
+            rounding = _rounding(residuals, np.maximum(_PROJECTING * np.sqrt(squared_norms), blur))
             trusted = _TRUSTED_SHARE * residuals.max()
         if residuals.max() <= floor:
-            break
-        # Of the columns that may be the farthest, for all that rounding leaves open, the first.
+            return
+        # The first of the columns that may be the farthest, given the rounding errors.
         farthest = residuals + rounding >= (residuals - rounding).max()
         pivot = int(np.argmax(farthest & (residuals > floor)))
-        direction = _column(X, pivot)
-        for _ in range(2):
-            direction -= done @ (done.T @ direction)
+        direction = _projected(_dense(X[:, [pivot]]), done)[:, 0]
         direction /= np.linalg.norm(direction)
         directions[:, step] = direction
         residuals = np.maximum(residuals - (X.T @ direction) ** 2, 0.0)
         residuals[pivot], free[pivot] = 0.0, False
-        pivots.append(pivot)
-        advance()
-    return pivots
+        yield pivot
+
+
+def _rounding(residuals: FloatArray, errors: Any) -> FloatArray:
+    """Return the errors of squared distances that begin here."""
+    return np.asarray(_DOWNDATING * residuals + 2 * errors * np.sqrt(residuals))
 
 
 def _residuals(X: Any, directions: FloatArray, columns: NDArray[np.intp]) -> FloatArray:
@@ -123,18 +123,16 @@ def _residuals(X: Any, directions: FloatArray, columns: NDArray[np.intp]) -> Flo
     residuals = np.zeros(X.shape[1])
     for start in range(0, len(columns), _BLOCK):
         block = columns[start : start + _BLOCK]
-        values = X[:, block]
-        values = values.toarray() if sparse.issparse(values) else values
-        for _ in range(2):
-            values = values - directions @ (directions.T @ values)
-        residuals[block] = np.einsum("ij,ij->j", values, values)
+        residuals[block] = (_projected(_dense(X[:, block]), directions) ** 2).sum(axis=0)
     return residuals
 
 
-def _column(X: Any, index: int) -> FloatArray:
-    if not sparse.issparse(X):
-        return np.array(X[:, index])
-    column = np.zeros(X.shape[0])
-    span = slice(X.indptr[index], X.indptr[index + 1])
-    column[X.indices[span]] = X.data[span]
-    return column
+def _projected(values: FloatArray, directions: FloatArray) -> FloatArray:
+    """Return columns less their projections on the directions, twice for the sake of rounding."""
+    for _ in range(2):
+        values = values - directions @ (directions.T @ values)
+    return values
+
+
+def _dense(columns: Any) -> FloatArray:
+    return np.asarray(columns.toarray() if sparse.issparse(columns) else columns)

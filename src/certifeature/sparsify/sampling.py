@@ -121,7 +121,7 @@ def uniform(
     --------
     >>> from certifeature.sparsify import uniform
     >>> sample = uniform(100, 4, random_state=0)
-    >>> len(set(sample.indices.tolist())), sample.weights.tolist()
+    >>> len(set(sample.indices.tolist())), sample.scales.tolist()
     (4, [5.0, 5.0, 5.0, 5.0])
     """
     n_select = as_count("n_select", n_select)

@@ -68,13 +68,13 @@ def _draw_selector(rng, case, n_features):
     supervised = bool(rng.random() < 0.6)
     options = {
         "supervised": supervised,
-        "guarantee": "full" if supervised and rng.random() < 0.2 else "support",
         "estimator": draw_svm(rng, case.y, wild=True) if rng.random() < 0.6 else None,
         "rescale": ["common", "each", False][rng.integers(3)],
         "epsilon": float(rng.uniform(0.05, 0.95)),
         "random_state": int(rng.integers(1000)),
     }
     if kind is BSSSelector and supervised:
+        options["guarantee"] = "full" if rng.random() < 0.2 else "support"
         options["order"] = library.ORDERS[rng.integers(len(library.ORDERS))]
         if options["order"] != "cover" and rng.random() < 0.5:
             options["trust"] = float(rng.choice([0, 0.5, 1]))

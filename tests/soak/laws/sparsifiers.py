@@ -18,7 +18,7 @@ def bss_keeps_its_bounds(rng):
     priority = _draw_priority(rng, V)
     sample = bss(V, n_select, priority=priority)
     _check(sample, n_features, n_select)
-    chosen = V[sample.indices] * sample.weights[:, None]
+    chosen = V[sample.indices] * sample.scales[:, None]
     eigenvalues = np.linalg.eigvalsh(chosen.T @ chosen)
     ratio = np.sqrt(n_components / n_select)
     if eigenvalues[0] < (1 - ratio) ** 2 * (1 - _ROUNDING) - _ROUNDING:
@@ -30,8 +30,8 @@ def bss_keeps_its_bounds(rng):
         picks, weights = direct_bss(V, n_select, priority)
         if not np.array_equal(picks, sample.indices):
             raise Violation(f"picks {sample.indices.tolist()}, directly {picks.tolist()}")
-        if not np.allclose(weights, sample.weights, rtol=1e-6, atol=0):
-            raise Violation(f"scales differ by {np.abs(weights / sample.weights - 1).max()}")
+        if not np.allclose(weights, sample.scales, rtol=1e-6, atol=0):
+            raise Violation(f"scales differ by {np.abs(weights / sample.scales - 1).max()}")
 
 
 def bss_keeps_its_bounds_with_shares(rng):
@@ -44,7 +44,7 @@ def bss_keeps_its_bounds_with_shares(rng):
     priority = _draw_priority(rng, V)
     sample = bss(V, n_select, coverage=shares, priority=priority)
     _check(sample, n_features, n_select)
-    chosen = V[sample.indices] * sample.weights[:, None]
+    chosen = V[sample.indices] * sample.scales[:, None]
     roots = np.sqrt(shares)
     matrix = roots[:, None] * (chosen.T @ chosen) * roots + np.diag(1 - shares)
     low, high = np.linalg.eigvalsh(matrix)[[0, -1]]
@@ -67,7 +67,7 @@ def draws_add_up(rng):
     sample = leverage_sample(V, n_select, random_state=seed, replace=replace)
     _check(sample, len(V), n_select if replace else len(V))
     chances = n_select * np.sum(V[sample.indices] ** 2, axis=1) / V.shape[1]
-    counts = sample.weights**2 * (chances if replace else np.minimum(1.0, chances))
+    counts = sample.scales**2 * (chances if replace else np.minimum(1.0, chances))
     if not np.allclose(counts, np.rint(counts), rtol=1e-6, atol=1e-9):
         raise Violation(f"scales stand for {counts} draws")
     expected = n_select if replace else len(sample.indices)
@@ -78,8 +78,8 @@ def draws_add_up(rng):
     _check(sample, len(V), n_uniform)
     if len(sample.indices) != n_uniform:
         raise Violation(f"{len(sample.indices)} columns for {n_uniform}")
-    if not np.allclose(sample.weights, np.sqrt(len(V) / n_uniform)):
-        raise Violation(f"scales {sample.weights}")
+    if not np.allclose(sample.scales, np.sqrt(len(V) / n_uniform)):
+        raise Violation(f"scales {sample.scales}")
 
 
 def pivots_are_farthest(rng):
@@ -157,7 +157,7 @@ def _check(sample, n_features, n_select):
         raise Violation(f"{indices.tolist()} are not at most {n_select} distinct features")
     if indices.min() < 0 or indices.max() >= n_features:
         raise Violation(f"{indices.tolist()} are not among {n_features} features")
-    if sample.weights.shape != indices.shape:
-        raise Violation(f"{sample.weights.shape} scales for {indices.shape} features")
-    if not np.isfinite(sample.weights).all() or (sample.weights <= 0).any():
-        raise Violation(f"scales {sample.weights}")
+    if sample.scales.shape != indices.shape:
+        raise Violation(f"{sample.scales.shape} scales for {indices.shape} features")
+    if not np.isfinite(sample.scales).all() or (sample.scales <= 0).any():
+        raise Violation(f"scales {sample.scales}")

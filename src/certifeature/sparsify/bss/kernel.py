@@ -106,7 +106,7 @@ def bss(
     >>> rng = np.random.default_rng(0)
     >>> V, _ = np.linalg.qr(rng.standard_normal((500, 10)))
     >>> sample = bss(V, 40)
-    >>> chosen = V[sample.indices] * sample.weights[:, None]
+    >>> chosen = V[sample.indices] * sample.scales[:, None]
     >>> eigenvalues = np.linalg.eigvalsh(chosen.T @ chosen)
     >>> bool(0.25 <= eigenvalues.min() and eigenvalues.max() <= 2.25)
     True
