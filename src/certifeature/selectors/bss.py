@@ -15,6 +15,7 @@ from certifeature.basis import Basis
 from certifeature.basis.basis import row_blocks, squared_norms
 from certifeature.certificate import APriori
 from certifeature.certificate.promise import (
+    RidgeCut,
     bss_promise,
     effective_dimension,
     ridge_cut,
@@ -319,15 +320,51 @@ class BSSStrategy(Strategy):
         if n_picks == 0:
             return Picks(ColumnChoice(kept, np.ones(size), None, reasons), basis)
         if mu is None:
-            picked, covered, promise = self._flat(basis, kept, n_picks, ranking)
+            covered, cut = self.covered(basis, kept, n_picks), None
+            directions, coverage = covered, None
         else:
-            picked, covered, promise = self._soft(basis, mu, kept, n_picks, ranking)
-        sample = _together(kept, reasons, picked)
-        return Picks(
-            sample if self.for_proof else self._filled_up(sample, ranking, size), covered, promise
-        )
+            covered, cut = basis, ridge_cut(basis.spectrum, mu, n_picks)
+            n_covered, directions = max(_FEW_DIRECTIONS, n_picks), basis
+            if n_covered < basis.n_components:
+                directions = basis.truncated(n_covered)
+            coverage = cut.shares[: directions.n_components]
+        priority = self._priority(ranking.scores, directions, basis, coverage)
+        if not isinstance(priority, str):
+            priority = self._limited(priority, n_picks)
+        # BSS makes two picks at least; the first alone can match one direction exactly.
+        n_made = n_picks if cut else max(2, n_picks)
+        picked = bss(directions.vectors, n_made, coverage=coverage, priority=priority, chosen=kept)
+        promise = None
+        if cut is not None:
+            assert mu is not None
+            promise = _ridge_bound(basis, directions, cut, mu, picked, n_picks)
+        elif n_picks == 1:
+            best = picked.indices[:1]
+            picked = ColumnChoice(best, 1 / np.abs(covered.vectors[best][:, 0]))
+        elif covered.exact:
+            promise = bss_promise(covered.n_components, n_picks)
+            if len(kept) or not self.for_proof:
+                # The other features have scale 1, and add at most the identity.
+                promise = replace(promise, lambda_max=promise.lambda_max + 1)
+        columns = _together(kept, reasons, picked)
+        if not self.for_proof:
+            columns = self._filled_up(columns, ranking, size)
+        return Picks(columns, covered, promise)
 
-    def _cut(self, priority: FloatArray, n_picks: int) -> FloatArray:
+    def _priority(
+        self, scores: FloatArray, directions: Basis, whole: Basis, coverage: FloatArray | None
+    ) -> Any:
+        """Return the ranking for BSS, given the directions that it is to cover."""
+        if isinstance(self.fill, str) and self.fill == "cover":
+            return "cover"
+        if isinstance(self.fill, str) and self.fill == "leverage":
+            # Leverage within these directions; weak ones count for less.
+            shares = np.ones(directions.n_components) if coverage is None else coverage
+            parts = [block**2 @ shares for _, block in row_blocks(directions.vectors)]
+            scores = np.asarray(np.round(np.concatenate(parts), 12), dtype=np.float64)
+        return with_faint_last(scores, directions, whole)
+
+    def _limited(self, priority: FloatArray, n_picks: int) -> FloatArray:
         """Return the priority, with −∞ for features that rank far below the number of picks."""
         n_looked_at = max(_LEAST_LOOKED_AT, _LOOKED_AT * n_picks)
         if self.for_proof or n_looked_at >= len(priority):
@@ -335,63 +372,6 @@ class BSSStrategy(Strategy):
         # Ties are included, so that the order of the columns has no influence.
         last = np.partition(priority, -n_looked_at)[-n_looked_at]
         return np.where(priority >= last, priority, -np.inf)
-
-    def _fills_by(self, name: str) -> bool:
-        return isinstance(self.fill, str) and self.fill == name
-
-    def _soft(
-        self, basis: Basis, mu: float, kept: IntArray, n_picks: int, ranking: Ranking
-    ) -> tuple[ColumnChoice, Basis, APriori]:
-        """Cover each direction in proportion to its share of the effective dimension."""
-        cut = ridge_cut(basis.spectrum, mu, n_picks)
-        n_covered = max(_FEW_DIRECTIONS, n_picks)
-        head = basis.truncated(n_covered) if n_covered < basis.n_components else basis
-        shares, rest = np.split(cut.shares, [head.n_components])
-        priority: Any = "cover"
-        if not self._fills_by("cover"):
-            scores = ranking.scores
-            if self._fills_by("leverage"):
-                # Ridge leverage: weak directions count for less.
-                parts = [block**2 @ shares for _, block in row_blocks(head.vectors)]
-                scores = np.asarray(np.round(np.concatenate(parts), 12), dtype=np.float64)
-            priority = self._cut(with_faint_last(scores, head, basis), n_picks)
-        picked = bss(head.vectors, n_picks, coverage=shares, priority=priority, chosen=kept)
-        tail = None
-        if basis.residual is not None:
-            tail = basis.residual.tail(mu * cut.stretch, picked.indices, picked.scales)
-        elif len(rest):
-            scaled = basis.vectors[picked.indices][:, head.n_components :] * np.sqrt(rest)
-            scaled *= picked.scales[:, None]
-            energy = float(np.linalg.eigvalsh(scaled @ scaled.T)[-1])
-            tail = float(rest[0]), energy, 0.0, 0.0
-        promise = ridge_promise(float(shares.sum()), n_picks, cut.stretch, tail)
-        if basis.residual is not None:
-            promise = replace(promise, probability=basis.residual.probability)
-        return picked, basis, promise
-
-    def _flat(
-        self, basis: Basis, kept: IntArray, n_picks: int, ranking: Ranking
-    ) -> tuple[ColumnChoice, Basis, APriori | None]:
-        """Cover all directions equally, or as many as the picks can."""
-        covered = self.covered(basis, kept, n_picks)
-        priority: Any = "cover"
-        if not self._fills_by("cover"):
-            # Leverage within the directions to be covered.
-            norms = np.round(squared_norms(covered.vectors), 12)
-            scores = norms if self._fills_by("leverage") else ranking.scores
-            priority = self._cut(with_faint_last(scores, covered, basis), n_picks)
-        if n_picks == 1:
-            # BSS begins with two picks; its first alone can match one direction exactly.
-            best = bss(covered.vectors, 2, priority=priority, chosen=kept).indices[:1]
-            return ColumnChoice(best, 1 / np.abs(covered.vectors[best][:, 0])), covered, None
-        picked = bss(covered.vectors, n_picks, priority=priority, chosen=kept)
-        if not covered.exact:
-            return picked, covered, None
-        promise = bss_promise(covered.n_components, n_picks)
-        if len(kept) or not self.for_proof:
-            # The other features have scale 1, and add at most the identity.
-            promise = replace(promise, lambda_max=promise.lambda_max + 1)
-        return picked, covered, promise
 
     def _filled_up(self, sample: ColumnChoice, ranking: Ranking, size: int) -> ColumnChoice:
         """Return as many features as asked for, with the next ones of the ranking added."""
@@ -404,6 +384,24 @@ class BSSStrategy(Strategy):
             scales=np.concatenate([sample.scales, np.ones(len(more))]),
             reasons=np.concatenate([sample.reasons, np.repeat("next", len(more))]),
         )
+
+
+def _ridge_bound(
+    basis: Basis, head: Basis, cut: RidgeCut, mu: float, picked: ColumnChoice, n_picks: int
+) -> APriori:
+    """Return the a priori bound for a model with μ > 0, counting the directions BSS left out."""
+    shares, rest = np.split(cut.shares, [head.n_components])
+    tail, probability = None, 1.0
+    if basis.residual is not None:
+        tail = basis.residual.tail(mu * cut.stretch, picked.indices, picked.scales)
+        probability = basis.residual.probability
+    elif len(rest):
+        scaled = basis.vectors[picked.indices][:, head.n_components :] * np.sqrt(rest)
+        scaled *= picked.scales[:, None]
+        energy = float(np.linalg.eigvalsh(scaled @ scaled.T)[-1])
+        tail = float(rest[0]), energy, 0.0, 0.0
+    promise = ridge_promise(float(shares.sum()), n_picks, cut.stretch, tail)
+    return replace(promise, probability=probability)
 
 
 def _together(kept: IntArray, reasons: NDArray[np.str_], picked: ColumnChoice) -> ColumnChoice:
