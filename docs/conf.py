@@ -39,8 +39,8 @@ numpydoc_show_class_members = False
 numpydoc_validation_checks = {"GL06", "GL07", "PR01", "PR02", "PR03", "RT03", "YD01"}
 # Results of functions: their docstrings list attributes, not parameters.
 numpydoc_validation_exclude = {
-    r"\.(Basis|BasisFacts|Sample|Ball|Certificate|APriori|Realised|Regularised"
-    r"|Measured|NewData|Difference|Method|Selection|Steps|Dataset|LPSVMSolution|Cascade|Comparison|Contender|Report"
+    r"\.(Basis|BasisFacts|ColumnChoice|Ball|Enclosure|Certificate|APriori|Realised|Regularised"
+    r"|Measured|NewData|Difference|Method|FitResult|Steps|Dataset|LPSVMSolution|Cascade|Comparison|Contender|Report"
     r"|Feature)$"
 }
 

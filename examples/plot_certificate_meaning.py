@@ -2,17 +2,17 @@
 What the certificate means
 ==========================
 
-A linear model is trained by making one number as small as possible, its *training objective*: the
-errors on the training rows, plus a price for large weights. Take features away, and that number
-grows. **By how many times at most?** A certificate answers three times:
+Training a linear model minimises its *training objective*: the errors on the training rows, plus a
+penalty on large weights. With fewer features, its minimum grows. The *growth* is the ratio of the
+objective with the chosen features to that with all. A certificate has three upper bounds on it:
 
-- **promised**: what the method guarantees before a single feature is chosen;
-- **measured**: what is proven of the very features that were chosen;
-- **realised**: what happened, found by training both models.
+- **promised**: the guarantee of the method, before any feature is chosen;
+- **measured**: the bound for the features that were actually chosen;
+- **realised**: the ratio for the two trained models.
 
-Each is at most the one before it. None of them is about new data: that is a question for
-cross-validation. Here are 120 docstrings; a support vector machine (SVM) tells from their words
-which of two packages they belong to.
+Each is at most the one before it. None of them is about new data, for which cross-validation
+estimates the error. In this example a support vector machine (SVM) classifies 120 docstrings of two
+packages by their words.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -30,11 +30,10 @@ sizes = [25, 50, 100, 200, 400]
 layers = ["promised", "measured", "realised"]
 
 # %%
-# The three numbers for growing numbers of words, and for two values of C, which says how much an
-# error on a training row costs. A small C makes a soft model, which is content with the main traits
-# of the data, and few words can keep those. A large C makes a model that feels nearly every detail.
-# (Both axes have logarithmic scales. ``order="cover"`` and ``rescale="each"`` choose for the best
-# proof.)
+# The three bounds for several numbers of words and two values of C, the cost of errors on training
+# rows. With a small C the model depends on few directions of the data, and few words preserve them.
+# With a large C it depends on nearly all directions. (Both axes are logarithmic. ``order="cover"``
+# and ``rescale="each"`` give the tightest bounds.)
 
 certificates = {}
 for C in (0.1, 1.0):
@@ -66,14 +65,14 @@ for ax, C in zip(axes, (0.1, 1.0), strict=True):
     ax.set_yticks(ticks, map(str, ticks))
     ax.minorticks_off()
     ax.set(title=f"C = {C:g}", xlabel=f"words chosen, of {X.shape[1]:,}")
-axes[0].set_ylabel("objective grows … times")
+axes[0].set_ylabel("growth of the objective")
 axes[1].legend()
 plt.show()
 
 # %%
-# One choice: 200 words, at C = 1. The promise holds for any data of this kind. The measured bound
-# knows which words were chosen, and is closer. What happened is below both, and could not have been
-# above.
+# One choice: 200 words at C = 1. The promise holds for any data of this kind. The measured bound
+# depends on the chosen words and is tighter. The realised growth is below both, as the theorems
+# say.
 
 values = growths(certificates[1.0, 200])
 fig, ax = plt.subplots(layout="constrained")
@@ -81,12 +80,12 @@ bars = ax.bar(["all words", *layers], [1, *values], color=["0.6", "C0", "C1", "C
 ax.bar_label(bars, ["1", *(f"{rounded_up(value):g}" for value in values)], padding=4, fontsize=18)
 ax.axhline(1.0, color="black", linestyle=":", linewidth=1)
 ax.margins(y=0.12)
-ax.set(ylabel="training objective", title="200 words: at most so many times as much")
+ax.set(ylabel="training objective", title="200 words: upper bounds on the growth")
 plt.show()
 
 # %%
-# How to read a number: at most 1 means that nothing is lost on the training rows; at most 2, that
-# the objective can double at worst; ∞, that nothing is proven, which does *not* mean that the
-# choice is bad. Printed, a certificate says all this in words:
+# A bound of 1 means that nothing is lost on the training rows; 2, that the objective at most
+# doubles; ∞, that nothing is proven, which does *not* mean that the choice is bad. A certificate
+# prints all of this as text:
 
 print(certificates[1.0, 200])

@@ -1,12 +1,12 @@
 """
-Keep features that must stay
-============================
+Always include given features
+=============================
 
-Some features are in whatever the data say: genes that the laboratory measures anyway, a question
-that the law asks for, words that an editor wants to see. Name them in ``fixed_features`` and they
-count among those that are asked for. The selector then chooses the others beside them.
+Some features have to be included: genes of a standard panel, a question that is required by law,
+words that an editor wants to see. Pass them as ``fixed_features``. They count towards the number of
+features, and the selector chooses the others.
 
-Here are 600 docstrings, and six everyday words that have to stay.
+This example has 600 docstrings, and six words that are always included.
 """
 
 import matplotlib.pyplot as plt
@@ -27,11 +27,11 @@ must_stay = ["angle", "integral", "memory", "polynomial", "signal", "string"]
 columns = np.flatnonzero(np.isin(words, must_stay))
 free = BSSSelector(100, estimator=svm).fit(X, y)
 chosen_anyway = np.intersect1d(columns, free.indices_)
-print(f"left alone, BSS would choose {len(chosen_anyway)} of these {len(columns)} words.")
+print(f"Without fixed_features, BSS chooses {len(chosen_anyway)} of these {len(columns)} words.")
 
 # %%
-# The certificate says how many were fixed, and what is proven of all hundred together. ``reasons_``
-# says why each of them is in. With a data frame the names themselves can be given.
+# The certificate reports how many features were fixed, and its bounds are for all hundred together.
+# ``reasons_`` says why each was chosen. With a data frame, pass the names of the columns.
 
 selector = BSSSelector(100, estimator=svm, fixed_features=columns).fit(X, y)
 for reason in ("fixed", "trusted", "cover"):
@@ -41,8 +41,9 @@ print()
 print(certify(X, y, selector, cv=5))
 
 # %%
-# What does it cost to insist? Here more and more of the hundred are fixed, words that were drawn at
-# random, which is about the worst that an editor can do. For the errors, C is tuned by inner folds.
+# What is the cost of always-included features? Here an increasing number of the hundred words is
+# drawn at random and fixed, which is nearly the worst case. For the errors, C is tuned by inner
+# folds.
 
 drawn = np.random.default_rng(1).permutation(X.shape[1])
 numbers = [0, 20, 40, 60, 80, 95]
@@ -57,12 +58,12 @@ for n in numbers:
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(8, 5.6), sharex=True, layout="constrained")
 left.plot(numbers, errors, "o-")
-left.set(title="wrong docstrings (%)", ylim=(0, None))
+left.set(title="test error (%)", ylim=(0, None))
 right.plot(numbers, growths, "o-", color="C2")
-right.set(title="objective: at most … times", ylim=(0, None), xticks=[0, 20, 40, 60, 80, 100])
-fig.supxlabel("of 100 words, so many must stay")
+right.set(title="bound on the growth", ylim=(0, None), xticks=[0, 20, 40, 60, 80, 100])
+fig.supxlabel("number of fixed words, of 100")
 plt.show()
 
 # %%
-# A few do no harm: the others make up for them. Eighty fixed words out of a hundred leave twenty to
-# carry the model, and that shows in the error as well as in the proof.
+# A few fixed words do not matter, since the others compensate for them. Eighty of a hundred leave
+# only twenty informative words, which increases both the error and the bound.

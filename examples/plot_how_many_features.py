@@ -2,12 +2,12 @@
 How many features do I need?
 ============================
 
-``BSSSelectorCV`` finds out by cross-validation, as scikit-learn's ``RFECV`` does for its method. In
-every fold it chooses features of several numbers from the training rows, and counts the errors on
-the rest. It takes the smallest number whose error is within one standard error of the lowest.
+``BSSSelectorCV`` finds the number by cross-validation, as scikit-learn's ``RFECV`` does. In every
+fold it chooses several numbers of features on the training rows, and computes the errors on the
+others. It takes the smallest number whose error is within one standard error of the lowest.
 
-The *one-standard-error rule* says: errors that close cannot be told apart with so few rows, so take
-the simplest model among them. The data are the words of 600 docstrings from two packages.
+This is the *one-standard-error rule*: such errors do not differ significantly, so the simplest
+model is taken. The data are the words of 600 docstrings of two packages.
 """
 
 import matplotlib.pyplot as plt
@@ -26,11 +26,11 @@ X, y = docs.data[rows], docs.target[rows]
 svm = LinearSVC(random_state=0)
 sizes = [5, 10, 20, 50, 100, 200, 400, X.shape[1]]
 search = BSSSelectorCV(BSSSelector(estimator=svm), sizes=sizes, cv=5).fit(X, y)
-print(f"{search.n_features_} of {X.shape[1]} words will do.")
+print(f"{search.n_features_} of {X.shape[1]} words are enough.")
 
 # %%
-# Errors against the number of words. Up to the dashed line an error counts as no worse than the
-# lowest.
+# Errors against the number of words. Errors below the dashed line are within one standard error of
+# the lowest.
 
 results = search.cv_results_
 errors = 100 * (1 - results["mean_test_score"])
@@ -41,21 +41,20 @@ found = sizes.index(search.n_features_)
 
 fig, ax = plt.subplots(layout="constrained")
 ax.fill_between(sizes, errors - deviations, errors + deviations, color="C0", alpha=0.25, lw=0)
-ax.plot(sizes, errors, "o-", label="error ± its standard error")
+ax.plot(sizes, errors, "o-", label="error ± standard error")
 ax.axhline(errors[best] + deviations[best], color="0.4", linestyle="--")
 ax.plot(sizes[found], errors[found], "*", color="C1", markersize=26, label="the number to take")
 ax.set_xscale("log")
 ticks = [*map(str, sizes[:-1]), "all"]
 ax.set_xticks(sizes, ticks)
 ax.xaxis.minorticks_off()
-ax.set(xlabel="words that are kept", ylabel="wrong docstrings (%)", ylim=(0, None))
+ax.set(xlabel="number of words", ylabel="test error (%)", ylim=(0, None))
 ax.legend()
 plt.show()
 
 # %%
-# The search was made at C = 1, the SVM's default. Does the number hold up when C is tuned by inner
-# folds, for the chosen and for all words? All words stay ahead by a point, about as much as chance
-# moves the errors.
+# The search used C = 1, the default of the SVM. With C tuned by inner folds, all words are better
+# than the chosen ones by a point, which is about one standard error.
 
 tuned = GridSearchCV(svm, {"C": [0.1, 1, 10]}, cv=3)
 selector = BSSSelector(search.n_features_, estimator=svm)
@@ -65,9 +64,9 @@ for name, model in {"chosen": make_pipeline(selector, tuned), "all": tuned}.item
     print(f"{name} words, C tuned: error {wrong.mean():.1f} ± {deviation:.1f} %")
 
 # %%
-# The error is one question, the proof another. *Growth* is by how many times the training objective
-# of the SVM can grow when the other words go; the certificate of each choice bounds it. More words
-# make the proof better long after the error has stopped falling.
+# The certificate bounds the *growth*: the ratio of the training objective with the chosen words to
+# that with all words. The bound improves with the number of words long after the error has stopped
+# falling.
 
 growths = [
     BSSSelector(size, estimator=svm).fit(X, y).certificate_.measured_growth for size in sizes[:-1]
@@ -79,9 +78,7 @@ for size, error, growth in zip(sizes, errors, [*growths, 1.0], strict=True):
 fig, ax = plt.subplots(layout="constrained")
 ax.plot(sizes, [*growths, 1.0], "o-", color="C2")
 ax.plot(sizes[found], growths[found], "*", color="C1", markersize=26, label="the number to take")
-ax.set(
-    xscale="log", xlabel="words that are kept", ylabel="objective: at most … times", ylim=(0, None)
-)
+ax.set(xscale="log", xlabel="number of words", ylabel="bound on the growth", ylim=(0, None))
 ax.set_xticks(sizes, ticks)
 ax.xaxis.minorticks_off()
 ax.legend()

@@ -2,10 +2,9 @@
 Logistic and ridge models
 =========================
 
-Certificates are not for support vector machines alone. Give the selector your own model as
-``estimator``: features are then chosen for it, and the proof is about its objective, the number
-that its training makes as small as possible. Here are a classifier with probabilities, and a model
-that predicts numbers.
+Certificates are available for other linear models than support vector machines. Pass your model as
+``estimator``: features are then chosen for it, and the bounds are about its training objective.
+This example has a classifier with probabilities, and a regression model.
 """
 
 import tempfile
@@ -23,8 +22,8 @@ from certifeature import BSSSelector, certify
 from certifeature.datasets import load_docstrings
 
 # %%
-# **Classes.** Does a docstring belong to scikit-learn? Logistic regression gives a probability. It
-# sees 900 docstrings, and 200 of their words are kept.
+# **Classification.** Logistic regression predicts the probability that a docstring belongs to
+# scikit-learn. There are 900 docstrings, and 200 of their words are chosen.
 
 docs = load_docstrings()
 rows = np.random.default_rng(0).choice(len(docs.target), 900, replace=False)
@@ -34,9 +33,9 @@ words = BSSSelector(200, estimator=logistic)
 print(certify(words.fit(X, y)))
 
 # %%
-# Probabilities for docstrings that were left out of training, with all and with the chosen words.
-# In every fold the words are chosen anew. Errors are compared at this C, and with C tuned by inner
-# folds; ``memory`` lets both share the words of a fold.
+# Out-of-fold probabilities with all and with the chosen words, which are chosen again in every
+# fold. Errors are for this C, and for C tuned by inner folds; ``memory`` caches the choice of a
+# fold.
 
 cache = tempfile.TemporaryDirectory()
 
@@ -55,9 +54,9 @@ for name, *found in [("all words", with_all, tuned_all), ("200 words", with_few,
 cache.cleanup()
 
 # %%
-# **Numbers.** How far will diabetes have progressed after a year? The ten measurements of 442
-# patients, their squares and cubes and all products of up to three of them make 285 columns. Ridge
-# regression has a penalty ``alpha`` in the place of C. Forty columns are kept.
+# **Regression.** The target is the progression of diabetes after a year. Ten measurements of 442
+# patients and all their products of degree two and three give 285 columns. Ridge regression has a
+# penalty ``alpha`` instead of C. Forty columns are chosen.
 
 X_patients, progress = load_diabetes(return_X_y=True)
 expand = make_pipeline(PolynomialFeatures(3, include_bias=False), StandardScaler())
@@ -67,8 +66,7 @@ columns = BSSSelector(40, estimator=ridge)
 print(certify(columns.fit(X_wide, progress)))
 
 # %%
-# R² is the share of the differences between patients that is explained, in folds that were left
-# out: at this alpha, and with alpha tuned by inner folds.
+# The out-of-fold R², at this alpha and with alpha tuned by inner folds.
 
 
 def numbers(*steps):
@@ -83,10 +81,9 @@ for name, *found in [("all columns", number_all, tuned_all), ("40 columns", numb
     print(f"{name}: R² = {fixed_r2:.2f} at alpha = 100, {tuned_r2:.2f} with alpha tuned")
 
 # %%
-# Each dot is a docstring or a patient. On the diagonal, the choice changes nothing. Both models do
-# as well with the chosen columns as with all. The bounds above are weak here, 10 and 36 times: they
-# are for the worst case, and forty columns are few for a proof. What happened, 0.84 and 1.05 times,
-# is far below them.
+# Each dot is a docstring or a patient. On the diagonal, the predictions are equal. Both models are
+# as good with the chosen columns as with all. The worst-case bounds above are weak, 10 and 36,
+# since forty columns are few for a bound. The realised growths, 0.84 and 1.05, are far below them.
 
 fig, axes = plt.subplots(1, 2, figsize=(8, 5.6), layout="constrained")
 axes[0].plot([0, 1], [0, 1], color="0.4", linewidth=1.5)

@@ -2,9 +2,9 @@
 Data that do not fit into memory
 ================================
 
-Rows that lie in many files, or in one large array on disk, are read in blocks. The selectors keep
-of each block only what they need, and choose the same features as they would with all rows in
-memory. Here that is shown on data small enough for both ways.
+Rows in several files, or in one large array on disk, are read in blocks. The selectors keep only a
+summary of each block, and choose the same features as with all rows in memory. The data of this
+example are small enough to show both.
 """
 
 import tempfile
@@ -33,8 +33,8 @@ for start in range(0, n_rows, 2000):
 on_disk.flush()
 
 # %%
-# **One array on disk.** ``ArrayBlocks`` reads so many rows at a time. Features are chosen without
-# labels here, in a single pass; with labels it takes a few more.
+# **One array on disk.** ``ArrayBlocks`` reads ``n_rows`` rows at a time. Features are chosen
+# without labels here, in a single pass; with labels it takes a few passes.
 
 X = np.load(Path(folder.name, "rows.npy"), mmap_mode="r")
 blocks = ArrayBlocks(X, n_rows=2000)
@@ -45,9 +45,9 @@ in_memory = selector.fit(np.array(X)).indices_
 print("the same features:", np.array_equal(from_blocks, in_memory))
 
 # %%
-# **Many files.** ``FileBlocks`` takes a folder of SVMlight, CSV, Parquet or NPZ files; each file is
-# a block. These bring labels, so the features are chosen for a support vector machine, and only the
-# support vectors are ever gathered. ``transform`` gives the chosen columns, file by file.
+# **Several files.** ``FileBlocks`` reads a folder of SVMlight, CSV, Parquet or NPZ files; each file
+# is a block. These contain labels, so the features are chosen for a support vector machine, and
+# only its support vectors are collected. ``transform`` returns the chosen columns, file by file.
 
 labels = (X[:, 0] + X[:, 1] > 0).astype(int)
 parts = Path(folder.name, "parts")
@@ -63,8 +63,8 @@ for block in supervised.transform(files):
     print(f"rows from {block.first_row}: {block.X.shape[0]} × {block.X.shape[1]} values")
 
 # %%
-# **Memory.** The most that a selection holds at any time, for more and more rows, beside what it
-# takes with all rows in memory (as double precision, which is what is computed with).
+# **Memory.** The peak memory of a selection against the number of rows, in blocks and with all rows
+# in memory (in double precision, as in the computation).
 
 
 def peak_megabytes(size, open_rows):

@@ -2,13 +2,12 @@
 Tune a pipeline by grid search
 ==============================
 
-A selector is a step of a scikit-learn pipeline like any other. Here a scaler comes first, then
-``BSSSelector``, then a linear support vector machine (SVM). Two numbers are open: how many features
-to keep, and the SVM's C, which says how much an error on a training row costs. ``GridSearchCV``
-tries all pairs of them.
+A selector is a step of a scikit-learn pipeline. Here the steps are a scaler, ``BSSSelector`` and a
+linear support vector machine (SVM). ``GridSearchCV`` searches over the number of features and the
+SVM's C, the cost of errors on training rows.
 
-The data are made up: 200 rows with 2,000 features. Twenty features carry information, and twenty
-more are mixtures of these.
+The data are synthetic: 200 rows with 2,000 features. Twenty features are informative, and twenty
+more are linear combinations of these.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +25,8 @@ X, y = make_classification(
 )
 
 # %%
-# The scaler and the selector are fitted anew to the training rows of every fold. That keeps the
-# search honest: no test row helps to choose the features that it is tested with.
+# The scaler and the selector are fitted to the training rows of every fold, so that no test row
+# influences the choice of features.
 
 sizes = [5, 10, 20, 50, 100, 2000]
 costs = [0.0001, 0.001, 0.01, 0.1]
@@ -50,8 +49,8 @@ print(f"its error over the folds: {100 * errors.min():.1f} %")
 print(f"the best error with all features: {100 * errors[-1].min():.1f} %")
 
 # %%
-# Each square is one pair. Dark squares are good: ten features do best at every C, with half the
-# errors of all features. (The best of many pairs looks a little better than it is. For an honest
+# Each square is one pair, and dark squares have low errors. Ten features are best at every C, with
+# half the errors of all features. (The error of the best pair is optimistic. For an unbiased
 # estimate, cross-validate the whole search.)
 
 fig, ax = plt.subplots(layout="constrained")
@@ -61,12 +60,11 @@ for place, error in np.ndenumerate(100 * errors):
     ax.text(*place, f"{error:.0f}", ha="center", va="center", color=colour, fontsize=18)
 ax.set_xticks(range(len(sizes)), [*map(str, sizes[:-1]), "all"])
 ax.set_yticks(range(len(costs)), map(str, costs))
-ax.set(xlabel="features that are kept", ylabel="C of the SVM", title="errors in percent")
+ax.set(xlabel="number of features", ylabel="C of the SVM", title="errors in percent")
 plt.show()
 
 # %%
-# The selector that won has a certificate, as every fitted one does. Ten features are few for a
-# proof, so it says little here; :doc:`what the certificate means <plot_certificate_meaning>`
-# explains it.
+# The best selector has a certificate, as every fitted one. Ten features are too few for a useful
+# bound; see :doc:`what the certificate means <plot_certificate_meaning>`.
 
 print(search.best_estimator_["select"].certificate_)

@@ -2,9 +2,9 @@
 Which features are stable?
 ==========================
 
-A feature that is chosen from these rows, and not from nine tenths of them, is hard to defend. So
-choose again and again, each time without a tenth of the rows, and count how often each feature is
-in. Here each method keeps 50 words of 600 docstrings of two packages.
+A feature is not reliable if it is chosen from all rows but not from nine tenths of them. So repeat
+the choice ten times, each time without a tenth of the rows, and count how often each feature is
+chosen. In this example each method chooses 50 words of 600 docstrings of two packages.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -29,9 +29,9 @@ methods = {
 }
 
 # %%
-# Ten choices each. A method that always chose the same words would draw a rectangle that is 50
-# words wide; random words would give the dashed line. *Jaccard* is how many words two choices
-# share, of all that are in either of them.
+# For identical choices the plot would be a rectangle, 50 words wide; random words would give the
+# dashed line. The *Jaccard* index is the number of words in both of two choices, divided by the
+# number in either.
 
 displays = {}
 fig, axes = plt.subplots(1, 3, figsize=(12, 4.2), sharex=True, sharey=True, layout="constrained")
@@ -49,11 +49,11 @@ for name, display in displays.items():
     print(f"{name:16} {always} words in all ten choices, {ever} in at least one")
 
 # %%
-# The test of single words is the most stable of the three, and RFE a little more stable than BSS.
-# (:doc:`On these two packages <plot_words_against_rfe>` such a test has the largest errors: stable
-# is not the same as good.) But BSS says why each word is in. Half of the words are *trusted*: their
-# weights are the surest. The others are there to *cover* what these leave out, and there several
-# words can do the same job.
+# The test of single words is the most stable of the three, and RFE slightly more stable than BSS.
+# (:doc:`On these two packages <plot_words_against_rfe>` such a test has the largest errors: a
+# stable choice need not be a good one.) BSS reports why each word was chosen. Half of the words are
+# *trusted*: their weights are the most stable. The others *cover* the remaining directions, for
+# which several words are often equally good.
 
 selector = methods["BSS"].fit(X, y)
 shares = 100 * displays["BSS"].frequencies[selector.indices_]
@@ -65,6 +65,6 @@ for ax, reason, colour in zip(axes, ("trusted", "cover"), ("C0", "C4"), strict=T
     first = np.flatnonzero(selector.reasons_ == reason)[:10]
     ax.barh(words[selector.indices_[first]], shares[first], color=colour)
     ax.invert_yaxis()
-    ax.set(title={"trusted": "trusted", "cover": "to cover the rest"}[reason], xlim=(0, 100))
-fig.supxlabel("chosen again, without a tenth of the rows (%)")
+    ax.set(title={"trusted": "trusted", "cover": "picked by BSS"}[reason], xlim=(0, 100))
+fig.supxlabel("share of the choices (%)")
 plt.show()

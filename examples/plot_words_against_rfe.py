@@ -2,18 +2,17 @@
 Words: BSS beside RFE, L1 and χ²
 ================================
 
-Whose docstring is it? A linear support vector machine (SVM) is to tell two packages apart by a
-hundred words. Four methods choose the words:
+A linear support vector machine (SVM) classifies docstrings of two packages by a hundred words. Four
+methods choose the words:
 
-- **BSS**, of this library: half of the words by the surest weights, the others so that as little as
-  possible is lost of what the SVM sees;
+- **BSS**, of this library: half of the words have the most stable weights, the others preserve the
+  geometry of the support vectors;
 - **RFE**, recursive elimination: train, drop the tenth with the smallest weights, repeat;
-- **L1**: an SVM whose penalty sets many weights to zero; of the others, the largest;
-- **χ²**: each word by itself, by how unevenly it occurs in the two packages.
+- **L1**: an SVM with an l1 penalty, and the largest of its non-zero weights;
+- **χ²**: a univariate test of each word.
 
-An SVM has a constant C, which says how much an error on a training row costs. The best C for one
-choice of words need not be the best for another, so errors are measured twice: at C = 1, and with a
-C that is tuned for each choice by inner folds.
+C is the cost of errors on training rows. The best C depends on the chosen words, so errors are
+reported for C = 1 and for C tuned by inner folds.
 """
 
 import matplotlib.pyplot as plt
@@ -40,9 +39,8 @@ methods = {
 
 # %%
 # In each of five folds, words are chosen from the training rows alone, and both SVMs are tested on
-# the other rows. The inner folds see training rows only, too. The certificate says at most by how
-# many times the training objective of the SVM at C = 1 can grow with the chosen words (its
-# *growth*).
+# the other rows. The inner folds use training rows only. The certificate bounds the *growth*: the
+# ratio of the training objective of the SVM at C = 1 with the chosen words to that with all.
 
 
 def measure(X, y):
@@ -63,8 +61,8 @@ def measure(X, y):
 
 
 # %%
-# Two pairs of packages: one whose words differ a lot, and one whose words are much alike. Dots are
-# means over the folds, lines their standard errors.
+# Two pairs of packages: one with different words, and one with similar words. Dots are means over
+# the folds, lines their standard errors.
 
 styles = [("C = 1", "C1", "white"), ("C tuned", "C0", "C0")]
 fig, axes = plt.subplots(1, 2, figsize=(8, 5.6), sharey=True, layout="constrained")
@@ -92,12 +90,13 @@ for ax, packages in zip(axes, [("scipy", "sklearn"), ("numpy", "scipy")], strict
 axes[0].set_yticks(places, methods)
 axes[0].invert_yaxis()
 axes[1].legend(loc="upper right")
-fig.supxlabel(f"wrong docstrings (%), with {n_words} words")
+fig.supxlabel(f"test error (%), with {n_words} words")
 plt.show()
 
 # %%
-# At C = 1 the words of BSS have the lowest mean error of the four, on both pairs. Once C is tuned,
-# BSS, RFE and L1 are within their standard errors of each other: a tie. χ², which looks at one word
-# at a time, falls behind where the packages are alike, and there no hundred words do as well as all
-# of them. The proof is the best for BSS on both pairs: its growth is at most two thirds of any
-# other method's. (SciPy 1.17 and scikit-learn 1.9; docstrings change with the versions.)
+# At C = 1 the words of BSS have the lowest mean error of the four, on both pairs. With C tuned,
+# BSS, RFE and L1 are within their standard errors of each other: there is no significant
+# difference. χ², which tests one word at a time, is worse on the similar packages, and there no
+# hundred words are as good as all. The bound is the best for BSS on both pairs, at most two thirds
+# of that of any other method. (SciPy 1.17 and scikit-learn 1.9; docstrings change with the
+# versions.)
