@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from certifeature._callbacks import as_one_task
 from certifeature._progress import listed
 from certifeature.certificate import Certificate
 from certifeature.certificate.certify import certificates_of
@@ -22,7 +23,7 @@ from certifeature.plotting._axes import (
     require_matplotlib,
 )
 from certifeature.plotting._layers import layer_label, layer_values
-from certifeature.selectors.base import as_one_task, fitted_to_sizes
+from certifeature.selectors.base import fitted_to_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
