@@ -19,10 +19,10 @@ def cell(row):
     return row.split("|")[1]
 
 
-def test_rooms_are_the_package():
+def test_subpackages_are_those_of_the_package():
     folders = {f"{path.parent.name}/" for path in (ROOT / "src/certifeature").glob("*/__init__.py")}
     modules = {path.name for path in (ROOT / "src/certifeature").glob("*.py")}
-    assert first_column("room") == folders | modules - {"__init__.py", "__main__.py"}
+    assert first_column("subpackage") == folders | modules - {"__init__.py", "__main__.py"}
 
 
 def test_folders_are_those_beside_the_package():
