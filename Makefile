@@ -6,24 +6,30 @@ EXTRAS := $(VENV)/.extra-
 
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test test-fast test-oldest soak mutants lint format hooks bench paper docs release-check clean
+.PHONY: demo test test-fast test-all test-oldest soak mutants lint format hooks bench paper docs release-check clean
 
 demo: $(EXTRAS)cli
 	$(BIN)/certifeature demo
 
+# The paper's experiments are not installed with the package; test-all tests them too.
+NO_PAPER := --ignore=paper --ignore-glob="*/test_paper*"
+
 test: $(EXTRAS)test
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto $(NO_PAPER)
 
 # Without the tests that take longest.
 test-fast: $(EXTRAS)test
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto $(NO_PAPER) -m "not slow"
 
-# The oldest version of everything that pyproject.toml lets in, in an environment of its own. What
-# old libraries use of each other is deprecated by now, which says nothing of this one. The paper's
-# experiments are not installed with the package; their figures belong to the versions they name.
+# All tests, with coverage and more random examples.
+test-all: $(EXTRAS)test
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term --hypothesis-profile=thorough
+
+# The oldest version of everything that pyproject.toml lets in, in an environment of its own. Old
+# libraries use functions of each other that are deprecated by now; those warnings are ignored.
 OLDEST := .venv-oldest
 test-oldest: $(OLDEST)/.installed
-	$(OLDEST)/bin/python -m pytest -n auto -W ignore::DeprecationWarning --ignore=paper --ignore-glob="*/test_paper*"
+	$(OLDEST)/bin/python -m pytest -n auto -W ignore::DeprecationWarning $(NO_PAPER)
 
 $(OLDEST)/.installed: pyproject.toml
 	$(PYTHON) -m venv --clear $(OLDEST)

@@ -1,20 +1,48 @@
-import os
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
-settings.register_profile("local", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+# make test-all asks for the thorough one.
+settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=100, derandomize=True)
+settings.load_profile("quick")
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+# Limits of size that are not in certifeature._resources. Tests know them from here only.
+LIMITS = {
+    "certifeature.basis.span": {"FAILURE", "_COLUMNS_AT_ONCE", "_NUMBERS_AT_ONCE", "_WIDTH"},
+    "certifeature.certificate.measured": {"_MAX_CERTAIN_ROWS"},
+    "certifeature.selectors.bss": {
+        *("_FEWEST_LEADING", "_FEW_DIRECTIONS", "_LEAST_LOOKED_AT", "_LOOKED_AT", "_MAX_LEADING")
+    },
+    "certifeature.selectors.fit": {"_MAX_ROUNDS"},
+    "certifeature.sparsify.bss.scan": {
+        *("_FIRST_BLOCK", "_FIRST_LOOK", "_HEAD_VALUES", "_LEAST_HEAD"),
+        *("_MANY_BLOCKS", "_MANY_KEPT", "_SMALL_HEAD"),
+    },
+}
 
 
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def small_limits(monkeypatch):
+    """Return a function that sets limits by name, so that small data reach beyond them."""
+    homes = {name.lstrip("_"): (home, name) for home, names in LIMITS.items() for name in names}
+
+    def set_limits(**limits):
+        for name, value in limits.items():
+            home, attribute = homes.get(name, ("certifeature._resources", name))
+            monkeypatch.setattr(import_module(home), attribute, value)
+
+    return set_limits
 
 
 @pytest.fixture(scope="session")

@@ -14,17 +14,11 @@ from certifeature import (
     RandomSelector,
     RRQRSelector,
 )
-from certifeature import (
-    _resources as _memory,
-)
 from certifeature.basis import (
     ImplicitVectors,
     exact_basis,
     sketched_basis,
     truncated_basis,
-)
-from certifeature.basis import (
-    span as sketch,
 )
 from certifeature.basis.basis import squared_norms
 
@@ -174,19 +168,19 @@ def test_truncation_keeps_the_largest_directions(rng):
     assert truncated_basis(X, 99).n_components == 10
 
 
-def test_lanczos_agrees_with_the_full_decomposition(rng, monkeypatch):
+def test_lanczos_agrees_with_the_full_decomposition(rng, small_limits):
     X = random_rows((60, 90), 0.2, rng)
     expected = truncated_basis(X, 5)
-    monkeypatch.setattr(_memory, "MAX_GRAM", 50)
+    small_limits(MAX_GRAM=50)
     basis = truncated_basis(X, 5)
     assert (basis.rank, basis.exact) == (None, False)
     np.testing.assert_allclose(basis.singular_values, expected.singular_values, rtol=1e-8)
     np.testing.assert_allclose(projector(basis.vectors), projector(expected.vectors), atol=1e-6)
 
 
-def test_lanczos_finds_the_rank_when_it_is_small(rng, monkeypatch):
+def test_lanczos_finds_the_rank_when_it_is_small(rng, small_limits):
     X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 90))
-    monkeypatch.setattr(_memory, "MAX_GRAM", 50)
+    small_limits(MAX_GRAM=50)
     basis = truncated_basis(X, 5)
     assert (basis.rank, basis.exact, basis.n_components) == (3, True, 3)
 
@@ -205,12 +199,11 @@ def test_sketch_lies_in_the_row_space_and_follows_its_seed(rng):
 
 
 @pytest.mark.parametrize("density", [1.0, 0.2, 0.0005])
-def test_sketch_does_not_depend_on_how_values_are_grouped(density, rng, monkeypatch):
+def test_sketch_does_not_depend_on_how_values_are_grouped(density, rng, small_limits):
     X = random_rows((1500, 60), density, rng)
     X = X.toarray() if density == 1 else X
     whole = sketched_basis(X, 5, random_state=1)
-    monkeypatch.setattr(sketch, "_NUMBERS_AT_ONCE", 1)
-    monkeypatch.setattr(sketch, "_COLUMNS_AT_ONCE", 7)
+    small_limits(NUMBERS_AT_ONCE=1, COLUMNS_AT_ONCE=7)
     np.testing.assert_allclose(
         sketched_basis(X, 5, random_state=1).vectors, whole.vectors, atol=1e-10
     )
@@ -250,8 +243,8 @@ class TestImplicitVectors:
     """Above a size that the tests lower, V is made row by row, and nothing else changes."""
 
     @pytest.fixture
-    def make_all_implicit(self, monkeypatch):
-        monkeypatch.setattr(_memory, "MAX_VECTORS", 0)
+    def make_all_implicit(self, small_limits):
+        small_limits(MAX_VECTORS=0)
 
     @pytest.fixture
     def rows(self, rng):
@@ -270,10 +263,10 @@ class TestImplicitVectors:
     )
     @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
     @pytest.mark.parametrize("scale", [1.0, 1e150, 1e-150])
-    def test_the_basis_is_the_same(self, make, kind, scale, rows, monkeypatch):
+    def test_the_basis_is_the_same(self, make, kind, scale, rows, small_limits):
         X = kind(rows * scale)
         explicit = make(X)
-        monkeypatch.setattr(_memory, "MAX_VECTORS", 0)
+        small_limits(MAX_VECTORS=0)
         implicit = make(X)
         V, W = explicit.vectors, implicit.vectors
         assert isinstance(W, ImplicitVectors)
@@ -320,11 +313,11 @@ class TestImplicitVectors:
         ],
         ids=repr,
     )
-    def test_selectors_choose_the_same(self, selector, rows, monkeypatch):
+    def test_selectors_choose_the_same(self, selector, rows, small_limits):
         y = np.arange(30) % 2
         y[-4:] = y[:4]
         expected = clone(selector).fit(rows, y)
-        monkeypatch.setattr(_memory, "MAX_VECTORS", 0)
+        small_limits(MAX_VECTORS=0)
         found = clone(selector).fit(rows, y)
         np.testing.assert_array_equal(found.indices_, expected.indices_)
         np.testing.assert_allclose(found.scales_, expected.scales_, rtol=1e-7)
@@ -335,7 +328,7 @@ class TestImplicitVectors:
 @pytest.mark.parametrize(
     ("size", "kept"), [(1e-130, True), (1e-200, True), (1e-300, False), (1e-315, False)]
 )
-def test_columns_that_are_tiny_beside_others_are_not_lost(rng, size, kept, make, monkeypatch):
+def test_columns_that_are_tiny_beside_others_are_not_lost(rng, size, kept, make, small_limits):
     """Their squares are zero beside a huge column, and below some size so are their last digits."""
     X = rng.standard_normal((5, 7))
     X[:, 1:] *= size
@@ -343,5 +336,5 @@ def test_columns_that_are_tiny_beside_others_are_not_lost(rng, size, kept, make,
     assert basis.exact == kept
     assert not kept or basis.rank == 5
     # Where V is made row by row, they are not found, and that is known.
-    monkeypatch.setattr(_memory, "MAX_VECTORS", 0)
+    small_limits(MAX_VECTORS=0)
     assert not exact_basis(make(X)).exact

@@ -2,11 +2,12 @@
 
 import gzip
 import tracemalloc
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_rows import random_rows
 from scipy import sparse
@@ -21,9 +22,6 @@ from certifeature import (
     RandomSelector,
     RRQRSelector,
     certify,
-)
-from certifeature import (
-    _resources as _memory,
 )
 from certifeature.basis import exact_basis
 from certifeature.basis.span import RowSummary
@@ -77,6 +75,12 @@ CASES = {
 }
 
 
+@pytest.fixture(scope="module")
+def all_at_once():
+    X, options = CASES["sketch"]
+    return BSSSelector(70, supervised=False, random_state=0, **options).fit(X)
+
+
 class TestSameAsInMemory:
     @pytest.mark.parametrize("case", CASES)
     @pytest.mark.parametrize("n_rows", [17, 256, 1000])
@@ -92,22 +96,18 @@ class TestSameAsInMemory:
         options = {"supervised": False, "n_components": 30, "random_state": 3}
         assert_same(kind(80, **options).fit(ArrayBlocks(X, n_rows=300)), kind(80, **options).fit(X))
 
-    @pytest.mark.slow
     @given(cuts=st.lists(st.integers(1, 699), max_size=6, unique=True))
-    def test_cut_anywhere(self, cuts):
-        X, options = CASES["sketch"]
-        selector = BSSSelector(70, supervised=False, random_state=0, **options)
-        expected = BSSSelector(70, supervised=False, random_state=0, **options).fit(X)
-        assert_same(selector.fit(Pieces(X, None, cuts)), expected)
+    def test_cut_anywhere(self, all_at_once, cuts):
+        X, _ = CASES["sketch"]
+        assert_same(clone(all_at_once).fit(Pieces(X, None, cuts)), all_at_once)
 
     def test_rows_one_by_one(self):
         X = rows(150, 40).toarray()
         selector = BSSSelector(20, supervised=False)
         assert_same(clone(selector).fit(ArrayBlocks(X, n_rows=1)), selector.fit(X))
 
-    def test_tall_sparse_rows_are_never_dense_at_once(self, monkeypatch):
-        monkeypatch.setattr(_memory, "MAX_ARRAY", 0)
-        monkeypatch.setattr(_memory, "ROWS_AT_ONCE", 2**18)
+    def test_tall_sparse_rows_are_never_dense_at_once(self, small_limits):
+        small_limits(MAX_ARRAY=0, ROWS_AT_ONCE=2**18)
         n_rows, n_features = 50_000, 200
         columns = np.random.default_rng(0).integers(0, n_features, n_rows)
         starts = np.arange(n_rows + 1)
@@ -239,8 +239,14 @@ class TestSupervised:
     """With labels, too, it does not matter how the rows come."""
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("shape", [(90, 200), (1000, 60), (1001, 60), (3000, 400)])
-    @pytest.mark.parametrize("n_rows", [40, 350, 5000])
+    @pytest.mark.parametrize(
+        ("shape", "n_rows"),
+        [
+            *product([(90, 200), (1000, 60), (1001, 60)], [40, 350, 5000]),
+            ((3000, 400), 350),
+        ],
+        ids=str,
+    )
     def test_any_block_size(self, shape, n_rows):
         X, y = noisy(*shape)
         size = shape[1] // 2
@@ -256,6 +262,7 @@ class TestSupervised:
         assert_same(kind(40, random_state=0).fit(ArrayBlocks(X, y, n_rows=400)), expected)
 
     @pytest.mark.slow
+    @settings(max_examples=15)
     @given(st.lists(st.integers(1, 1199), max_size=6, unique=True), st.integers(0, 2**32 - 1))
     def test_cut_anywhere(self, cuts, seed):
         X, y = noisy(1200, 40, seed)

@@ -5,9 +5,9 @@ import pytest
 from direct import direct_bss
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pairs import pairwise
 
-from certifeature import _resources as _memory
-from certifeature.sparsify.bss import bss, scan
+from certifeature.sparsify.bss import bss
 from certifeature.sparsify.bss.barriers import Barriers
 
 SCALINGS = {
@@ -41,7 +41,7 @@ def eigenvalues(vectors, sample):
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=10 * settings.default.max_examples)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_components=st.integers(1, 12),
@@ -66,17 +66,17 @@ def test_eigenvalues_lie_between_the_proven_bounds(
     assert (sample.scales > 0).all()
 
 
-@pytest.mark.parametrize("scaling", ["even", "exponential", "heavy tail", "tiny and huge"])
 @pytest.mark.parametrize(
-    "ranking", ["norm", "random", "smallest norm first", "some infinite", "mostly infinite"]
+    ("shape", "scaling", "ranking"),
+    pairwise(
+        [(40, 1, 2), (40, 5, 6), (200, 20, 21), (200, 20, 90), (50, 10, 300), (400, 40, 160)],
+        ["even", "exponential", "heavy tail", "tiny and huge"],
+        ["norm", "random", "smallest norm first", "some infinite", "mostly infinite"],
+    ),
+    ids=str,
 )
-@pytest.mark.parametrize(
-    ("n_features", "n_components", "n_select"),
-    [(40, 1, 2), (40, 5, 6), (200, 20, 21), (200, 20, 90), (50, 10, 300), (400, 40, 160)],
-)
-def test_same_picks_as_the_direct_algorithm(
-    n_features, n_components, n_select, scaling, ranking, rng
-):
+def test_same_picks_as_the_direct_algorithm(shape, scaling, ranking, rng):
+    n_features, n_components, n_select = shape
     vectors = random_basis(rng, n_features, n_components, scaling)
     priority = PRIORITIES[ranking](rng, vectors)
     sample = bss(vectors, n_select, priority=priority)
@@ -97,17 +97,14 @@ def test_deep_scans_make_the_same_picks(ranking, rng):
 
 
 @pytest.mark.parametrize("scaling", ["exponential", "heavy tail"])
-def test_what_is_looked_at_together_and_kept_changes_no_pick(scaling, rng, monkeypatch):
+def test_what_is_looked_at_together_and_kept_changes_no_pick(scaling, rng, small_limits):
     vectors = random_basis(rng, 400, 20, scaling)
     priority = rng.random(400)
     expected = bss(vectors, 90, priority=priority).indices
-    sizes = {"_HEAD_VALUES": 0, "_LEAST_HEAD": 4, "_SMALL_HEAD": 2, "_FIRST_LOOK": 1}
-    sizes |= {"_FIRST_BLOCK": 4, "_MANY_BLOCKS": 3, "_MANY_KEPT": 0}
-    for name, size in sizes.items():
-        monkeypatch.setattr(scan, name, size)
+    small_limits(HEAD_VALUES=0, LEAST_HEAD=4, SMALL_HEAD=2, FIRST_LOOK=1)
+    small_limits(FIRST_BLOCK=4, MANY_BLOCKS=3, MANY_KEPT=0)
     np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
-    for name in ("MAX_ARRAY", "MAX_LISTED"):
-        monkeypatch.setattr(_memory, name, 1000)
+    small_limits(MAX_ARRAY=1000, MAX_LISTED=1000)
     np.testing.assert_array_equal(bss(vectors, 90, priority=priority).indices, expected)
 
 
@@ -155,10 +152,9 @@ def test_many_vectors_have_the_values_that_each_has_alone(seed, n_updates, soft)
     np.testing.assert_allclose(surplus.at(vectors, vectors**2)[:50], alone, rtol=1e-6, atol=1e-9)
 
 
-def test_comes_back_where_all_further_features_are_ruled_out(rng, monkeypatch):
+def test_comes_back_where_all_further_features_are_ruled_out(rng, small_limits):
     """Long after the first features, thousands follow along a direction that has enough."""
-    monkeypatch.setattr(scan, "_LEAST_HEAD", 16)
-    monkeypatch.setattr(scan, "_HEAD_VALUES", 16)
+    small_limits(LEAST_HEAD=16, HEAD_VALUES=16)
     directions = np.concatenate([np.arange(40), np.zeros(3000, dtype=int), np.arange(40)])
     rows = np.zeros((len(directions), 40))
     rows[np.arange(len(rows)), directions] = np.where(np.arange(len(rows)) < 40, 1.0, 0.03)

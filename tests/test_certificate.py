@@ -24,9 +24,6 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
-from certifeature import (
-    _resources as _memory,
-)
 from certifeature.certificate.promise import sampling_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
@@ -193,13 +190,13 @@ def test_every_selector_hands_out_its_certificate(selector, binary):
         (RRQRSelector(100), "features for"),
     ],
 )
-def test_features_that_are_in_anyway_are_counted(selector, subject, binary, monkeypatch):
+def test_features_that_are_in_anyway_are_counted(selector, subject, binary, small_limits):
     X, y = binary
     selector.fit(X, y)
     reasons = getattr(selector, "reasons_", np.empty(0, dtype=str))
     counts = (reasons == "fixed").sum(), (reasons == "trusted").sum()
     found = [selector.certificate_, certify(selector), certify(X, y, selector)]
-    monkeypatch.setattr(_memory, "MAX_GRAM", 50)
+    small_limits(MAX_GRAM=50)
     found.append(certify(X, y, selector, rows="all"))
     assert found[-1].rank is None
     for certificate in found:
@@ -248,9 +245,9 @@ def test_cut_basis_is_measured_against_the_whole_row_space(binary):
     assert "∞, because 20 features cannot span" in str(other)
 
 
-def test_a_sketch_of_rows_that_are_gone_proves_nothing_and_says_so(binary, monkeypatch):
+def test_a_sketch_of_rows_that_are_gone_proves_nothing_and_says_so(binary, small_limits):
     X, _ = binary
-    monkeypatch.setattr(_memory, "MAX_GRAM_UNASKED", 5)
+    small_limits(MAX_GRAM_UNASKED=5)
     options = {"basis": "sketch", "n_components": 10, "random_state": 0}
     any_model = BSSSelector(60, supervised=False, **options).fit(ArrayBlocks(X)).certificate_
     assert not any_model.exact
@@ -279,9 +276,9 @@ def test_full_guarantee_covers_all_rows():
     assert on_all.margin_ratio >= certificate.lambda_min * (1 - 1e-4)
 
 
-def test_full_guarantee_that_stops_early_says_so(monkeypatch):
+def test_full_guarantee_that_stops_early_says_so(small_limits):
     X, y = make_classification(120, 400, n_informative=15, flip_y=0.05, random_state=2)
-    monkeypatch.setattr("certifeature.selectors.fit._MAX_ROUNDS", 1)
+    small_limits(MAX_ROUNDS=1)
     with pytest.warns(UserWarning, match="was not reached in 1 rounds"):
         selector = BSSSelector(150, guarantee="full", order="coef", rescale="each").fit(X, y)
     assert selector.certificate_.covers_all_rows is False

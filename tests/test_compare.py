@@ -87,11 +87,14 @@ class TestRows:
         assert exact.measured_growth <= fold_of_all(soft, X, y).growth(sample) < np.inf
 
     @pytest.mark.parametrize(
-        "model",
-        [SVC(kernel="linear"), LinearSVC(dual=True, random_state=0), LogisticRegression(C=0.1)],
-        ids=lambda model: type(model).__name__,
+        ("model", "size"),
+        [
+            (SVC(kernel="linear"), 40),
+            (LinearSVC(dual=True, random_state=0), 5),
+            (LogisticRegression(C=0.1), 40),
+        ],
+        ids=str,
     )
-    @pytest.mark.parametrize("size", [40, 5])
     def test_growth_is_that_of_certify(self, size, model, data):
         X, y = data
         methods = ["bss", "rfe", "univariate"]

@@ -1,10 +1,11 @@
-"""The count of files and nested calls is right on code whose flow is known."""
+"""The size of the package: lines of code, and files and nested calls of a fit, counted right."""
 
 import importlib
 import sys
 
 import pytest
-from flow import follow
+from flow import default_fit, follow
+from size import code_lines, lines_of_code
 
 
 @pytest.fixture
@@ -56,3 +57,21 @@ def test_code_outside_the_folder_does_not_count(house):
     folder, upstairs = house
     flow = follow(upstairs.entrance, folder / "elsewhere")
     assert (flow.files, flow.deepest) == ((), ())
+
+
+def test_docstrings_comments_and_blank_lines_are_no_code():
+    head = '"""Module."""\n\n# Why.\nx = (\n    1,\n)\n\n\n'
+    function = 'def f():\n    """Doc.\n\n    More.\n    """\n    return x  # note\n'
+    assert code_lines(head + function) == 5
+
+
+@pytest.mark.xfail(strict=False, reason="modules are being merged")
+def test_the_package_stays_small():
+    assert lines_of_code() <= 10_500
+
+
+@pytest.mark.xfail(strict=False, reason="modules are being merged")
+def test_a_fit_can_be_read_in_few_files():
+    flow = default_fit()
+    assert len(flow.files) <= 18
+    assert len(flow.deepest) <= 9

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from random_rows import random_rows
 
-from certifeature import _resources as _memory
 from certifeature import certify
 from certifeature.basis import exact_basis
 from certifeature.basis import span as _lanczos
@@ -23,9 +22,8 @@ def problem(n_rows=150, n_features=400, n_chosen=60, scales=(1.0, 1.0), seed=0):
 
 
 @pytest.fixture
-def few_directions(monkeypatch):
-    monkeypatch.setattr(_memory, "MAX_GRAM", 50)
-    monkeypatch.setattr(_memory, "MAX_QUICK_GRAM", 50)
+def few_directions(small_limits):
+    small_limits(MAX_GRAM=50, MAX_QUICK_GRAM=50)
 
 
 class TestBound:
@@ -132,9 +130,9 @@ class TestBoundInMemory:
     @pytest.mark.parametrize("scales", [(1.0, 1.0), (1.0, 4.0), (0.3, 1.3), (0.01, 0.02)])
     @pytest.mark.parametrize("mu", [1e-2, 1.0, 1e4])
     @pytest.mark.parametrize("kind", ["sparse", "dense"])
-    def test_safe_and_nearly_exact(self, scales, mu, kind, certain, monkeypatch):
+    def test_safe_and_nearly_exact(self, scales, mu, kind, certain, small_limits):
         if not certain:
-            monkeypatch.setattr(lanczos, "_MAX_CERTAIN_ROWS", 0)
+            small_limits(MAX_CERTAIN_ROWS=0)
         X, sample = problem(scales=scales)
         exact = regularised_eigenvalues(exact_basis(X), sample, mu, X.shape[0])
         bound = lanczos.bound_in_memory(X if kind == "sparse" else X.toarray(), sample, mu)
@@ -184,9 +182,8 @@ class TestShortfall:
     """The largest Ritz value from a random start is rarely below (1 − ε) times the truth."""
 
     @pytest.mark.parametrize("steps", [2, 4])
-    def test_at_most_as_often_as_it_says(self, steps, monkeypatch):
-        monkeypatch.setattr(_lanczos, "_WIDTH", 1)
-        monkeypatch.setattr(_lanczos, "FAILURE", 0.2)
+    def test_at_most_as_often_as_it_says(self, steps, small_limits):
+        small_limits(WIDTH=1, FAILURE=0.2)
         dimension, n_trials = 200, 400
         # One large eigenvalue just above many others is the hard case.
         shortfall = _lanczos._largest_shortfall(dimension, steps)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pairs import each_once, pairwise
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
@@ -66,6 +67,13 @@ REGRESSORS = [
 ]
 MODELS = [*CLASSIFIERS, LIBLINEAR, *REGRESSORS]
 PROBLEMS = [*((model, 2) for model in MODELS), *((model, 3) for model in CLASSIFIERS)]
+
+SETTINGS = [
+    {},
+    {"rescale": "each", "trust": 0, "order": "coef"},
+    {"rescale": False, "order": "leverage", "fixed_features": [3, 70]},
+    {"rescale": "each", "trust": 0, "order": "cover"},
+]
 
 
 def data_for(model, seed=0, shape=(60, 9), n_classes=2, as_sparse=False):
@@ -341,8 +349,7 @@ class TestOrders:
         found = stable_scores(clone(model), X[np.ix_(rows, columns)], y[rows])
         np.testing.assert_allclose(found, expected[columns], rtol=1e-6)
 
-    @pytest.mark.parametrize("as_sparse", [False, True], ids=["dense", "sparse"])
-    @pytest.mark.parametrize("model", MODELS, ids=str)
+    @pytest.mark.parametrize(("model", "as_sparse"), each_once(MODELS, [False, True]), ids=str)
     def test_a_choice_does_not_depend_on_where_rows_and_columns_stand(self, model, as_sparse):
         X, y = data_for(model, 7, (60, 40), as_sparse=as_sparse)
         rng = np.random.default_rng(1)
@@ -353,9 +360,13 @@ class TestOrders:
 
 
 class TestSelectors:
-    @pytest.mark.parametrize("model", MODELS, ids=str)
     @pytest.mark.parametrize(
-        "selector", [BSSSelector(12), LeverageScoreSelector(12, random_state=0), RRQRSelector(12)]
+        ("model", "selector"),
+        [
+            *((model, BSSSelector(12)) for model in MODELS),
+            *each_once(MODELS, [LeverageScoreSelector(12, random_state=0), RRQRSelector(12)]),
+        ],
+        ids=str,
     )
     def test_choose_for_every_model(self, selector, model):
         X, y = data_for(model, shape=(60, 40))
@@ -429,19 +440,11 @@ class TestCertificates:
         )
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("size", [8, 60])
     @pytest.mark.parametrize(
-        "setting",
-        [
-            {},
-            {"rescale": "each", "trust": 0, "order": "coef"},
-            {"rescale": False, "order": "leverage", "fixed_features": [3, 70]},
-            {"rescale": "each", "trust": 0, "order": "cover"},
-        ],
-        ids=str,
+        ("problem", "setting", "size"), pairwise(PROBLEMS, SETTINGS, [8, 60]), ids=str
     )
-    @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
-    def test_nest_above_what_an_independent_solver_finds(self, model, n_classes, setting, size):
+    def test_nest_above_what_an_independent_solver_finds(self, problem, setting, size):
+        model, n_classes = problem
         X, y = data_for(model, 11, (40, 120), n_classes)
         selector = BSSSelector(size, estimator=model, **setting).fit(X, y)
         found = certify(selector)

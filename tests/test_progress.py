@@ -15,7 +15,6 @@ import pytest
 from joblib import delayed, parallel_config
 from matplotlib.figure import Figure
 from rich.progress import Progress
-from sklearn.callback import ProgressBar
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, LinearSVC
 
@@ -30,6 +29,14 @@ from certifeature.plotting import CertificateDisplay, StabilityDisplay
 from certifeature.rows import ArrayBlocks
 from certifeature.selectors.fit import _MAX_ROUNDS
 from certifeature.sparsify import ColumnChoice, bss
+
+try:
+    from sklearn.callback import ProgressBar
+except ModuleNotFoundError:
+    ProgressBar = None
+needs_callbacks = pytest.mark.skipif(
+    ProgressBar is None, reason="scikit-learn has callbacks since version 1.9"
+)
 
 
 class Ears:
@@ -275,6 +282,7 @@ class Recorder:
         return not stack
 
 
+@needs_callbacks
 class TestCallbacks:
     def test_phases_are_tasks_and_every_per_cent_of_their_steps_is_one(self, data):
         recorder = Recorder()
@@ -390,6 +398,7 @@ class TestPlots:
         assert ears.begun[0] == (steps, 3)
         assert ears.told[0] == [1, 2, 3]
 
+    @needs_callbacks
     def test_callbacks_of_the_selector_are_told(self, plot):
         draw, task, steps = plot
         recorder = Recorder()
@@ -401,6 +410,7 @@ class TestPlots:
         assert recorder.n_steps(steps) == 100
         assert selector._skl_callbacks == [recorder]
 
+    @needs_callbacks
     def test_bars_are_shown(self, plot, capsys):
         draw, task, steps = plot
         draw(BSSSelector(40).set_callbacks(ProgressBar()))
@@ -408,6 +418,7 @@ class TestPlots:
         assert re.search(rf"BSSSelector - {task} .*100%", shown)
         assert re.search(rf"BSSSelector - {steps} #0 .*100%", shown)
 
+    @needs_callbacks
     def test_a_plot_that_fails_takes_its_callbacks_down(self, data):
         class Watched(Recorder):
             down = 0

@@ -11,7 +11,6 @@ import sklearn
 import skops.io
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.callback import ProgressBar
 from sklearn.datasets import make_classification
 from sklearn.feature_selection import f_classif
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -19,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
 
 from certifeature import (
@@ -27,12 +27,10 @@ from certifeature import (
     RandomSelector,
     RRQRSelector,
 )
-from certifeature import (
-    _resources as _memory,
-)
 from certifeature.basis import BasisFacts, exact_basis
 from certifeature.models import elimination_order, feature_weights, fit_model, support_rows
 
+OLD_SKLEARN = parse_version(sklearn.__version__) < parse_version("1.9")
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
 
 
@@ -53,11 +51,8 @@ def three_classes():
 @parametrize_with_checks(
     [
         *(selector() for selector in SELECTORS),
-        *(selector(supervised=False) for selector in SELECTORS),
-        *(selector(n_features_to_select=0.5) for selector in SELECTORS),
-        BSSSelector(2, order="coef"),
-        BSSSelector(3, order="leverage"),
-        BSSSelector(2, estimator=LinearSVC(), rescale=False),
+        BSSSelector(3, supervised=False, order="leverage"),
+        BSSSelector(0.5, order="coef", estimator=LinearSVC(), rescale=False),
     ]
 )
 @pytest.mark.filterwarnings("ignore:.*all are kept:UserWarning")
@@ -79,7 +74,7 @@ def test_sparse_and_dense_pick_the_same(selector, supervised, wide):
         np.testing.assert_allclose(fitted.scales_, reference.scales_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("selector", SELECTORS)
 def test_sparse_and_dense_pick_the_same_of_duplicated_columns(selector, seed):
     rng = np.random.default_rng(seed)
@@ -231,7 +226,7 @@ def test_one_feature_is_served(wide):
     assert trusted.indices_ == [np.argmax(trusted.scores_)]
 
 
-def test_kinds_of_basis(wide, monkeypatch):
+def test_kinds_of_basis(wide, small_limits):
     X, y = wide
     facts = BSSSelector(60, basis="truncated", n_components=7).fit(X, y).basis_
     assert (facts.kind, facts.n_components, facts.exact) == ("truncated", 7, False)
@@ -239,7 +234,7 @@ def test_kinds_of_basis(wide, monkeypatch):
     assert (facts.kind, facts.n_components, facts.rank) == ("sketch", 7, None)
     facts = BSSSelector(60, n_components=7).fit(X, y).basis_
     assert (facts.kind, facts.n_components) == ("truncated", 7)
-    monkeypatch.setattr(_memory, "MAX_GRAM_UNASKED", 5)
+    small_limits(MAX_GRAM_UNASKED=5)
     facts = BSSSelector(60, n_components=7, random_state=0).fit(X, y).basis_
     assert (facts.kind, facts.n_components) == ("sketch", 7)
 
@@ -362,20 +357,23 @@ def test_inverse_transform_wants_what_transform_gave(wide):
 
 
 @pytest.mark.parametrize("selector", SELECTORS)
-def test_data_frames_in_and_out(selector, wide):
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames_in_and_out(library, selector, wide):
     X, y = wide
     names = [f"gene {i}" for i in range(300)]
-    for library, frame in (
-        ("pandas", pd.DataFrame(X, columns=names)),
-        ("polars", pl.DataFrame(X, schema=names)),
-    ):
-        fitted = selector(80, random_state=0).set_output(transform=library).fit(frame, y)
-        reduced = fitted.transform(frame)
-        assert type(reduced) is type(frame)
-        assert list(reduced.columns) == list(fitted.get_feature_names_out())
-        np.testing.assert_array_equal(
-            fitted.get_feature_names_out(), np.array(names)[fitted.get_support()]
-        )
+    if library == "pandas":
+        frame = pd.DataFrame(X, columns=names)
+    else:
+        frame = pl.DataFrame(X, schema=names)
+        if OLD_SKLEARN and not hasattr(frame, "__dataframe__"):
+            pytest.skip("scikit-learn before 1.9 cannot read the names of polars columns")
+    fitted = selector(80, random_state=0).set_output(transform=library).fit(frame, y)
+    reduced = fitted.transform(frame)
+    assert type(reduced) is type(frame)
+    assert list(reduced.columns) == list(fitted.get_feature_names_out())
+    np.testing.assert_array_equal(
+        fitted.get_feature_names_out(), np.array(names)[fitted.get_support()]
+    )
 
 
 def test_pipeline_grid_search_and_clone(wide):
@@ -411,11 +409,12 @@ def test_html_representation_shows_the_parameters(wide):
 
 
 def test_a_pipeline_shows_the_progress_of_its_selector(wide, capsys):
+    callback = pytest.importorskip("sklearn.callback", reason="new in scikit-learn 1.9")
     X, y = wide
     pipeline = make_pipeline(BSSSelector(80), SVC(kernel="linear"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SVC itself supports no callbacks.
-        pipeline.set_callbacks(ProgressBar()).fit(X, y)
+        pipeline.set_callbacks(callback.ProgressBar()).fit(X, y)
     assert "BSSSelector - fit" in capsys.readouterr().out
 
 

@@ -4,6 +4,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from pairs import each_once
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
@@ -18,14 +19,10 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
-from certifeature import (
-    _resources as _memory,
-)
 from certifeature.certificate import realised as realise
 from certifeature.certificate.certify import certificates_of
 from certifeature.rows.rows import as_rows
-from certifeature.selectors import bss as covering
-from certifeature.selectors import bss as order
+from certifeature.selectors import bss
 from certifeature.selectors import fit as pipeline
 from certifeature.selectors.base import fitted_to_sizes
 from certifeature.selectors.fit import Fit
@@ -41,11 +38,9 @@ def data():
 
 
 @pytest.fixture
-def leading(monkeypatch):
+def leading(small_limits):
     """Let leading directions be found, a number of them that depends on the size."""
-    monkeypatch.setattr(_memory, "MAX_QUICK_GRAM", 10)
-    monkeypatch.setattr(covering, "_FEWEST_LEADING", 4)
-    monkeypatch.setattr(covering, "_MAX_LEADING", 16)
+    small_limits(MAX_QUICK_GRAM=10, FEWEST_LEADING=4, MAX_LEADING=16)
 
 
 @pytest.fixture
@@ -96,24 +91,39 @@ MODELS = [
     LogisticRegression(),
     RidgeClassifier(),
 ]
+
+
+def name_of(value):
+    return value if isinstance(value, str) else type(value).__name__
+
+
 BY_LABELS = ["auto", "coef", "rfe", "arom", ("stable", "cover"), ("coef", "leverage"), f_classif]
 
 
 class TestCertificatesAreThoseOfSeparateFits:
-    @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-    @pytest.mark.parametrize("order", [*BY_LABELS, "leverage", "cover"])
+    @pytest.mark.parametrize(
+        ("model", "order"),
+        [*((model, "auto") for model in MODELS), *each_once(MODELS, [*BY_LABELS, "leverage"])[1:]],
+        ids=name_of,
+    )
     def test_supervised(self, data, model, order):
         check_equal(BSSSelector(order=order, estimator=model), *data)
 
-    @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-    @pytest.mark.parametrize("order", ["auto", ("stable", "cover"), ("coef", "leverage"), "cover"])
+    @pytest.mark.parametrize(
+        ("model", "order"),
+        each_once(MODELS, ["auto", ("coef", "leverage"), "cover", ("stable", "cover")]),
+        ids=name_of,
+    )
     @pytest.mark.usefixtures("leading")
     def test_with_leading_directions(self, data, model, order):
         X, y = data
         check_equal(BSSSelector(order=order, estimator=model), sparse.csr_array(X), y)
 
-    @pytest.mark.parametrize("model", [None, *MODELS], ids=lambda model: type(model).__name__)
-    @pytest.mark.parametrize("order", ["auto", "cover", np.arange(300.0)], ids=["1", "2", "3"])
+    @pytest.mark.parametrize(
+        ("model", "order"),
+        each_once([None, *MODELS], ["auto", "cover", np.arange(300.0)]),
+        ids=name_of,
+    )
     def test_unsupervised(self, data, model, order):
         X, y = data
         selector = BSSSelector(order=order, supervised=False, estimator=model)
@@ -185,7 +195,7 @@ class TestReuse:
     def test_rows_are_examined_once(self, data, counted):
         supports = counted(pipeline, "find_support")
         bases = counted(import_module("certifeature.selectors.fit"), "span")
-        rankings = counted(order, "stable_scores")
+        rankings = counted(bss, "stable_scores")
         balls = counted(realise, "minimum_enclosing_ball")
         margins = counted(realise, "hard_margin")
         together(BSSSelector(), *data)
@@ -196,7 +206,7 @@ class TestReuse:
     @pytest.mark.usefixtures("leading")
     def test_leading_directions_are_found_for_each_number_of_them(self, data, counted):
         bases = counted(import_module("certifeature.basis.span"), "leading_basis")
-        rankings = counted(order, "stable_scores")
+        rankings = counted(bss, "stable_scores")
         # With 6, 20, 45 and 50 picks of BSS: 4, 10 and 16 directions, and 16 again.
         together(BSSSelector(), *data, sizes=[*SIZES, 100])
         assert len(bases) == 3

@@ -5,6 +5,7 @@ import pytest
 from direct import direct_bss
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pairs import pairwise
 from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -14,7 +15,6 @@ from certifeature import BSSSelector, certify
 from certifeature.certificate.promise import effective_dimension, ridge_cut, ridge_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
-from certifeature.selectors import bss as covering
 from certifeature.sparsify import bss
 from tests.test_bss import SCALINGS, random_basis
 
@@ -36,7 +36,7 @@ def extremes(vectors, scales, coverage):
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(
     seed=SEEDS,
     n_components=st.integers(1, 40),
@@ -66,16 +66,18 @@ def test_eigenvalues_lie_between_the_bounds_of_the_effective_dimension(
     assert len(sample.indices) <= n_select
 
 
-@pytest.mark.parametrize("n_chosen", [0, 7])
-@pytest.mark.parametrize("scaling", ["even", "exponential", "heavy tail"])
-@pytest.mark.parametrize("kind", ["falling", "random", "tiny"])
 @pytest.mark.parametrize(
-    ("n_features", "n_components", "n_select"),
-    [(40, 1, 3), (200, 20, 18), (200, 20, 90), (300, 60, 40), (300, 40, 160)],
+    ("shape", "kind", "scaling", "n_chosen"),
+    pairwise(
+        [(40, 1, 3), (200, 20, 18), (200, 20, 90), (300, 60, 40), (300, 40, 160)],
+        ["falling", "random", "tiny"],
+        ["even", "exponential", "heavy tail"],
+        [0, 7],
+    ),
+    ids=str,
 )
-def test_same_picks_as_the_direct_algorithm(
-    n_features, n_components, n_select, kind, scaling, n_chosen, rng
-):
+def test_same_picks_as_the_direct_algorithm(shape, kind, scaling, n_chosen, rng):
+    n_features, n_components, n_select = shape
     vectors = random_basis(rng, n_features, n_components, scaling)
     coverage = np.minimum(COVERAGES[kind](rng, n_components), 1.0)
     coverage *= min(1.0, 0.9 * n_select / coverage.sum())
@@ -188,15 +190,16 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@pytest.mark.parametrize("problem", sorted(PROBLEMS))
-@pytest.mark.parametrize("few", [5, 256])
-@pytest.mark.parametrize("size", [4, 30, 120])
+@pytest.mark.parametrize(
+    ("problem", "setting", "size", "few"),
+    pairwise(sorted(PROBLEMS), SETTINGS, [4, 30, 120], [5, 256]),
+    ids=str,
+)
 def test_what_is_promised_and_measured_holds_of_the_kernels(
-    size, few, problem, setting, rng, monkeypatch
+    problem, setting, size, few, rng, small_limits
 ):
     # Of many directions the last are left out by BSS, and counted in its promise.
-    monkeypatch.setattr(covering, "_FEW_DIRECTIONS", few)
+    small_limits(FEW_DIRECTIONS=few)
     given_problem = PROBLEMS[problem]
     X, y = make_relevant_features(90, 240, 20, random_state=1)
     if "classes" in given_problem:

@@ -12,7 +12,6 @@ from certifeature import BSSSelector, certify
 from certifeature.basis import exact_basis
 from certifeature.models import arom_scores, stable_scores
 from certifeature.rows import ArrayBlocks
-from certifeature.selectors import bss as covering
 from certifeature.selectors.bss import LABELLED
 from certifeature.sparsify import bss
 
@@ -250,15 +249,14 @@ def test_certified_measures_all_directions_of_a_truncated_basis(rng):
     assert selector.n_features_to_select_ > 5 / (1 - np.sqrt(0.5)) ** 2
 
 
-def test_features_that_rank_far_below_all_picks_are_a_last_resort(monkeypatch, data):
+def test_features_that_rank_far_below_all_picks_are_a_last_resort(small_limits, data):
     """BSS comes back to features that it has before it looks at them."""
     X, y = data
     options = {"order": "coef", "trust": 0.5, "random_state": 0}
-    monkeypatch.setattr(covering, "_LEAST_LOOKED_AT", 60)
-    monkeypatch.setattr(covering, "_LOOKED_AT", 1)
+    small_limits(LEAST_LOOKED_AT=60, LOOKED_AT=1)
     cut = BSSSelector(40, **options).fit(X, y)
     assert len(cut.indices_) == 40
-    monkeypatch.setattr(covering, "_LEAST_LOOKED_AT", len(cut.scores_))
+    small_limits(LEAST_LOOKED_AT=len(cut.scores_))
     whole = BSSSelector(40, **options).fit(X, y)
     best = np.argsort(-cut.scores_, kind="stable")[:60]
     n_far = [

@@ -71,6 +71,14 @@ def follow(call: Callable[[], object], folder: Path) -> Flow:
     return Flow(tuple(files), tuple(deepest))
 
 
+def default_fit() -> Flow:
+    """Return the flow of a fit on the embedded docstrings."""
+    X, y = load_docstrings(return_X_y=True)
+    # Other orders train SVMs once more, and pass the same files again below the ranking.
+    selector = certifeature.BSSSelector(300, order="coef")
+    return follow(lambda: selector.fit(X, y), PACKAGE)
+
+
 def _is_function(code: CodeType) -> bool:
     """Tell functions from comprehensions and from the bodies of modules and classes."""
     return bool(code.co_flags & inspect.CO_OPTIMIZED) and code.co_name not in _COMPREHENSIONS
@@ -83,11 +91,9 @@ def main() -> int:
     parser.add_argument("--max-depth", type=int, help="fail if its calls are nested deeper")
     arguments = parser.parse_args()
 
-    X, y = load_docstrings(return_X_y=True)
-    # Other orders train SVMs once more, and pass the same files again below the ranking.
-    selector = certifeature.BSSSelector(300, order="coef")
-    flow = follow(lambda: selector.fit(X, y), PACKAGE)
-    print(f"{selector}.fit: {len(flow.files)} files, calls nested {len(flow.deepest)} deep")
+    flow = default_fit()
+    counts = f"{len(flow.files)} files, calls nested {len(flow.deepest)} deep"
+    print(f"BSSSelector(300, order='coef').fit: {counts}")
     print("\nfiles, in the order in which they are entered:")
     print(*(f"  {path}" for path in flow.files), sep="\n")
     print("\nthe longest chain of calls:")

@@ -40,6 +40,11 @@ def code_lines(text: str) -> int:
     return len(lines)
 
 
+def lines_of_code(folder: Path = SOURCE) -> int:
+    """Return the number of lines of code of a package."""
+    return sum(code_lines(path.read_text(encoding="utf-8")) for path in folder.rglob("*.py"))
+
+
 def main() -> None:
     """Print files, lines and lines of code of each subpackage."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else SOURCE

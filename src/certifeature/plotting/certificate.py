@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from certifeature._callbacks import as_one_task
 from certifeature._progress import listed
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability
@@ -22,7 +23,7 @@ from certifeature.plotting._axes import (
     plot_growth,
     require_matplotlib,
 )
-from certifeature.selectors.base import as_one_task, fitted_to_sizes
+from certifeature.selectors.base import fitted_to_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,10 +12,10 @@ from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
+from certifeature._callbacks import as_one_task
 from certifeature._progress import listed
 from certifeature.comparison import jaccard_index, nogueira_index
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
-from certifeature.selectors.base import as_one_task
 from certifeature.sparsify.choice import as_column_choice
 
 if TYPE_CHECKING:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
 from copy import copy
 from html import escape
 from numbers import Integral, Real
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifeature._progress import Report, listening
+from certifeature._callbacks import CallbackSupportMixin, fit_task, with_callbacks
 from certifeature.basis.span import BasisFacts
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
@@ -36,11 +34,9 @@ __all__ = [
     "BaseSelector",
     "ShownInNotebooks",
     "TakesColumns",
-    "as_one_task",
     "check_together",
     "fitted_to_sizes",
     "requested_size",
-    "telling_callbacks",
 ]
 
 
@@ -216,110 +212,6 @@ class ShownInNotebooks(BaseEstimator):
         return bundle
 
 
-Result = TypeVar("Result")
-
-_PERCENT = 100
-
-
-def as_one_task(estimator: Any, name: str, work: Callable[[Any], Result]) -> Result:
-    """Return what work makes of a copy of an estimator, as one task of the estimator's callbacks.
-
-    Fits of the copy have no tasks of their own: they move this one along.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With callbacks or without.
-    name : str
-        Of the task.
-    work : callable
-        Takes the copy; all that it does is one phase.
-    """
-    silent = clone(estimator)
-    if not hasattr(estimator, "_skl_callbacks"):
-        return work(silent)
-    silent.set_callbacks()
-    result: Result = _told(clone(estimator), name, lambda: work(silent))
-    return result
-
-
-@with_callbacks
-def _told(estimator: Any, name: str, work: Callable[[], Result]) -> Result:
-    task = estimator._init_callback_context(task_name=name, max_subtasks=1)
-    task.call_on_fit_task_begin(estimator=estimator)
-    with telling_callbacks(estimator, task):
-        result = work()
-    task.call_on_fit_task_end(estimator=estimator)
-    return result
-
-
-def telling_callbacks(estimator: Any, fit: CallbackContext) -> AbstractContextManager[None]:
-    """Return a context whose phases become subtasks of a fit; none without callbacks."""
-    if not hasattr(estimator, "_skl_callbacks"):
-        return nullcontext()
-    return listening(_Phases(estimator, fit).begin)
-
-
-class _Phases:
-    """A subtask for each phase; where steps are counted, one below it for every per cent of them.
-
-    Phases inside of counted steps get no tasks, for there would be no end of them: they move those
-    steps along.
-    """
-
-    def __init__(self, estimator: Any, fit: CallbackContext) -> None:
-        self._estimator = estimator
-        self._innermost = fit
-        self._counted: _Counted | None = None
-
-    @contextmanager
-    def begin(self, name: str, total: int | None) -> Iterator[Report]:
-        if self._counted is not None:
-            yield self._counted.within_step(total)
-            return
-        around = self._innermost
-        task = around.subcontext(task_name=name, max_subtasks=_PERCENT if total else None)
-        task.call_on_fit_task_begin(estimator=self._estimator)
-        self._innermost = task
-        if total:
-            self._counted = _Counted(self._estimator, task, total)
-        try:
-            yield _ignored if self._counted is None else self._counted.report
-        finally:
-            self._innermost, self._counted = around, None
-        task.call_on_fit_task_end(estimator=self._estimator)
-
-
-class _Counted:
-    def __init__(self, estimator: Any, task: CallbackContext, total: int) -> None:
-        self._estimator = estimator
-        self._task = task
-        self._total = total
-        self._done = self._percent = 0
-
-    def report(self, done: int) -> None:
-        self._done = done
-        self._reach(done)
-
-    def within_step(self, total: int | None) -> Report:
-        """Return what takes the number of smaller steps done, of those that make a part of one."""
-        if not total:
-            return _ignored
-        before = self._done
-        return lambda done: self._reach(before + done / total)
-
-    def _reach(self, done: float) -> None:
-        while self._percent < min(_PERCENT, int(_PERCENT * done / self._total)):
-            task = self._task.subcontext()
-            task.call_on_fit_task_begin(estimator=self._estimator)
-            task.call_on_fit_task_end(estimator=self._estimator)
-            self._percent += 1
-
-
-def _ignored(done: int) -> None:
-    pass
-
-
 class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
     """Base class of the selectors; a subclass supplies the algorithm."""
 
@@ -369,13 +261,10 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
         # With guarantee="full" all but the support vectors are found in rounds, which are one
         # phase.
         n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
-        tasks = self._init_callback_context(max_subtasks=n_phases)
-        tasks.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        with telling_callbacks(self, tasks):
+        with fit_task(self, n_phases=n_phases, X=X, y=y):
             fit = Fit.of(rows, options, strategy)
             choose = fit.result_for_all_rows if options.cover_all else fit.result
             self._learn(choose(options.size))
-        tasks.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
     @property
