@@ -289,7 +289,7 @@ class TestCallbacks:
         BSSSelector(80).set_callbacks(recorder).fit(*data)
         assert recorder.balanced()
         assert recorder.phases() == [
-            "find support rows",
+            "find support vectors",
             "compute basis",
             "rank features",
             "choose features",
@@ -305,7 +305,7 @@ class TestCallbacks:
         selector = BSSSelector(80, guarantee="full").set_callbacks(recorder).fit(*data)
         assert recorder.balanced()
         rounds = f"rounds, {_MAX_ROUNDS} at most"
-        assert recorder.phases() == ["find support rows", rounds]
+        assert recorder.phases() == ["find support vectors", rounds]
         assert recorder.max_subtasks["fit"] == 2
         assert recorder.n_steps(rounds) == int(100 * selector.n_rounds_ / _MAX_ROUNDS)
 
@@ -325,7 +325,7 @@ class TestCallbacks:
         selector.set_callbacks(recorder).fit(blocks)
         assert recorder.balanced()
         assert recorder.max_subtasks["fit"] == (5 if supervised else 4)
-        where = "find support rows" if supervised else "compute basis"
+        where = "find support vectors" if supervised else "compute basis"
         n_passes = selector.n_passes_ if supervised else 1
         assert recorder.phases().count(f"{where}/pass over the blocks") == n_passes
 
@@ -358,12 +358,12 @@ class TestCallbacks:
         ears = Ears()
         with listening(ears):
             BSSSelector(80).fit(*data)
-        assert [name for name, _ in ears.begun][:2] == ["find support rows", "compute basis"]
+        assert [name for name, _ in ears.begun][:2] == ["find support vectors", "compute basis"]
 
     def test_scikit_learn_shows_a_bar_for_each_phase(self, data, capsys):
         BSSSelector(80).set_callbacks(ProgressBar()).fit(*data)
         shown = capsys.readouterr().out
-        for name in ("fit", "find support rows", "compute basis", "choose features", "BSS picks"):
+        for name in ("fit", "find support vectors", "compute basis", "choose features", "BSS picks"):
             assert re.search(rf"BSSSelector - {name}( #\d)? .*100%", shown)
 
 
