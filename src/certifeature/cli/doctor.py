@@ -27,8 +27,8 @@ from certifeature.cli.options import (
 from certifeature.cli.output import json_text
 from certifeature.cli.progress import showing
 from certifeature.cli.source import Source
-from certifeature.io._columns import first_few
-from certifeature.io.survey import Survey
+from certifeature.io._common import first_few
+from certifeature.io.tables import Survey
 
 __all__ = ["doctor_command"]
 

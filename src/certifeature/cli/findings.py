@@ -15,7 +15,7 @@ from certifeature._files import is_number
 from certifeature.cli.labels import too_many_classes
 from certifeature.cli.loading import Scaling
 from certifeature.cli.scales import column_deviations, look_like_counts, scaling_for
-from certifeature.io.survey import Survey
+from certifeature.io.tables import Survey
 
 __all__ = [
     "Findings",
@@ -105,7 +105,7 @@ def _too_many(classes: dict[str, int]) -> bool:
 
 def looks_transposed(survey: Survey, kind: str) -> bool:
     """Tell whether samples seem to be in columns: a long table that begins with names."""
-    if kind not in ("csv", "tsv") or survey.labels is not None or not survey.texts:
+    if kind not in ("csv", "excel", "tsv") or survey.labels is not None or not survey.texts:
         return False
     first, n_rows = survey.texts[0], survey.X.shape[0]
     return first.place == 0 and first.n_different == n_rows > survey.n_columns
@@ -113,7 +113,7 @@ def looks_transposed(survey: Survey, kind: str) -> bool:
 
 def likely_target(survey: Survey) -> str | None:
     """Return the last column that may hold the labels, if they are not known."""
-    return survey.candidates[-1].name if survey.candidates else None
+    return next(reversed(survey.candidates), None)
 
 
 def advice(survey: Survey, found: Findings, kind: str, *, transposed: bool) -> list[str]:
@@ -166,9 +166,8 @@ def advice(survey: Survey, found: Findings, kind: str, *, transposed: bool) -> l
 
 def _about_no_labels(survey: Survey, column: str, rows: str) -> list[str]:
     likely = [
-        f"{candidate.name!r} may be the label: {_counted(candidate.counts, rows)}: "
-        f"--target {shlex.quote(candidate.name)}."
-        for candidate in survey.candidates[-_N_TEXTS:]
+        f"{name!r} may be the label: {_counted(counts, rows)}: --target {shlex.quote(name)}."
+        for name, counts in list(survey.candidates.items())[-_N_TEXTS:]
     ]
     return [f"There are no labels: name their {column} with --target.", *likely]
 

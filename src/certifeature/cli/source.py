@@ -9,10 +9,10 @@ from typing import BinaryIO
 
 from certifeature.datasets.dataset import Dataset
 from certifeature.io import FileBlocks, read_data
-from certifeature.io._columns import Columns
+from certifeature.io._common import read_bytes
 from certifeature.io.blocks import data_files, joined
-from certifeature.io.reader import format_of
-from certifeature.io.survey import Survey, survey_table
+from certifeature.io.reader import TABLES, format_of
+from certifeature.io.tables import Columns, Survey, survey_table
 
 __all__ = ["Source"]
 
@@ -86,14 +86,14 @@ class Source:
         files = self.files()
         kind = self.format or ("npz" if Path(self.paths[0]).is_dir() and self.is_one() else None)
         kind = kind or format_of(str(files[0]))
-        if kind in ("csv", "tsv", "parquet") and self.is_one():
+        if kind in TABLES and self.is_one():
             asked = Columns(self.target, self.id, self.dropped, self.transpose)
-            return kind, survey_table(self.paths[0], asked, kind)
+            return kind, survey_table(*read_bytes(self.paths[0]), asked, kind)
         data = self.read()
         labels = None if data.y is None else data.y.tolist()
         names = None if data.feature_names is None else data.feature_names.tolist()
         n_columns = data.X.shape[1] + (labels is not None)
-        return kind, Survey(n_columns, data.X, names, [], labels, self.target, self.id, [])
+        return kind, Survey(n_columns, data.X, names, [], labels, self.target, self.id, {})
 
     def _read_one(self, path: str | BinaryIO) -> Dataset:
         return read_data(
