@@ -29,8 +29,7 @@ from certifeature.certificate import certify
 from certifeature.cli.app import run
 from certifeature.cli.certificates import certified
 from certifeature.cli.features import read_features
-from certifeature.cli.loading import Loaded, distinct_names
-from certifeature.cli.source import _free_memory
+from certifeature.cli.loading import Loaded, _free_memory, distinct_names
 from certifeature.comparison import METHODS, compare
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import NewData, new_data_errors

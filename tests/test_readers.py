@@ -321,14 +321,11 @@ class TestBadText:
             (b'a,b,y\n"1\n",2,0\n3,x,1\n', r"line 4, column 'b'"),
             (b"a,b,y\n1,2,caf\xe9\n", r"line 2: byte 0xe9 at offset 13 .*UTF-8.*iconv"),
             ("a,b,y\n1,2,0\n".encode("utf-16"), r"line 1: byte 0x00 at offset 3 .*utf-16"),
-            (b"a;b;y\n1,5;1.234;0\n", r"column 'b': '1.234' is not.*decimal commas"),
-            (b"a;b;y\n1,5;1.234,5;0\n", r"column 'b': '1.234,5' is not.*decimal commas"),
+            (b"a;b;y\n1,5;1.234;0\n", r"column 'b': '1.234' is not"),
+            (b"a;b;y\n1,5;1.234,5;0\n", r"column 'b': '1.234,5' is not"),
             (b'"a\n1\n', r"line 1: unexpected end.*quotation"),
             (b"a,y\n1," + b"x" * 200_000, r"line 2: field larger than field limit.*quotation"),
-            (
-                b"a,y\nr1,1,0\n",
-                r"header has 2 names, and line 2 has 3 fields.*--id id.*--transpose",
-            ),
+            (b"a,y\nr1,1,0\n", r"header: a column has no name.*--id 0"),
             (b'!Series_title,"x"\n\ng,y\n1,0\n', r"'!Series_title'.*Remove the lines .* '!'"),
             (b"a,y\n1,0\n!series_matrix_table_end\n", r"'!series_matrix_table_end'"),
         ],
@@ -712,7 +709,7 @@ class TestFilesAndFolders:
 
     @pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python has Zstandard from 3.14 on")
     def test_zstandard(self):
-        with pytest.raises(ValueError, match=r"the_file: Zstandard .*zstd -d"):
+        with pytest.raises(ValueError, match=r"the_file: .*Zstandard .*zstd -d"):
             read(b"\x28\xb5\x2f\xfd....", "csv")
 
     @pytest.mark.parametrize("names", ["features.txt", "features.txt.gz", None])

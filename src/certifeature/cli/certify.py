@@ -9,8 +9,7 @@ import typer
 
 from certifeature.cli.certificates import certificate_values, certified
 from certifeature.cli.features import read_features
-from certifeature.cli.labels import check_classes
-from certifeature.cli.loading import load, scaled
+from certifeature.cli.loading import Source, check_classes, load, scaled, scaling_or_note
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
@@ -29,8 +28,6 @@ from certifeature.cli.options import (
 )
 from certifeature.cli.output import check_writable, json_text, reproduction
 from certifeature.cli.progress import showing
-from certifeature.cli.scales import scaling_or_note
-from certifeature.cli.source import Source
 from certifeature.report import Report, features_of, write_report
 
 __all__ = ["certify_command"]

@@ -12,8 +12,15 @@ import typer
 
 from certifeature._files import write_text
 from certifeature.cli.drawings import drawings
-from certifeature.cli.labels import check_classes
-from certifeature.cli.loading import Loaded, Scaling, check_scaling, load
+from certifeature.cli.loading import (
+    Loaded,
+    Scaling,
+    Source,
+    check_classes,
+    check_scaling,
+    load,
+    scaling_or_note,
+)
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
@@ -33,8 +40,6 @@ from certifeature.cli.options import (
 )
 from certifeature.cli.output import check_writable, json_text, reproduction
 from certifeature.cli.progress import showing
-from certifeature.cli.scales import scaling_or_note
-from certifeature.cli.source import Source
 from certifeature.comparison import Comparison, compare, method_named
 from certifeature.report import Report, write_report
 

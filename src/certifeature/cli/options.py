@@ -10,8 +10,7 @@ import typer
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 
-from certifeature.cli.labels import are_numbers, has_decimals
-from certifeature.cli.loading import Scaling
+from certifeature.cli.loading import Scaling, are_numbers, has_decimals
 from certifeature.comparison import METHODS
 from certifeature.models import default_model
 
@@ -47,9 +46,9 @@ DataArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA",
-        help="SVMlight, CSV, TSV, Parquet or NPZ file, compressed or not; a folder with X.npz "
-        "and y.npy; - for standard input; or several files with the same columns, a folder of "
-        "them, or a pattern such as 'parts/*.svm'.",
+        help="SVMlight, CSV, TSV, Excel, Parquet or NPZ file, compressed or not; a folder with "
+        "X.npz and y.npy; - for standard input; or several files with the same columns, a folder "
+        "of them, or a pattern such as 'parts/*.svm'.",
     ),
 ]
 TargetOption = Annotated[
@@ -81,8 +80,8 @@ TransposeOption = Annotated[
     bool,
     typer.Option(
         "--transpose",
-        help="The CSV or TSV file has a feature in each line and a sample in each column, as "
-        "tables of gene expression have: the first column names the features, the header the "
+        help="The CSV, TSV or Excel file has a feature in each line and a sample in each column, "
+        "as tables of gene expression have: the first column names the features, the header the "
         "samples, and the labels are a line too, which begins with the name given as --target.",
     ),
 ]
@@ -90,7 +89,7 @@ FormatOption = Annotated[
     str | None,
     typer.Option(
         help="Format of the data, if the file name does not tell it: "
-        "csv, npz, parquet, svmlight or tsv.",
+        "csv, excel, npz, parquet, svmlight or tsv.",
     ),
 ]
 ScaleOption = Annotated[

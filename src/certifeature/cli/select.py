@@ -22,8 +22,14 @@ from certifeature.cli.choosing import (
     TrustOption,
 )
 from certifeature.cli.features import feature_list, features_text
-from certifeature.cli.labels import check_classes
-from certifeature.cli.loading import Scaling, load, load_blocks
+from certifeature.cli.loading import (
+    Scaling,
+    Source,
+    check_classes,
+    load,
+    load_blocks,
+    scaling_or_note,
+)
 from certifeature.cli.options import (
     CostOption,
     DataArgument,
@@ -43,8 +49,6 @@ from certifeature.cli.options import (
 )
 from certifeature.cli.output import check_data_file, check_writable, write_data
 from certifeature.cli.progress import showing
-from certifeature.cli.scales import scaling_or_note
-from certifeature.cli.source import Source
 from certifeature.cli.task import Task, choose, estimate
 from certifeature.comparison import method_named
 from certifeature.report import write_report

@@ -40,7 +40,7 @@ _UNPACKERS: dict[bytes, Callable[[BinaryIO], Any]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
-    b"\x28\xb5\x2f\xfd": lambda file: importlib.import_module("compression.zstd").ZstdFile(file),
+    b"\x28\xb5\x2f\xfd": lambda file: _zstd().ZstdFile(file),
 }
 # Text shrinks to a hundredth at best; a file that unpacks to more is made to fill the memory.
 _MAX_UNPACKED, _MAX_RATIO = 2**30, 200
@@ -84,24 +84,23 @@ def _unpacked(content: bytes, source: str) -> bytes:
         return content
     limit = max(_MAX_UNPACKED, _MAX_RATIO * len(content))
     parts, size = [], 0
-    try:
-        with decoding(source, "compressed data"), opener(io.BytesIO(content)) as file:
-            while size <= limit and (part := file.read(2**24)):
-                parts.append(part)
-                size += len(part)
-    except ValueError as error:
-        if not isinstance(error.__cause__, ModuleNotFoundError):
-            raise
-        raise ValueError(
-            f"{source}: Zstandard compression needs Python 3.14 or newer. Unpack the file first, "
-            "with: zstd -d"
-        ) from None
+    with decoding(source, "compressed data"), opener(io.BytesIO(content)) as file:
+        while size <= limit and (part := file.read(2**24)):
+            parts.append(part)
+            size += len(part)
     if size > limit:
         raise ValueError(
             f"{source}: {len(content) / 2**20:.1f} MiB unpack to more than {limit / 2**30:.0f} "
             "GiB. If that is right, unpack the file first, and give the unpacked one."
         )
     return b"".join(parts)
+
+
+def _zstd() -> Any:
+    try:
+        return importlib.import_module("compression.zstd")
+    except ImportError:
+        raise ValueError("Zstandard needs Python 3.14; unpack it first, with: zstd -d") from None
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 """CSV, TSV, Excel and Parquet: tables with named columns, one of which holds the labels.
 
 Every format becomes a :class:`Table`: a number where a field is one, and the text of all other
-fields. :func:`read_table` makes data of it or says what is wrong; :func:`survey_table` says what is
-there. The csv module of the standard library splits text: it is strict about quotation marks and
+fields. The csv module of the standard library splits text: it is strict about quotation marks and
 shows how many fields a line has, where other parsers fill short lines without a word.
 """
 
@@ -13,13 +12,12 @@ import io
 import re
 import zipfile
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
-from itertools import chain
+from itertools import chain, combinations, islice
 from numbers import Integral
 from typing import Any
 
@@ -37,7 +35,7 @@ from certifeature.io._common import (
     labels_from_text,
 )
 
-__all__ = ["Columns", "Survey", "find_label", "read_table", "survey_table"]
+__all__ = ["Columns", "Places", "Table", "find_label", "read_table", "table_of"]
 
 _Column = str | int
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
@@ -46,7 +44,6 @@ _GEO = ("!series", "!sample", "!platform", "!dataset")
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t,;"}
 _DECIMAL_COMMA = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
 _MAX_UNPACKED = 2**31
-_MAX_CLASSES = 10
 
 
 # What is asked of a table
@@ -100,16 +97,12 @@ class Columns:
                 f"{first_few(names)}{last}. Give the name of the {noun} of labels as target "
                 "(--target)."
             )
-        if label is not None and row_names == label:
-            raise ValueError(
-                f"{source}: column {names[label]!r} is both the label and the id. Give another "
-                "column as one of them."
-            )
         dropped = {_place(names, _typed(column, names), source, "drop") for column in self.drop}
-        for place, role in ((label, "target"), (row_names, "id")):
-            if place is not None and place in dropped:
+        roles = {"target": {label}, "id": {row_names}, "drop": dropped}
+        for (role, place), (other, same) in combinations(roles.items(), 2):
+            for twice in (place & same) - {None}:
                 raise ValueError(
-                    f"{source}: column {names[place]!r} is both in drop and the {role}. Take it "
+                    f"{source}: column {names[twice]!r} is given as {role} and as {other}. Take it "
                     "out of one of them."
                 )
         others = {label, row_names, *dropped}
@@ -223,7 +216,6 @@ class Table:
     row_name: Callable[[int], str]
     row: str = "line"
     column: str = "column"
-    hint: str = ""
 
     @property
     def feature_names(self) -> list[str]:
@@ -239,7 +231,7 @@ class Table:
 
 def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Dataset:
     """Read a table of numbers with a column of labels, and with one of row names if asked."""
-    table = _table(content, source, columns, kind, needs_labels=True)
+    table = table_of(content, source, columns, kind, needs_labels=True)
     if not columns.transpose:
         _check_names(table.feature_names, source)
     _check_numbers(table)
@@ -253,16 +245,20 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
     return checked_data(table.X, labels, names, source, ids)
 
 
-def _table(
+def table_of(
     content: bytes, source: str, columns: Columns, kind: str, *, needs_labels: bool
 ) -> Table:
+    """Return the fields of a file; `kind` is csv, tsv, excel or parquet."""
     if kind == "parquet":
         return _parquet_table(content, source, columns, needs_labels=needs_labels)
     records = _excel(content, source) if kind == "excel" else _text(content, source, kind)
-    header = next(records.lines(), (0, []))[1]
+    (_, header), (_, first) = islice(chain(records.lines(), 2 * [(0, [])]), 2)
     _check_header(header, source)
+    if len(first) == len(header) + 1:
+        # R writes no name above the names of the rows.
+        header = ["", *header]
     build = _transposed if columns.transpose else _upright
-    return build(records, header, columns, needs_labels=needs_labels)
+    return build(records, _cleaned(header), columns, needs_labels=needs_labels)
 
 
 def _check_names(names: Sequence[str], source: str) -> None:
@@ -289,7 +285,7 @@ def _check_numbers(table: Table) -> None:
         shown = [f"{names[j]!r} ({min(table.texts[j].items())[1][:30]!r})" for j in others]
         left = f" and {len(shown) - 4} more" if len(shown) > 4 else ""
         also = f" There is text in {', '.join(shown[:4])}{left}, too." if shown else ""
-        problem = f"{text[:60]!r} is not a finite number.{also}{table.hint}"
+        problem = f"{text[:60]!r} is not a finite number.{also}"
     elif not (finite := np.isfinite(table.X)).all():
         row, feature = map(int, np.argwhere(~finite)[0])
         if np.isnan(table.X[row, feature]):
@@ -319,28 +315,25 @@ class _Records:
     source: str
     decimal_comma: bool = False
 
+    def pointed(self, label: str) -> str:
+        """Return a label, with a decimal point if it is a number with a decimal comma."""
+        is_number = self.decimal_comma and re.fullmatch(_DECIMAL_COMMA, label.strip())
+        return label.replace(",", ".") if is_number else label
+
     def data(self, n_fields: int) -> Iterator[tuple[int, list[str]]]:
         """Yield what follows the header, at least one line, all with so many fields."""
         lines = self.lines()
         next(lines)
-        number = -1
-        for number, (line, record) in enumerate(lines):
+        line = 0
+        for line, record in lines:
             if len(record) != n_fields:
                 _check_geo(record, self.source)
-                if number == 0 and len(record) == n_fields + 1:
-                    raise ValueError(
-                        f"{self.source}: the header has {n_fields} names, and line {line} has "
-                        f"{len(record)} fields, one more. R writes no name above the names of the "
-                        "rows: begin the header with a name for them, such as id, and give it as "
-                        "id (--id id); or, if the samples are in columns, add --transpose, which "
-                        "needs no such name."
-                    )
                 raise ValueError(
                     f"{self.source}, line {line}: there are {len(record)} fields, and the header "
                     f"has {n_fields}. Correct the line; check that the file is complete."
                 )
             yield line, record
-        if number < 0:
+        if not line:
             raise ValueError(
                 f"{self.source}: there is a header and no line of data. Check that the file is "
                 "complete."
@@ -486,11 +479,9 @@ def _cleaned(names: Sequence[str]) -> list[str]:
     return [unguarded(name.strip()) for name in names]
 
 
-def _upright(
-    records: _Records, header: Sequence[str], columns: Columns, *, needs_labels: bool
-) -> Table:
+def _upright(records: _Records, names: list[str], columns: Columns, *, needs_labels: bool) -> Table:
     """Return the table of a file with a sample in each line."""
-    names, source, n_fields = _cleaned(header), records.source, len(header)
+    source, n_fields = records.source, len(names)
     columns.check_side(
         names, lambda: [record[0].strip() for _, record in records.data(n_fields)], source
     )
@@ -499,7 +490,7 @@ def _upright(
     lines, labels, ids = [], [], []
     for line, record in records.data(n_fields):
         lines.append(line)
-        labels.append("" if places.label is None else record[places.label])
+        labels.append("" if places.label is None else records.pointed(record[places.label]))
         ids.append("" if places.id is None else record[places.id])
         numbers.add([record[place] for place in places.features])
     texts: dict[int, dict[int, str]] = {}
@@ -511,15 +502,14 @@ def _upright(
         places=places,
         X=numbers.matrix(len(places.features)),
         texts=texts,
-        labels=None if places.label is None else _with_points(labels, records),
+        labels=None if places.label is None else labels,
         ids=None if places.id is None else ids,
         row_name=lambda row: f"{source}, line {lines[row]}",
-        hint=_hint(records),
     )
 
 
 def _transposed(
-    records: _Records, header: Sequence[str], columns: Columns, *, needs_labels: bool
+    records: _Records, samples: list[str], columns: Columns, *, needs_labels: bool
 ) -> Table:
     """Return the table of a file with a feature in each line, and a sample in each column.
 
@@ -527,14 +517,7 @@ def _transposed(
     may be some of either.
     """
     source = records.source
-    lengths, first = [], []
-    for _, record in records.lines():
-        lengths.append(len(record))
-        first.append(record[0])
-    if set(lengths[1:]) == {len(header) + 1}:
-        # R writes no name above the names of the rows.
-        header, first = ["", *header], ["", *first[1:]]
-    names, samples = _cleaned(first), _cleaned(header)
+    names = [samples[0], *_cleaned([record[0] for _, record in records.data(len(samples))])]
     columns.check_side(names, lambda: samples[1:], source)
     dropped = {name for name in columns.drop if name in samples[1:]}
     kept = [place for place in range(1, len(samples)) if samples[place] not in dropped]
@@ -543,12 +526,10 @@ def _transposed(
         id=0 if columns.id is None else columns.id,
         drop=tuple(name for name in columns.drop if name not in dropped),
     )
-    lines = records.data(len(header))
-    start = next(lines)
     places = columns.places(names, source, needs_labels=needs_labels)
     features, others = set(places.features), {0: [samples[place] for place in kept]}
     numbers = _Numbers(records.decimal_comma)
-    for number, (_, record) in enumerate(chain([start], lines), start=1):
+    for number, (_, record) in enumerate(records.data(len(samples)), start=1):
         fields = [record[place] for place in kept]
         if number in features:
             numbers.add(fields)
@@ -559,27 +540,12 @@ def _transposed(
         places=places,
         X=np.ascontiguousarray(numbers.matrix(len(kept)).T),
         texts=numbers.texts,
-        labels=None if places.label is None else _with_points(others[places.label], records),
+        labels=None if places.label is None else [*map(records.pointed, others[places.label])],
         ids=None if places.id is None else others[places.id],
         row_name=lambda row: f"{source}, column {others[0][row]!r}",
         row="column",
         column="row",
-        hint=_hint(records),
     )
-
-
-def _with_points(labels: list[str], records: _Records) -> list[str]:
-    """Return labels, those that are numbers with decimal points."""
-    if not records.decimal_comma:
-        return labels
-    return [
-        text.replace(",", ".") if re.fullmatch(_DECIMAL_COMMA, text.strip()) else text
-        for text in labels
-    ]
-
-
-def _hint(records: _Records) -> str:
-    return " Other numbers of the file have decimal commas." if records.decimal_comma else ""
 
 
 # Parquet
@@ -644,94 +610,3 @@ def _is_numeric(types: Any, kind: Any) -> bool:
 
 def _as_text(column: Any) -> list[str]:
     return ["" if value is None else str(value) for value in column.to_pylist()]
-
-
-# What is in a table, also where it cannot be used as it is
-
-
-@dataclass(frozen=True, eq=False)
-class Text:
-    """A feature with text in it."""
-
-    name: str
-    place: int
-    example: str
-    n_different: int
-
-
-@dataclass(frozen=True, eq=False)
-class Survey:
-    """What the columns of data hold.
-
-    Attributes
-    ----------
-    n_columns : int
-        All columns, whatever they are for.
-    X : ndarray or CSR array of shape (n_rows, n_numeric)
-        Features that are numbers, with NaN where values are missing.
-    names : list of str or None
-        Their names, if they have any.
-    texts : list of Text
-        Features with text in them.
-    labels : list of str or of numbers, or None
-        Labels, "" where one is missing.
-    target, id : str or None
-        Names of the columns of labels and of row names.
-    candidates : dict
-        Where there are no labels, features that may be them, and how often each of their values
-        occurs.
-    """
-
-    n_columns: int
-    X: Any
-    names: list[str] | None
-    texts: list[Text]
-    labels: list[Any] | None
-    target: str | None
-    id: str | None
-    candidates: dict[str, dict[str, int]]
-
-
-def survey_table(content: bytes, source: str, columns: Columns, kind: str) -> Survey:
-    """Return what is in a CSV, TSV, Excel or Parquet file."""
-    table = _table(content, source, columns, kind, needs_labels=False)
-    names, label, row_names = table.feature_names, table.places.label, table.places.id
-    texts = []
-    for feature, found in sorted(table.texts.items()):
-        values = table.X[:, feature]
-        n_different = len(set(found.values())) + len(np.unique(values[np.isfinite(values)]))
-        place, example = table.places.features[feature], min(found.items())[1]
-        texts.append(Text(names[feature], place, example, n_different))
-    numeric = [feature for feature in range(len(names)) if feature not in table.texts]
-    labels = None if table.labels is None else list(table.labels)
-    return Survey(
-        n_columns=len(table.names),
-        X=table.X if len(numeric) == len(names) else table.X[:, numeric],
-        names=[names[feature] for feature in numeric],
-        texts=texts,
-        labels=labels,
-        target=None if label is None else table.names[label],
-        id=None if row_names is None else table.names[row_names],
-        candidates=_candidates(table) if label is None else {},
-    )
-
-
-def _candidates(table: Table) -> dict[str, dict[str, int]]:
-    """Return features with few values, in their order: of text, or the last if it is whole numbers.
-
-    Where the one before the last is like it, all may be (genotypes, for example), and it is none.
-    """
-    names = table.feature_names
-    last_two = list(range(len(names)))[-2:]
-    few = {j: counts for j in {*table.texts, *last_two} if (counts := _few(table.fields(j)))}
-    numbers = [j for j in last_two if j in few and j not in table.texts]
-    likely = [j for j in sorted(few) if j in table.texts or numbers == last_two[-1:]]
-    return {names[j]: few[j] for j in likely}
-
-
-def _few(fields: Sequence[str]) -> dict[str, int] | None:
-    """Return how often each value occurs, if they are few texts or whole numbers."""
-    counts = Counter(text.strip() for text in fields)
-    is_whole = all((_number(text) or 0.0) % 1 == 0 for text in counts)
-    is_few = 2 <= len(counts) <= min(_MAX_CLASSES, len(fields) // 2)
-    return dict(counts.most_common()) if is_whole and is_few and "" not in counts else None
