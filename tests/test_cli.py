@@ -28,8 +28,7 @@ from certifeature._files import is_number, replacing
 from certifeature.certificate import certify
 from certifeature.cli.app import run
 from certifeature.cli.features import read_features
-from certifeature.cli.loading import Loaded, distinct_names
-from certifeature.cli.source import _free_memory
+from certifeature.cli.loading import Loaded, _free_memory, distinct_names
 from certifeature.cli.task import certified
 from certifeature.comparison import METHODS, compare
 from certifeature.datasets import make_relevant_features

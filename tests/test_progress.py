@@ -363,7 +363,13 @@ class TestCallbacks:
     def test_scikit_learn_shows_a_bar_for_each_phase(self, data, capsys):
         BSSSelector(80).set_callbacks(ProgressBar()).fit(*data)
         shown = capsys.readouterr().out
-        for name in ("fit", "find support vectors", "compute basis", "choose features", "BSS picks"):
+        for name in (
+            "fit",
+            "find support vectors",
+            "compute basis",
+            "choose features",
+            "BSS picks",
+        ):
             assert re.search(rf"BSSSelector - {name}( #\d)? .*100%", shown)
 
 

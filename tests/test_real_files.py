@@ -123,8 +123,8 @@ class TestColumns:
         ("options", "message"),
         [
             (("--id", "pateint"), "id='pateint' is not there. There is 'patient'"),
-            (("--id", "tumour"), "'tumour' is both the label and the id"),
-            (("--drop", "tumour"), "'tumour' is both in drop and the target"),
+            (("--id", "tumour"), "'tumour' is given as target and as id"),
+            (("--drop", "tumour"), "'tumour' is given as target and as drop"),
             (("--drop", "9999"), "drop=9999 is not a position among 2003 columns"),
         ],
     )
@@ -291,7 +291,7 @@ class TestStream:
         assert "30 of 2,000 features" in (files / "r.html").read_text(encoding="utf-8")
 
     def test_no_file_is_held_longer_than_it_takes(self, files, capsys, monkeypatch):
-        monkeypatch.setattr("certifeature.cli.source._free_memory", lambda: 0)
+        monkeypatch.setattr("certifeature.cli.loading._free_memory", lambda: 0)
         assert "select --stream" in refused(capsys, "select", "parts", "-k", 30)
         chosen(capsys, "select", "parts", "-k", 30, "--stream")
 

@@ -12,10 +12,8 @@ from scipy import sparse
 from sklearn.datasets import fetch_rcv1
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._bytes import read_bytes
-from certifeature.io._checks import checked_data
-from certifeature.io._columns import first_few
-from certifeature.io._svmlight import SVMlightRows, parse_svmlight
+from certifeature.io._common import checked_data, first_few, read_bytes
+from certifeature.io.svmlight import SVMlightRows, parse_svmlight
 
 __all__ = ["load_rcv1_ccat"]
 

@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._bytes import check_text, decoding
-from certifeature.io._checks import checked_data
-from certifeature.io._columns import first_few
-from certifeature.io._svmlight import SVMlightRows, parse_svmlight
+from certifeature.io._common import check_text, checked_data, decoding, first_few
+from certifeature.io.svmlight import SVMlightRows, parse_svmlight
 
 __all__ = ["list_techtc_tasks", "load_techtc"]
 

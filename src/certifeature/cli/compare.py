@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from certifeature._files import write_text
-from certifeature.cli.loading import Loaded, check_scaling
+from certifeature.cli.loading import Loaded, check_scaling, scaling_or_note
 from certifeature.cli.options import (
     DataOptions,
     JSONOption,
@@ -21,7 +21,6 @@ from certifeature.cli.options import (
     with_options,
 )
 from certifeature.cli.output import check_writable, drawings, json_text, reproduction, showing
-from certifeature.cli.scales import scaling_or_note
 from certifeature.cli.task import read
 from certifeature.comparison import Comparison, compare, method_named
 from certifeature.report import Report, write_report

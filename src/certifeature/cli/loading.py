@@ -1,40 +1,147 @@
-"""Reading the data that a command works on."""
+"""The data that a command works on: files, names, labels and scales."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from certifeature.cli.source import Source
 from certifeature.comparison import column_scaler
+from certifeature.datasets.dataset import Dataset
+from certifeature.io import FileBlocks, read_data
+from certifeature.io.blocks import data_files, joined
+from certifeature.report.text import number
 from certifeature.rows import Block, RowBlocks
 from certifeature.rows.matrix import fingerprint
 
 __all__ = [
     "Loaded",
     "Scaling",
+    "Source",
+    "are_numbers",
+    "check_classes",
     "check_scaling",
+    "column_deviations",
     "distinct_names",
+    "has_decimals",
     "load",
     "load_blocks",
+    "look_like_counts",
     "scaled",
+    "scaling_for",
+    "scaling_or_note",
     "to_scale",
+    "too_many_classes",
 ]
 
+# Memory for the file, its numbers and what is computed from them, per byte of the file.
+_MEMORY_PER_BYTE = 2.0
+# In fewer rows, a class may well have only one.
+_MIN_ROWS = 10
+# Beyond this ratio of standard deviations, the widest columns decide alone.
+_MAX_RATIO = 10.0
+# Columns at a time, so that no second copy of all rows is needed.
+_N_COLUMNS = 1024
 
-class Scaling(StrEnum):
-    """How the columns are scaled first."""
 
-    none = "none"
-    standard = "standard"
-    tfidf = "tfidf"
+# Files
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where data are, and what their columns are, as on the command line."""
+
+    paths: list[str]
+    target: str | None = None
+    format: str | None = None
+    id: str | None = None
+    drop: list[str] | None = None
+    transpose: bool = False
+
+    def read(self) -> Dataset:
+        """Return all data together."""
+        if "-" in self.paths:
+            if len(self.paths) > 1:
+                raise ValueError("- is standard input, and there are files too; give one of them.")
+            if self.format is None:
+                raise ValueError(
+                    "standard input has no file name; give its format, such as --format svmlight."
+                )
+            return self._read_one(sys.stdin.buffer)
+        self._check_memory()
+        return self._read_one(self.paths[0]) if self.is_one() else joined(self.blocks())
+
+    def _read_one(self, path: str | BinaryIO) -> Dataset:
+        return read_data(
+            path,
+            target=self.target,
+            format=self.format,
+            id=self.id,
+            drop=self.dropped,
+            transpose=self.transpose,
+        )
+
+    def blocks(self) -> FileBlocks:
+        """Return the data file by file."""
+        if "-" in self.paths:
+            raise ValueError("--stream reads the data again and again; give files, and not -.")
+        if self.transpose:
+            raise ValueError(
+                "--transpose is for one file, and there are several; join the files first, or "
+                "give one of them."
+            )
+        return FileBlocks(
+            self.paths, target=self.target, id=self.id, drop=self.dropped, format=self.format
+        )
+
+    def files(self) -> list[Path]:
+        """Return the files that the data are in; none for standard input."""
+        return [] if "-" in self.paths else data_files(self.paths)
+
+    def inputs(self) -> list[Path]:
+        """Return the files and folders that must stay as they are."""
+        folders = [Path(path) for path in self.paths if Path(path).is_dir()]
+        return [*self.files(), *([] if self.is_one() else folders)]
+
+    @property
+    def dropped(self) -> list[str]:
+        """Columns to leave out."""
+        return [name.strip() for names in self.drop or () for name in names.split(",")]
+
+    def is_one(self) -> bool:
+        """Tell whether there is one file, or one folder of arrays."""
+        path = Path(self.paths[0])
+        return len(self.paths) == 1 and (path.is_file() or (path / "X.npz").exists())
+
+    def _check_memory(self) -> None:
+        """Raise if the files are too large for the memory that is free."""
+        size, free = sum(path.stat().st_size for path in self.files()), _free_memory()
+        if free is not None and size * _MEMORY_PER_BYTE > free:
+            raise ValueError(
+                f"{' '.join(self.paths)}: there are {size / 2**30:.1f} GiB, which need about "
+                f"{size * _MEMORY_PER_BYTE / 2**30:.1f} GiB of memory, but {free / 2**30:.1f} GiB "
+                "are free. Choose features with select --stream from files that fit one by one, or "
+                "use fewer rows or columns, a sparse format, or a machine with more memory."
+            )
+
+
+def _free_memory() -> int | None:
+    """Return how many bytes are free; None on systems other than Linux."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    sizes = dict(line.split(":") for line in lines)
+    return int(sizes["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in sizes else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,22 +170,25 @@ class Loaded:
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return int(self.X.n_features if isinstance(self.X, RowBlocks) else self.X.shape[1])
+        return len(self.names)
 
 
 def load(source: Source, *, needs_labels: bool) -> Loaded:
     """Read data; columns have names as `distinct_names` gives them."""
     data = source.read()
-    if needs_labels:
-        if data.y is None:
-            raise ValueError(
-                f"{data.source}: there are no labels; name them with --target, or choose for all "
-                "rows with --unsupervised."
-            )
-        _check_classes(np.unique(data.y), data.source)
+    y_digest = ""
+    if data.y is not None:
+        classes, codes = np.unique(data.y, return_inverse=True)
+        y_digest = fingerprint(codes)[:16]
+        if needs_labels:
+            _check_two(classes, data.source)
+    elif needs_labels:
+        raise ValueError(
+            f"{data.source}: there are no labels; name them with --target, or choose for all "
+            "rows with --unsupervised."
+        )
     names = distinct_names(data.feature_names, data.X.shape[1])
-    y_digest = "" if data.y is None else fingerprint(np.unique(data.y, return_inverse=True)[1])
-    digest = fingerprint(data.X)[:16] + y_digest[:16]
+    digest = fingerprint(data.X)[:16] + y_digest
     return Loaded(data.X, data.y, names, data.source, digest, data.ids, source.id or "id")
 
 
@@ -88,7 +198,7 @@ def load_blocks(source: Source, *, needs_labels: bool) -> Loaded:
     parts = blocks.collect(_digest)
     name = f"{' '.join(source.paths)} ({len(blocks)} files)"
     if needs_labels:
-        _check_classes(np.unique(np.concatenate([labels for _, labels in parts])), name)
+        _check_two(np.unique(np.concatenate([labels for _, labels in parts])), name)
     names = distinct_names(blocks.feature_names, blocks.n_features)
     digest = blake2b("".join(digest for digest, _ in parts).encode(), digest_size=16).hexdigest()
     return Loaded(blocks, None, names, name, digest)
@@ -98,13 +208,6 @@ def _digest(block: Block) -> tuple[str, NDArray[Any]]:
     """Return what tells the rows and labels of a block from others, and its classes."""
     labels = np.empty(0) if block.y is None else block.y
     return fingerprint(block.X) + fingerprint(labels), np.unique(labels)
-
-
-def _check_classes(classes: NDArray[Any], source: str) -> None:
-    if len(classes) == 1:
-        raise ValueError(
-            f"{source}: all labels are {classes.tolist()[0]!r}; two classes are needed."
-        )
 
 
 def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[np.str_]:
@@ -126,6 +229,59 @@ def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[n
     return np.array(given, dtype=np.str_)
 
 
+# Labels: classes, or numbers to predict
+
+
+def _check_two(classes: NDArray[Any], source: str) -> None:
+    if len(classes) == 1:
+        raise ValueError(
+            f"{source}: all labels are {classes.tolist()[0]!r}; two classes are needed."
+        )
+
+
+def too_many_classes(n_different: int, n_rows: int) -> bool:
+    """Tell whether so many different labels can hardly be classes."""
+    return n_rows > _MIN_ROWS and n_different > n_rows / 2
+
+
+def has_decimals(y: NDArray[Any]) -> bool:
+    """Tell whether labels are numbers with decimals."""
+    return y.dtype.kind == "f" and bool((y % 1 != 0).any())
+
+
+def are_numbers(y: NDArray[Any]) -> bool:
+    """Tell whether labels are numbers to predict: with decimals, or too many for classes."""
+    return has_decimals(y) or (y.dtype.kind in "if" and too_many_classes(len(np.unique(y)), len(y)))
+
+
+def check_classes(y: NDArray[Any] | None, model: str) -> None:
+    """Raise, before any long work, if there are too many labels to tell apart, where known."""
+    if y is None or not too_many_classes(n_different := len(np.unique(y)), len(y)):
+        return
+    found = f"the labels have {n_different:,} different values in {len(y):,} rows"
+    if y.dtype.kind not in "if":
+        raise ValueError(
+            f"{found}, such as {str(y[0])[:60]!r}: these look like the names of rows, not like "
+            "classes. Name another column with --target, and this one with --id."
+        )
+    if model != "ridge":
+        raise ValueError(
+            f"{found}, and --model {model} tells classes apart: these look like numbers to "
+            "predict. Use --model ridge for that, or name a column of classes with --target."
+        )
+
+
+# Scales
+
+
+class Scaling(StrEnum):
+    """How the columns are scaled first."""
+
+    none = "none"
+    standard = "standard"
+    tfidf = "tfidf"
+
+
 def scaled(data: Loaded, scaling: Scaling) -> Loaded:
     """Return data with their columns scaled, learnt from all rows."""
     X, scaler = to_scale(data.X, scaling)
@@ -138,6 +294,19 @@ def to_scale(X: Any, scaling: Scaling) -> tuple[Any, Any]:
     if scaling is Scaling.none:
         return X, None
     return _within_range(X) if scaling is Scaling.standard else X, column_scaler(scaling, X)
+
+
+def check_scaling(X: Any, scaling: Scaling) -> None:
+    """Raise if the columns cannot be scaled like this."""
+    if scaling is Scaling.tfidf and _values(X).min(initial=0.0) < 0:
+        raise ValueError(
+            "--scale tfidf is for counts, but the data have negative values; use another --scale."
+        )
+
+
+def _values(X: Any) -> NDArray[np.float64]:
+    """Return the values that are stored."""
+    return X.data if sparse.issparse(X) else X
 
 
 def _within_range(X: Any) -> Any:
@@ -154,12 +323,62 @@ def _within_range(X: Any) -> Any:
     return divided
 
 
-def check_scaling(X: Any, scaling: Scaling) -> None:
-    """Raise if the columns cannot be scaled like this."""
-    if scaling is not Scaling.tfidf:
-        return
-    lowest = X.data.min(initial=0.0) if sparse.issparse(X) else X.min(initial=0.0)
-    if lowest < 0:
-        raise ValueError(
-            "--scale tfidf is for counts, but the data have negative values; use another --scale."
+def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:
+    """Return the scaling that is asked for, or none, with a note if the columns need one."""
+    if asked is not None:
+        return asked
+    counts = look_like_counts(X)
+    deviations = np.empty(0) if counts else column_deviations(X)
+    deviations = deviations[deviations > 0]
+    needed = scaling_for(X, deviations, counts=counts)
+    if needed is not None:
+        remedy = "gives rare ones more weight"
+        found = "the values look like counts, most of them zero, and the most frequent count most"
+        if needed is Scaling.standard:
+            remedy = "gives all the same weight"
+            low, high = number(float(deviations.min())), number(float(deviations.max()))
+            found = (
+                f"the features have standard deviations from {low} to {high}, and the widest "
+                "count most"
+            )
+        sys.stderr.write(
+            f"certifeature: {found}; --scale {needed} {remedy} (--scale none leaves them, without "
+            "this note)\n"
+        )
+    return Scaling.none
+
+
+def scaling_for(X: Any, deviations: NDArray[np.float64], *, counts: bool) -> Scaling | None:
+    """Return the scaling that columns need, if any, given the deviations of those that vary."""
+    if counts:
+        return Scaling.tfidf
+    # Sparse rows are texts as a rule, and a word that varies little is rare.
+    is_text = sparse.issparse(X) and _mostly_zero(X)
+    if not is_text and deviations.size and deviations.max() > _MAX_RATIO * deviations.min():
+        return Scaling.standard
+    return None
+
+
+def look_like_counts(X: Any) -> bool:
+    """Tell whether the values are whole numbers, none below zero and most of them zero."""
+    values = _values(X)
+    return bool(values.size and _mostly_zero(X) and (values >= 0).all() and (values % 1 == 0).all())
+
+
+def _mostly_zero(X: Any) -> bool:
+    return bool(np.count_nonzero(_values(X)) <= X.shape[0] * X.shape[1] / 2)
+
+
+def column_deviations(X: Any) -> NDArray[np.float64]:
+    """Return the standard deviation of each column, exactly zero where it is constant."""
+    if not X.shape[1]:
+        return np.empty(0)
+    # Squares of huge values are infinite, and so is their deviation.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sparse.issparse(X):
+            return np.sqrt(mean_variance_axis(X, axis=0)[1])
+        # Rounding gives a column of equal values a deviation that is not quite zero.
+        parts = (X[:, start : start + _N_COLUMNS] for start in range(0, X.shape[1], _N_COLUMNS))
+        return np.concatenate(
+            [np.where(np.ptp(part, axis=0) > 0, part.std(axis=0), 0.0) for part in parts]
         )

@@ -15,9 +15,7 @@ import typer
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 
-from certifeature.cli.labels import are_numbers, has_decimals
-from certifeature.cli.loading import Scaling
-from certifeature.cli.source import Source
+from certifeature.cli.loading import Scaling, Source, are_numbers, has_decimals
 from certifeature.comparison import METHODS, Method, method_named
 from certifeature.models import default_model
 from certifeature.selectors.bss import LABELLED, ORDERS
@@ -50,7 +48,7 @@ DataArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA",
-        help="SVMlight, CSV, TSV, Parquet or NPZ file, which may be compressed; a folder with "
+        help="SVMlight, CSV, TSV, Excel, Parquet or NPZ file, compressed or not; a folder with "
         "X.npz and y.npy; - for standard input; or several files with the same columns, a folder "
         "of such files, or a pattern such as 'parts/*.svm'.",
     ),
@@ -81,16 +79,16 @@ TransposeOption = Annotated[
     bool,
     typer.Option(
         "--transpose",
-        help="The CSV or TSV file has one feature per line and one sample per column, as tables "
-        "of gene expression have. The first column holds the names of the features, the header "
+        help="The CSV, TSV or Excel file has one feature per line and one sample per column, as "
+        "tables of gene expression have. The first column holds the names of the features, the header "
         "those of the samples; the labels are a line, whose name is given as --target.",
     ),
 ]
 FormatOption = Annotated[
     str | None,
     typer.Option(
-        help="Format of the data if the file name does not show it: csv, npz, parquet, svmlight "
-        "or tsv."
+        help="Format of the data if the file name does not show it: csv, excel, npz, parquet, "
+        "svmlight or tsv."
     ),
 ]
 MethodsOption = Annotated[

@@ -14,7 +14,7 @@ import typer
 from certifeature._files import write_text
 from certifeature.cli.assessment import Assessment, assess, folds_of, n_folds_for
 from certifeature.cli.features import feature_list, features_text, read_features
-from certifeature.cli.loading import Loaded, Scaling, scaled
+from certifeature.cli.loading import Loaded, Scaling, scaled, scaling_or_note
 from certifeature.cli.options import (
     CROSS_VALIDATED,
     DataOptions,
@@ -35,7 +35,6 @@ from certifeature.cli.output import (
     showing,
     write_data,
 )
-from certifeature.cli.scales import scaling_or_note
 from certifeature.cli.task import Choice, Task, certified, choose, read
 from certifeature.datasets import load_docstrings
 from certifeature.models.problem import model_name, predicts_numbers

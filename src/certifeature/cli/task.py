@@ -13,11 +13,17 @@ from sklearn.base import clone
 from certifeature.certificate import Certificate, certify
 from certifeature.certificate.certify import Certifier
 from certifeature.cli.features import kept_features
-from certifeature.cli.labels import check_classes
-from certifeature.cli.loading import Loaded, Scaling, load, load_blocks, scaled
+from certifeature.cli.loading import (
+    Loaded,
+    Scaling,
+    Source,
+    check_classes,
+    load,
+    load_blocks,
+    scaled,
+)
 from certifeature.cli.options import CROSS_VALIDATED, ModelOptions, SelectOptions
 from certifeature.cli.output import showing
-from certifeature.cli.source import Source
 from certifeature.comparison import Method, methods_for
 from certifeature.models import fit_model
 from certifeature.models.problem import predicts_numbers

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from certifeature._progress import listed
 from certifeature._validation import as_count
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._bytes import not_found, read_bytes
-from certifeature.io._checks import checked_data
-from certifeature.io._columns import Columns
-from certifeature.io._svmlight import check_no_columns, parse_svmlight
+from certifeature.io._common import checked_data, not_found, read_bytes
 from certifeature.io.reader import format_of, read_data
+from certifeature.io.svmlight import check_no_columns, parse_svmlight
+from certifeature.io.tables import Columns
 from certifeature.rows.blocks import RowBlocks, stacked
 
 __all__ = ["FileBlocks", "data_files", "joined"]
@@ -37,7 +36,7 @@ class FileBlocks(RowBlocks):
         ``"parts/*.svm"``, likewise; or files. All that :func:`read_data` reads, in one format.
     target, id, drop
         Columns that are no features, as for :func:`read_data`.
-    format : {"svmlight", "csv", "tsv", "parquet", "npz"} or None, default=None
+    format : {"svmlight", "csv", "tsv", "excel", "parquet", "npz"} or None, default=None
         The format of the files; by default, what the endings of their names say.
     n_features : int, default=None
         Number of features. Only SVMlight files, which do not tell, need it: without it they are all

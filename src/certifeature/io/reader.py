@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._bytes import read_bytes
-from certifeature.io._columns import Columns
-from certifeature.io._delimited import read_csv, read_tsv
-from certifeature.io._npz import read_folder, read_npz
-from certifeature.io._parquet import read_parquet
-from certifeature.io._svmlight import read_svmlight
+from certifeature.io._common import read_bytes
+from certifeature.io.npz import read_folder, read_npz
+from certifeature.io.svmlight import read_svmlight
+from certifeature.io.tables import Columns, read_table
 
-__all__ = ["format_of", "read_data"]
+__all__ = ["TABLES", "format_of", "read_data"]
 
+TABLES = ("csv", "excel", "parquet", "tsv")
 _READERS: dict[str, Callable[[bytes, str, Columns], Dataset]] = {
-    "csv": read_csv,
+    **{kind: partial(read_table, kind=kind) for kind in TABLES},
     "npz": read_npz,
-    "parquet": read_parquet,
     "svmlight": read_svmlight,
-    "tsv": read_tsv,
 }
 _FORMATS = {
     ".csv": "csv",
@@ -34,8 +32,10 @@ _FORMATS = {
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".tsv": "tsv",
+    ".xlsm": "excel",
+    ".xlsx": "excel",
 }
-_SPREADSHEETS = frozenset({".ods", ".xls", ".xlsm", ".xlsx"})
+_SPREADSHEETS = frozenset({".ods", ".xls", ".xlsb"})
 _COMPRESSED = frozenset({".bz2", ".gz", ".xz", ".zst"})
 
 
@@ -58,31 +58,31 @@ def read_data(
         feature name per line in ``features.txt`` or ``features.txt.gz``. Files compressed with
         gzip, bzip2 or xz (and Zstandard from Python 3.14 on) are unpacked.
     target : str, int or None, default=None
-        Where the labels are: the name of a column of a CSV, TSV or Parquet file, or its
+        Where the labels are: the name of a column of a CSV, TSV, Excel or Parquet file, or its
         position counted from 0 (-1 is the last), which may be text if no column has that name;
         the name of an array of an NPZ file; the name, without ``.npy``, of a file of a folder. By
         default, the only one named y, label, labels, target or class in lower or upper case.
-    format : {"svmlight", "csv", "tsv", "parquet", "npz"} or None, default=None
+    format : {"svmlight", "csv", "tsv", "excel", "parquet", "npz"} or None, default=None
         The format of the file; by default, what the ending of its name says: ``.svm``,
-        ``.svmlight``, ``.libsvm`` or ``.dat``; ``.csv``; ``.tsv``; ``.parquet`` or ``.pq``;
-        ``.npz``.
+        ``.svmlight``, ``.libsvm`` or ``.dat``; ``.csv``; ``.tsv``; ``.xlsx`` or ``.xlsm``;
+        ``.parquet`` or ``.pq``; ``.npz``.
     id : str, int or None, default=None
-        Column of a CSV, TSV or Parquet file that names the rows, by its name or position. It is
-        no feature.
+        Column of a CSV, TSV, Excel or Parquet file that names the rows, by its name or position.
+        It is no feature.
     drop : sequence of str or int, default=()
-        Columns of a CSV, TSV or Parquet file that are left out, by their names or positions.
+        Columns of a CSV, TSV, Excel or Parquet file that are left out, by their names or positions.
     transpose : bool, default=False
-        Whether a CSV or TSV file has a feature in each line and a sample in each column, as tables
-        of gene expression have. The first column holds the names of the features, and the header
-        those of the samples, which become `ids`; the labels are the line whose first field is
-        `target`. Both lines and columns may be named in `drop`.
+        Whether a CSV, TSV or Excel file has a feature in each line and a sample in each column, as
+        tables of gene expression have. The first column holds the names of the features, and the
+        header those of the samples, which become `ids`; the labels are the line whose first field
+        is `target`. Both lines and columns may be named in `drop`.
 
     Returns
     -------
     data : Dataset
         The samples, labels and names. `X` is a CSR array for SVMlight and for sparse
-        matrices, an ndarray otherwise. Labels are required in CSV, TSV, Parquet and SVMlight;
-        elsewhere `y` is None where there are none.
+        matrices, an ndarray otherwise. Labels are required in tables and SVMlight files; elsewhere
+        `y` is None where there are none.
 
     Raises
     ------
@@ -94,8 +94,11 @@ def read_data(
 
     Notes
     -----
-    CSV and TSV files are in UTF-8 and start with a header. Every field but the label is a
-    finite number; blank lines are skipped. Labels are numbers if all of them can be.
+    CSV and TSV files are in UTF-8 and start with a header. If the header has no commas (no tabs),
+    its semicolons or tabs (commas) separate the columns. Where semicolons do, numbers may have
+    decimal commas, and then none may have a point. Every field but the label is a finite number;
+    blank lines are skipped. Labels are numbers if all of them can be. Features may share a name.
+    Of an Excel workbook, the first sheet is read: the values, not the formulas.
     Spreadsheets read a name or label that begins with ``=``, ``+``, ``-`` or ``@`` as a formula,
     unless an apostrophe stands before it; that apostrophe is not part of the name.
 
@@ -151,8 +154,8 @@ def format_of(source: str) -> str:
         )
     if endings and endings[-1] in _SPREADSHEETS:
         raise ValueError(
-            f"{source}: spreadsheets are not read. Open it, save the sheet as CSV (UTF-8, with "
-            "commas between the columns and points in the numbers), and give that file."
+            f"{source}: spreadsheets of this kind are not read. Open it, save it as an Excel "
+            "workbook (.xlsx) or the sheet as CSV (UTF-8), and give that file."
         )
     if not endings or endings[-1] not in _FORMATS:
         raise ValueError(

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._bytes import check_text, decoding, read_bytes
-from certifeature.io._checks import checked_data
-from certifeature.io._columns import Columns, find_label, first_few
+from certifeature.io._common import check_text, checked_data, decoding, first_few, read_bytes
+from certifeature.io.tables import Columns, find_label
 
 __all__ = ["read_folder", "read_npz"]
 

@@ -1,0 +1,262 @@
+"""What all readers share: the bytes of a file, checks of rows, labels and names, and messages."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import io
+import lzma
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from certifeature._files import is_number, unguarded
+from certifeature.datasets.dataset import Dataset
+from certifeature.rows.matrix import canonical_csr
+
+__all__ = [
+    "check_text",
+    "checked_data",
+    "decoding",
+    "extra",
+    "first_few",
+    "labels_from_text",
+    "not_found",
+    "read_bytes",
+]
+
+# By content, not by name: streams have no name, and names of downloads may be wrong.
+_UNPACKERS: dict[bytes, Callable[[BinaryIO], Any]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\x28\xb5\x2f\xfd": lambda file: _zstd().ZstdFile(file),
+}
+# Text shrinks to a hundredth at best; a file that unpacks to more is made to fill the memory.
+_MAX_UNPACKED, _MAX_RATIO = 2**30, 200
+# "none" and "na" may well be the names of classes.
+_MISSING_LABELS = frozenset({"", "?", "nan"})
+_WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_LARGEST_EXACT = 2.0**53
+
+
+def read_bytes(path: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:
+    """Return the unpacked content of a file or stream, and its name."""
+    if isinstance(path, str | os.PathLike):
+        source = os.fspath(path)
+        if not os.path.exists(source):
+            raise not_found(Path(source))
+        content = Path(source).read_bytes()
+    else:
+        name = getattr(path, "name", None)
+        source = name if isinstance(name, str) else "<stream>"
+        content = path.read()
+        if not isinstance(content, bytes):
+            raise ValueError(
+                f"{source}: the stream gives {type(content).__name__}, and bytes are needed. "
+                'Open the file with mode "rb", or give sys.stdin.buffer.'
+            )
+    return _unpacked(content, source), source
+
+
+def not_found(path: Path) -> FileNotFoundError:
+    """Return the error that there is no such file, with the most similar name in its folder."""
+    beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    likely = get_close_matches(path.name, sorted(beside), n=1)
+    remedy = f"Did you mean {path.with_name(likely[0])}?" if likely else "Check the path."
+    return FileNotFoundError(f"{path}: no such file or folder. {remedy}")
+
+
+def _unpacked(content: bytes, source: str) -> bytes:
+    """Undo gzip, bzip2, xz or Zstandard compression, if there is any."""
+    opener = next((o for mark, o in _UNPACKERS.items() if content.startswith(mark)), None)
+    if opener is None:
+        return content
+    limit = max(_MAX_UNPACKED, _MAX_RATIO * len(content))
+    parts, size = [], 0
+    with decoding(source, "compressed data"), opener(io.BytesIO(content)) as file:
+        while size <= limit and (part := file.read(2**24)):
+            parts.append(part)
+            size += len(part)
+    if size > limit:
+        raise ValueError(
+            f"{source}: {len(content) / 2**20:.1f} MiB unpack to more than {limit / 2**30:.0f} "
+            "GiB. If that is right, unpack the file first, and give the unpacked one."
+        )
+    return b"".join(parts)
+
+
+def _zstd() -> Any:
+    try:
+        return importlib.import_module("compression.zstd")
+    except ImportError:
+        raise ValueError("Zstandard needs Python 3.14; unpack it first, with: zstd -d") from None
+
+
+@contextmanager
+def decoding(source: str, kind: str) -> Iterator[None]:
+    """Turn any error in the block into a ValueError with the name of the file."""
+    try:
+        with warnings.catch_warnings():
+            # What decoders warn about is checked in the result.
+            warnings.simplefilter("ignore")
+            yield
+    except Exception as error:
+        raise ValueError(
+            f"{source}: not {kind} that can be read ({type(error).__name__}: {error}). The file "
+            "may be damaged, cut short or of another format: get it again, or name its format."
+        ) from error
+
+
+def extra(module: str, source: str, kind: str) -> Any:
+    """Import a module that an optional dependency brings, or say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        name = module.partition(".")[0]
+        raise ValueError(
+            f"{source}: {kind} files need {name}, which is not installed. Install it with: "
+            'pip install "certifeature[cli]"'
+        ) from None
+
+
+def check_text(content: bytes, source: str) -> None:
+    """Make sure that a text file is in UTF-8 and has no NUL characters."""
+    try:
+        place, encoding = content.find(b"\0"), "utf-16"
+        if place < 0:
+            content.decode("utf-8")
+            return
+    except UnicodeDecodeError as error:
+        place, encoding = error.start, "latin1"
+    line = content.count(b"\n", 0, place) + 1
+    raise ValueError(
+        f"{source}, line {line}: byte {content[place]:#04x} at offset {place} is not in UTF-8 "
+        f"text. Convert the file, for example with: iconv -f {encoding} -t utf-8"
+    )
+
+
+def first_few(names: Sequence[str], n_shown: int = 8) -> str:
+    """Return the first few names as text."""
+    shown = ", ".join(repr(name[:60]) for name in names[:n_shown]) or "nothing"
+    n_left = len(names) - n_shown
+    return f"{shown} and {n_left} more" if n_left > 0 else shown
+
+
+def checked_data(
+    X: Any, y: Any, feature_names: Any, source: str, ids: NDArray[np.str_] | None = None
+) -> Dataset:
+    """Return the parts as a Dataset, or say what is wrong with them."""
+    X = _checked_matrix(X, source)
+    n_rows, n_columns = X.shape
+    if n_rows == 0 or n_columns == 0:
+        raise ValueError(
+            f"{source}: the data have {n_rows} rows and {n_columns} features; at least one of "
+            "each is needed. Check that the file is complete."
+        )
+    if y is not None:
+        y = _checked_labels(y, source)
+        if y.size != n_rows:
+            raise ValueError(
+                f"{source}: there are {n_rows} rows and {y.size} labels; one label per row is "
+                "needed. Check that the data and the labels belong together."
+            )
+    if feature_names is not None:
+        feature_names = np.asarray(feature_names)
+        if feature_names.dtype.kind != "U" or feature_names.shape != (n_columns,):
+            raise ValueError(
+                f"{source}: there are {n_columns} features, and their names are an array of "
+                f"shape {feature_names.shape} and type {feature_names.dtype}; one text per feature "
+                "is needed. Correct the names or leave them out."
+            )
+    return Dataset(X=X, y=y, feature_names=feature_names, source=source, ids=ids)
+
+
+def _checked_matrix(X: Any, source: str) -> Any:
+    if not sparse.issparse(X):
+        X = np.asarray(X)
+    if X.dtype.kind not in "biuf" or X.ndim != 2:
+        raise ValueError(
+            f"{source}: X has {X.ndim} dimensions and type {X.dtype}; a table of numbers with "
+            "rows and columns is needed. Save it as a matrix of numbers."
+        )
+    # Wider floats may overflow, which the check below reports.
+    with np.errstate(over="ignore"):
+        X = canonical_csr(sparse.csr_array(X, dtype=np.float64)) if sparse.issparse(X) else X
+        values = X.data if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+    finite = np.isfinite(values)
+    if not finite.all():
+        if sparse.issparse(X):
+            place = int(np.argmin(finite))
+            row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, X.indices[place]
+        else:
+            row, column = np.argwhere(~finite)[0]
+        raise ValueError(
+            f"{source}: row {row}, column {column} of X (counted from 0) is {X[row, column]}; "
+            "finite numbers are needed. Impute or remove such values first."
+        )
+    return X if sparse.issparse(X) else values
+
+
+def _checked_labels(y: Any, source: str) -> NDArray[Any]:
+    y = np.asarray(y)
+    if y.ndim == 2 and 1 in y.shape:
+        y = y.ravel()
+    if y.ndim != 1 or y.dtype.kind not in "biufU":
+        raise ValueError(
+            f"{source}: the labels have shape {y.shape} and type {y.dtype}; one number or text "
+            "per row is needed. Turn indicator columns into one column of classes."
+        )
+    if y.dtype.kind == "U":
+        return y
+    if y.dtype.kind in "bi" or (y.dtype.kind == "u" and (y <= np.iinfo(np.int64).max).all()):
+        return y.astype(np.int64)
+    y = y.astype(np.float64)
+    if not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y)))
+        raise ValueError(
+            f"{source}: the label of row {row} (counted from 0) is {y[row]}; a finite number or "
+            "a text is needed. Remove the rows without a label."
+        )
+    whole = bool(((y == np.rint(y)) & (np.abs(y) <= _LARGEST_EXACT)).all())
+    return y.astype(np.int64) if whole else y
+
+
+def labels_from_text(fields: Sequence[str], row_name: Callable[[int], str]) -> NDArray[Any]:
+    """Return labels as numbers if all of them are numbers, else as text.
+
+    Parameters
+    ----------
+    fields : sequence of str
+        The labels.
+    row_name : callable
+        Returns the name of a row in error messages, given its number from 0.
+    """
+    fields = [unguarded(field.strip()) for field in fields]
+    numeric = [is_number(field) for field in fields]
+    some_numeric = any(numeric)
+    for row, (field, is_numeric) in enumerate(zip(fields, numeric, strict=True)):
+        if field.lower() in _MISSING_LABELS:
+            raise ValueError(
+                f"{row_name(row)}: the label is missing (found {field!r}). Every row needs "
+                "one: fill it in or remove the row."
+            )
+        # One text among numbers is more often a mistake than a class.
+        if some_numeric and not is_numeric:
+            raise ValueError(
+                f"{row_name(row)}: the label {field[:60]!r} is not a number, and others are. "
+                "Correct it, or make the labels all numbers or all texts."
+            )
+    if all(_WHOLE.fullmatch(field) for field in fields):
+        return np.array([int(field) for field in fields], dtype=np.int64)
+    return np.array(fields, dtype=np.float64 if some_numeric else np.str_)

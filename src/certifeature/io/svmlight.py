@@ -1,0 +1,179 @@
+"""SVMlight and LIBSVM text: each line a label and ``index:value`` pairs.
+
+scikit-learn parses it. Its parser accepts NaN and infinity, reads ``1_0`` as ten and anything that
+starts with ``qid`` as a query, and does not name the line of an error; hence the checks here.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from certifeature.datasets.dataset import Dataset
+from certifeature.io._common import checked_data, decoding
+from certifeature.io.tables import Columns
+
+__all__ = ["SVMlightRows", "check_no_columns", "parse_svmlight", "read_svmlight"]
+
+_NUMBER = rb"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?"
+_PAIR = rb"\d{1,10}:" + _NUMBER
+_LINE = re.compile(rb"\s*+" + _NUMBER + rb"(?:\s++qid:\d++)?(?:\s++" + _PAIR + rb")*+\s*+")
+_LARGEST_INDEX = int(np.iinfo(np.int32).max)
+
+
+@dataclass(frozen=True, eq=False)
+class SVMlightRows:
+    """The rows of a file as they stand in it: indices from 0 or 1, and the text."""
+
+    labels: NDArray[np.float64]
+    indptr: NDArray[np.integer]
+    indices: NDArray[np.integer]
+    values: NDArray[np.float64]
+    content: bytes
+    source: str
+
+    def require(self, fine: NDArray[np.bool_], needed: str) -> None:
+        """Raise an error about the first entry that is not fine, if there is one."""
+        if not fine.all():
+            entry = int(np.argmin(fine))
+            row = int(np.searchsorted(self.indptr, entry, "right")) - 1
+            raise ValueError(f"{self.place(row)}: index {self.indices[entry]}: {needed}")
+
+    def place(self, row: int) -> str:
+        """Return the name of a row in error messages: the file and the line."""
+        lines = [line for line, _ in _data_lines(self.content)]
+        return f"{self.source}, line {lines[row]}"
+
+    def matrix(self, columns: NDArray[np.integer], n_columns: int) -> Any:
+        """Return the rows as a CSR array, given the column of each entry."""
+        shape = (self.labels.size, n_columns)
+        return sparse.csr_array((self.values, columns, self.indptr), shape=shape)
+
+
+def read_svmlight(content: bytes, source: str, columns: Columns) -> Dataset:
+    """Read SVMlight text; indices are taken to start at 1 unless one of them is 0."""
+    check_no_columns(columns, source)
+    rows = parse_svmlight(content, source)
+    first = int(rows.indices.min(initial=1) > 0)
+    numbers = rows.indices - first
+    X = rows.matrix(numbers, int(numbers.max(initial=-1)) + 1)
+    return checked_data(X, rows.labels, None, source)
+
+
+def check_no_columns(columns: Columns, source: str) -> None:
+    """Raise if a column is asked for: the label is always the first number of a line."""
+    columns.refuse_but_target(source, "SVMlight")
+    if columns.target is not None:
+        raise ValueError(
+            f"{source}: target={columns.target!r} was given, but the label of SVMlight data is the "
+            "first number of each line. Leave target out."
+        )
+
+
+def parse_svmlight(content: bytes, source: str) -> SVMlightRows:
+    """Parse all lines, or say which is the first that is wrong, and how."""
+    content = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        X, labels = load_svmlight_file(io.BytesIO(content), zero_based=True)
+    except (ValueError, OverflowError) as error:
+        _check_lines(content, source)
+        with decoding(source, "SVMlight text"):
+            raise error
+    finite = np.isfinite(labels)
+    if not (finite.all() and np.isfinite(X.data).all()) or b"_" in content or b"qid" in content:
+        _check_lines(content, source)
+    if not labels.size:
+        raise ValueError(
+            f"{source}: there is no line with data. Lines such as '+1 3:0.5 7:1' are needed; "
+            "check that the file is complete."
+        )
+    rows = SVMlightRows(labels, X.indptr, X.indices, X.data, content, source)
+    if not finite.all():
+        raise ValueError(
+            f"{rows.place(int(np.argmin(finite)))}: the label is too large for a 64-bit number. "
+            "Use smaller numbers as labels."
+        )
+    rows.require(
+        np.isfinite(rows.values),
+        "its value is too large for a 64-bit number. Scale or remove such values.",
+    )
+    return rows
+
+
+def _data_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the text of each line that is not blank, without its comment."""
+    for line, text in enumerate(io.BytesIO(content), start=1):
+        data = text.partition(b"#")[0]
+        if data.strip():
+            yield line, data
+
+
+def _check_lines(content: bytes, source: str) -> None:
+    """Raise an error about the first line that is wrong, if there is one."""
+    for line, text in _data_lines(content):
+        place = f"{source}, line {line}"
+        if not _LINE.fullmatch(text):
+            _blame(text, place)
+        indices = [int(index) for index in re.findall(rb"\s(\d++):", text)]
+        for before, index in zip([-1, *indices], indices, strict=False):
+            if index > _LARGEST_INDEX:
+                raise ValueError(
+                    f"{place}: index {index}: the largest index possible is {_LARGEST_INDEX}. "
+                    "Number the features from 1."
+                )
+            if index <= before:
+                raise ValueError(
+                    f"{place}: index {index}: it is not above the index before it; indices must "
+                    "increase within a line. Sort each line, and join pairs of the same index."
+                )
+
+
+def _blame(text: bytes, place: str) -> NoReturn:
+    """Say what is wrong in a line that does not follow the grammar."""
+    label, *pairs = text.split()
+    if b":" in label:
+        raise ValueError(
+            f"{place}: it starts with {_shown(label)}, so the label is missing. Start each line "
+            "with a label, and leave out rows whose label is not known."
+        )
+    if b"," in label:
+        raise ValueError(
+            f"{place}: {_shown(label)} gives several labels, and one per line is needed. Choose "
+            "one, or write a file for each label."
+        )
+    if not re.fullmatch(_NUMBER, label):
+        raise ValueError(
+            f"{place}: the label {_shown(label)} is not a finite number. Number the classes, for "
+            "example -1 and +1."
+        )
+    if pairs and re.fullmatch(rb"qid:\d+", pairs[0]):
+        pairs = pairs[1:]
+    wrong = next(pair for pair in pairs if not re.fullmatch(_PAIR, pair))
+    index, colon, value = wrong.partition(b":")
+    if not colon or not index or not value:
+        raise ValueError(
+            f"{place}: {_shown(wrong)} is not a pair index:value. Correct the line; check that the "
+            "file is complete."
+        )
+    if not re.fullmatch(rb"\d{1,10}", index):
+        raise ValueError(
+            f"{place}: in {_shown(wrong)}, the index is not a whole number from 0 to "
+            f"{_LARGEST_INDEX}. Number the features from 1."
+        )
+    raise ValueError(
+        f"{place}: in {_shown(wrong)}, the value is not a finite number. Impute or remove such "
+        "values first."
+    )
+
+
+def _shown(token: bytes) -> str:
+    return repr(token[:40].decode("utf-8", "backslashreplace"))

@@ -1,0 +1,612 @@
+"""CSV, TSV, Excel and Parquet: tables with named columns, one of which holds the labels.
+
+Every format becomes a :class:`Table`: a number where a field is one, and the text of all other
+fields. The csv module of the standard library splits text: it is strict about quotation marks and
+shows how many fields a line has, where other parsers fill short lines without a word.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import partial
+from itertools import chain, combinations, islice
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certifeature._files import unguarded
+from certifeature.datasets.dataset import Dataset
+from certifeature.io._common import (
+    check_text,
+    checked_data,
+    decoding,
+    extra,
+    first_few,
+    labels_from_text,
+)
+
+__all__ = ["Columns", "Places", "Table", "find_label", "read_table", "table_of"]
+
+_Column = str | int
+_LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
+_MISSING = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "null", "none"})
+_GEO = ("!series", "!sample", "!platform", "!dataset")
+_DELIMITERS = {"csv": ",;\t", "tsv": "\t,;"}
+_DECIMAL_COMMA = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
+_MAX_UNPACKED = 2**31
+
+
+# What is asked of a table
+
+
+@dataclass(frozen=True)
+class Places:
+    """Positions of the labels and of the names of the rows, if any, and of the features."""
+
+    label: int | None
+    id: int | None
+    features: list[int]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is asked of a table: names of columns, or positions counted from 0."""
+
+    target: _Column | None = None
+    id: _Column | None = None
+    drop: Sequence[_Column] = ()
+    transpose: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.drop, str | Integral):
+            raise ValueError(f"drop={self.drop!r} is one column; give a list, [{self.drop!r}].")
+        object.__setattr__(self, "drop", tuple(self.drop))
+        for name, column in (
+            ("target", self.target),
+            ("id", self.id),
+            *(("drop", column) for column in self.drop),
+        ):
+            if column is not None and (
+                not isinstance(column, str | Integral) or isinstance(column, bool | np.bool_)
+            ):
+                raise ValueError(
+                    f"{name}={column!r} is neither a name nor a position. Give the name of a "
+                    "column, or a whole number: 0 is the first column, -1 the last."
+                )
+
+    def places(self, names: Sequence[str], source: str, *, needs_labels: bool) -> Places:
+        """Return where everything is, or say what is not there."""
+        label = find_label(names, _typed(self.target, names), source)
+        row_names = None if self.id is None else _place(names, _typed(self.id, names), source, "id")
+        if label is None and needs_labels:
+            # Labels are often in the last of thousands.
+            noun = "row" if self.transpose else "column"
+            last = f"; the last is {names[-1][:60]!r}" if len(names) > 8 else ""
+            raise ValueError(
+                f"{source}: no {noun} is named y, label, target or class. The {noun}s are "
+                f"{first_few(names)}{last}. Give the name of the {noun} of labels as target "
+                "(--target)."
+            )
+        dropped = {_place(names, _typed(column, names), source, "drop") for column in self.drop}
+        roles: dict[str, set[Any]] = {"target": {label}, "id": {row_names}, "drop": dropped}
+        for (role, place), (other, same) in combinations(roles.items(), 2):
+            for twice in (place & same) - {None}:
+                raise ValueError(
+                    f"{source}: column {names[twice]!r} is given as {role} and as {other}. Take it "
+                    "out of one of them."
+                )
+        others = {label, row_names, *dropped}
+        return Places(label, row_names, [i for i in range(len(names)) if i not in others])
+
+    def check_side(
+        self, names: Sequence[str], others: Callable[[], list[str]], source: str
+    ) -> None:
+        """Raise if the label is among the names of what would be features on the other side."""
+        target = _typed(self.target, names)
+        if not isinstance(target, str) or target in names or target not in others():
+            return
+        column, row, samples = "column", "line", "columns"
+        remedy = "add --transpose (transpose=True in Python)"
+        if self.transpose:
+            column, row, samples = "row", "column", "rows"
+            remedy = "leave out --transpose (transpose in Python)"
+        raise ValueError(
+            f"{source}: no {column} is called {target!r}, but a {row} is. If the samples are in "
+            f"{samples}, {remedy}."
+        )
+
+    def refuse_but_target(self, source: str, kind: str) -> None:
+        """Raise if something is asked that only tables with named columns can do."""
+        asked = {"id": self.id is not None, "drop": bool(self.drop), "transpose": self.transpose}
+        for name, given in asked.items():
+            if given:
+                kinds = "CSV, TSV and Excel" + ("" if name == "transpose" else " and Parquet")
+                raise ValueError(
+                    f"{source}: {name} is for {kinds} files, and this is {kind}. Leave it out."
+                )
+
+
+def _typed(column: Any, names: Sequence[str]) -> Any:
+    """Return a position where one was typed, for all that is typed on a command line is text."""
+    if isinstance(column, str) and column not in names and column.removeprefix("-").isdecimal():
+        return int(column)
+    return column
+
+
+def find_label(names: Sequence[str], target: _Column | None, source: str) -> int | None:
+    """Return the position of the label among the names, or None if none looks like one."""
+    if target is not None:
+        return _place(names, target, source, "target")
+    found = [position for position, name in enumerate(names) if name.lower() in _LABEL_NAMES]
+    if len(found) > 1:
+        raise ValueError(
+            f"{source}: the labels could be {first_few([names[i] for i in found])}. "
+            "Give the name of one as target."
+        )
+    return found[0] if found else None
+
+
+def _place(names: Sequence[str], column: _Column, source: str, asked: str) -> int:
+    """Return the position of a column, given by its name or position."""
+    if isinstance(column, str):
+        n_found = list(names).count(column)
+        if n_found > 1:
+            raise ValueError(
+                f"{source}: {asked}={column!r} is the name of {n_found} columns. Give the position "
+                "of one, counted from 0."
+            )
+        if n_found:
+            return list(names).index(column)
+        # Similar names first, since the right one may be the last of thousands.
+        likely = get_close_matches(column, names)
+        shown = first_few([*likely, *(name for name in names if name not in likely)])
+        raise ValueError(
+            f"{source}: {asked}={column!r} is not there. There is {shown}. "
+            f"Give one of these as {asked}."
+        )
+    if not -len(names) <= column < len(names):
+        raise ValueError(
+            f"{source}: {asked}={column} is not a position among {len(names)} columns. "
+            f"Give one from 0 to {len(names) - 1}, or -1 for the last."
+        )
+    return int(column) % len(names)
+
+
+# A table, whatever file it comes from
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The fields of a file: samples in rows, whichever way they lie in the file.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of all columns, whatever they are for.
+    places : Places
+        What they are for.
+    X : ndarray of shape (n_rows, n_features)
+        Features, NaN where a field is missing or is not a number.
+    texts : dict
+        Fields of features that are text, by the number of the feature and then of the row.
+    labels, ids : list of str or ndarray, or None
+        The fields of those columns.
+    row_name : callable
+        Returns the name of a row in error messages, given its number from 0.
+    row, column : str
+        What a row and a column of the table are called in the file.
+    """
+
+    names: list[str]
+    places: Places
+    X: NDArray[np.float64]
+    texts: dict[int, dict[int, str]]
+    labels: Any
+    ids: Sequence[str] | None
+    row_name: Callable[[int], str]
+    row: str = "line"
+    column: str = "column"
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features."""
+        return [self.names[place] for place in self.places.features]
+
+    def fields(self, feature: int) -> list[str]:
+        """Return the fields of a feature as text, "" where one is missing."""
+        texts = self.texts.get(feature, {})
+        values = enumerate(self.X[:, feature].tolist())
+        return [texts.get(row, "" if np.isnan(value) else f"{value:g}") for row, value in values]
+
+
+def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Dataset:
+    """Read a table of numbers with a column of labels, and with one of row names if asked."""
+    table = table_of(content, source, columns, kind, needs_labels=True)
+    if not columns.transpose:
+        _check_names(table.feature_names, source)
+    _check_numbers(table)
+    labels = table.labels
+    if isinstance(labels, list):
+        labels = labels_from_text(labels, table.row_name)
+    ids = None
+    if table.ids is not None:
+        ids = np.array([unguarded(name.strip()) for name in table.ids], dtype=np.str_)
+    names = np.array(table.feature_names, dtype=np.str_)
+    return checked_data(table.X, labels, names, source, ids)
+
+
+def table_of(
+    content: bytes, source: str, columns: Columns, kind: str, *, needs_labels: bool
+) -> Table:
+    """Return the fields of a file; `kind` is csv, tsv, excel or parquet."""
+    if kind == "parquet":
+        return _parquet_table(content, source, columns, needs_labels=needs_labels)
+    records = _excel(content, source) if kind == "excel" else _text(content, source, kind)
+    (_, header), (_, first) = islice(chain(records.lines(), 2 * [(0, [])]), 2)
+    _check_header(header, source)
+    if len(first) == len(header) + 1:
+        # R writes no name above the names of the rows.
+        header = ["", *header]
+    build = _transposed if columns.transpose else _upright
+    return build(records, _cleaned(header), columns, needs_labels=needs_labels)
+
+
+def _check_names(names: Sequence[str], source: str) -> None:
+    if "" in names:
+        raise ValueError(
+            f"{source}, header: a column has no name. Name it; or, if it names or numbers the "
+            "rows, give its position as id (--id 0 if it is the first)."
+        )
+    # Different whole numbers are the names that pandas gives; other numbers are data.
+    given = all(name.isdecimal() for name in names) and len(set(names)) == len(names)
+    if not given and all(_number(name) is not None for name in names):
+        raise ValueError(
+            f"{source}, header: a header is needed, and there are numbers: {first_few(names)}. "
+            "Add a line with the names of the columns."
+        )
+
+
+def _check_numbers(table: Table) -> None:
+    """Raise if a feature has text in it, or else if a value is missing or infinite."""
+    names = table.feature_names
+    if table.texts:
+        feature, *others = sorted(table.texts)
+        row, text = min(table.texts[feature].items())
+        shown = [f"{names[j]!r} ({min(table.texts[j].items())[1][:30]!r})" for j in others]
+        left = f" and {len(shown) - 4} more" if len(shown) > 4 else ""
+        also = f" There is text in {', '.join(shown[:4])}{left}, too." if shown else ""
+        problem = f"{text[:60]!r} is not a finite number.{also}"
+    elif not (finite := np.isfinite(table.X)).all():
+        row, feature = map(int, np.argwhere(~finite)[0])
+        if np.isnan(table.X[row, feature]):
+            raise ValueError(
+                f"{table.row_name(row)}, {table.column} {names[feature]!r}: the value is missing. "
+                f"Impute it, or remove the {table.row}; or leave the {table.column} out with drop "
+                "(--drop)."
+            )
+        problem = f"'{table.X[row, feature]}' is not a finite number."
+    else:
+        return
+    raise ValueError(
+        f"{table.row_name(row)}, {table.column} {names[feature]!r}: {problem} Leave text out with "
+        "drop (--drop), keep one as the names of the rows with id (--id), or encode it as numbers; "
+        "if this is the label, give its name as target."
+    )
+
+
+# Text and Excel: records of fields
+
+
+@dataclass(frozen=True, eq=False)
+class _Records:
+    """The lines of a file, split in fields: `lines` gives them anew, with their numbers."""
+
+    lines: Callable[[], Iterator[tuple[int, list[str]]]]
+    source: str
+    decimal_comma: bool = False
+
+    def pointed(self, label: str) -> str:
+        """Return a label, with a decimal point if it is a number with a decimal comma."""
+        is_number = self.decimal_comma and re.fullmatch(_DECIMAL_COMMA, label.strip())
+        return label.replace(",", ".") if is_number else label
+
+    def data(self, n_fields: int) -> Iterator[tuple[int, list[str]]]:
+        """Yield what follows the header, at least one line, all with so many fields."""
+        lines = self.lines()
+        next(lines)
+        line = 0
+        for line, record in lines:
+            if len(record) != n_fields:
+                _check_geo(record, self.source)
+                raise ValueError(
+                    f"{self.source}, line {line}: there are {len(record)} fields, and the header "
+                    f"has {n_fields}. Correct the line; check that the file is complete."
+                )
+            yield line, record
+        if not line:
+            raise ValueError(
+                f"{self.source}: there is a header and no line of data. Check that the file is "
+                "complete."
+            )
+
+
+def _text(content: bytes, source: str, kind: str) -> _Records:
+    """Return the records of CSV or TSV text; a header without its separator may have another."""
+    check_text(content, source)
+    header = re.sub('"[^"]*"', "", content.partition(b"\n")[0].decode("utf-8", "replace"))
+    candidates = _DELIMITERS[kind]
+    delimiter = candidates[0] if candidates[0] in header else max(candidates, key=header.count)
+    # Where numbers have decimal commas, columns are separated by semicolons.
+    number = rb'(?m)(?:^|;)"?' + _DECIMAL_COMMA.encode() + rb'"?(?=;|\r?$)'
+    decimal_comma = delimiter == ";" and re.search(number, content) is not None
+    return _Records(partial(_split, content, source, delimiter), source, decimal_comma)
+
+
+def _split(content: bytes, source: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line of each record that is not blank, and its fields."""
+    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for record in reader:
+            if record:
+                yield line, record
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(
+            f"{source}, line {line}: {error}. Correct the quotation marks of the record that "
+            "starts there."
+        ) from None
+
+
+def _excel(content: bytes, source: str) -> _Records:
+    """Return the records of the first sheet of a workbook."""
+    openpyxl = extra("openpyxl", source, "Excel")
+    with decoding(source, "an Excel file"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
+                raise ValueError(f"it unpacks to more than {_MAX_UNPACKED / 2**30:.0f} GiB")
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        sheet = book.worksheets[0]
+        # One stray cell far away would make all rows as long as its own.
+        sheet.reset_dimensions()
+        rows = [
+            (line, [_shown(cell) for cell in row])
+            for line, row in enumerate(sheet.iter_rows(values_only=True), start=1)
+            if any(cell is not None for cell in row)
+        ]
+    # Sheets may have empty columns on the right, and rows end with their last cell.
+    width = max((i + 1 for i, name in enumerate(rows[0][1]) if name), default=0) if rows else 0
+    for _, row in rows:
+        row[width:] = [cell for cell in row[width:] if cell]
+        row += [""] * (width - len(row))
+    return _Records(lambda: iter(rows), source)
+
+
+def _shown(cell: Any) -> str:
+    return "" if cell is None else str(int(cell) if isinstance(cell, bool) else cell)
+
+
+def _check_header(header: Sequence[str], source: str) -> None:
+    if not header:
+        raise ValueError(
+            f"{source}: the file is empty. A header with the names of the columns and at least "
+            "one line of data are needed."
+        )
+    _check_geo(header, source)
+    if len(header) == 1:
+        raise ValueError(
+            f"{source}, header: {header[0].strip()[:60]!r} is one column; a label and at least "
+            "one feature, separated by commas, semicolons or tabs, are needed. Check the separator."
+        )
+
+
+def _check_geo(record: Sequence[str], source: str) -> None:
+    """Raise if a record is of the part of a GEO series matrix that is no table."""
+    if record[0].lower().startswith(_GEO):
+        raise ValueError(
+            f"{source}: there is a line {record[0].split()[0][:60]!r}, as in a series matrix of "
+            "GEO, which is no line of a table. Remove the lines that begin with '!', for example "
+            "with: grep -v '^!'. If one of them has the labels, keep it as a line of the table, "
+            "with a name such as class at its beginning."
+        )
+
+
+@dataclass
+class _Numbers:
+    """Numbers of fields that come in lists of one length, and the fields that are text."""
+
+    decimal_comma: bool
+    values: array[float] = field(default_factory=lambda: array("d"))
+    texts: dict[int, dict[int, str]] = field(default_factory=dict)
+    n_lists: int = 0
+
+    def add(self, fields: Sequence[str]) -> None:
+        """Convert a list of fields."""
+        joined = "".join(fields)
+        # Python reads 1_0 as ten, and digits of other scripts as numbers; no other reader does.
+        plain = "_" not in joined and joined.isascii()
+        pointed = fields
+        if self.decimal_comma:
+            plain = plain and "." not in joined
+            pointed = "\0".join(fields).replace(",", ".").split("\0")
+        numbers = None
+        with suppress(ValueError):
+            numbers = list(map(float, pointed)) if plain else None
+        if numbers is None:
+            found = [_number(text, decimal_comma=self.decimal_comma) for text in fields]
+            numbers = [np.nan if number is None else number for number in found]
+            texts = {
+                place: text
+                for place, text in enumerate(fields)
+                if found[place] is None and not _is_missing(text)
+            }
+            if texts:
+                self.texts[self.n_lists] = texts
+        self.values.extend(numbers)
+        self.n_lists += 1
+
+    def matrix(self, n_fields: int) -> NDArray[np.float64]:
+        """Return a row for each list."""
+        return np.asarray(self.values).reshape(self.n_lists, n_fields)
+
+
+def _number(text: str, *, decimal_comma: bool = False) -> float | None:
+    """Return a number that every reader would read, else None."""
+    if decimal_comma:
+        text = "text" if "." in text else text.replace(",", ".")
+    try:
+        return float(text) if "_" not in text and text.isascii() else None
+    except ValueError:
+        return None
+
+
+def _is_missing(text: str) -> bool:
+    return text.strip().lower() in _MISSING
+
+
+def _cleaned(names: Sequence[str]) -> list[str]:
+    return [unguarded(name.strip()) for name in names]
+
+
+def _upright(records: _Records, names: list[str], columns: Columns, *, needs_labels: bool) -> Table:
+    """Return the table of a file with a sample in each line."""
+    source, n_fields = records.source, len(names)
+    columns.check_side(
+        names, lambda: [record[0].strip() for _, record in records.data(n_fields)], source
+    )
+    places = columns.places(names, source, needs_labels=needs_labels)
+    numbers = _Numbers(records.decimal_comma)
+    lines, labels, ids = [], [], []
+    for line, record in records.data(n_fields):
+        lines.append(line)
+        labels.append("" if places.label is None else records.pointed(record[places.label]))
+        ids.append("" if places.id is None else record[places.id])
+        numbers.add([record[place] for place in places.features])
+    texts: dict[int, dict[int, str]] = {}
+    for row, fields in numbers.texts.items():
+        for feature, text in fields.items():
+            texts.setdefault(feature, {})[row] = text
+    return Table(
+        names=names,
+        places=places,
+        X=numbers.matrix(len(places.features)),
+        texts=texts,
+        labels=None if places.label is None else labels,
+        ids=None if places.id is None else ids,
+        row_name=lambda row: f"{source}, line {lines[row]}",
+    )
+
+
+def _transposed(
+    records: _Records, samples: list[str], columns: Columns, *, needs_labels: bool
+) -> Table:
+    """Return the table of a file with a feature in each line, and a sample in each column.
+
+    The first column names the features, the header the samples. Columns that are to be left out
+    may be some of either.
+    """
+    source = records.source
+    names = [samples[0], *_cleaned([record[0] for _, record in records.data(len(samples))])]
+    columns.check_side(names, lambda: samples[1:], source)
+    dropped = {name for name in columns.drop if name in samples[1:]}
+    kept = [place for place in range(1, len(samples)) if samples[place] not in dropped]
+    columns = replace(
+        columns,
+        id=0 if columns.id is None else columns.id,
+        drop=tuple(name for name in columns.drop if name not in dropped),
+    )
+    places = columns.places(names, source, needs_labels=needs_labels)
+    features, others = set(places.features), {0: [samples[place] for place in kept]}
+    numbers = _Numbers(records.decimal_comma)
+    for number, (_, record) in enumerate(records.data(len(samples)), start=1):
+        fields = [record[place] for place in kept]
+        if number in features:
+            numbers.add(fields)
+        elif number in (places.label, places.id):
+            others[number] = fields
+    return Table(
+        names=names,
+        places=places,
+        X=np.ascontiguousarray(numbers.matrix(len(kept)).T),
+        texts=numbers.texts,
+        labels=None if places.label is None else [*map(records.pointed, others[places.label])],
+        ids=None if places.id is None else others[places.id],
+        row_name=lambda row: f"{source}, column {others[0][row]!r}",
+        row="column",
+        column="row",
+    )
+
+
+# Parquet
+
+
+def _parquet_table(content: bytes, source: str, columns: Columns, *, needs_labels: bool) -> Table:
+    """Return the table in a file without the row names that pandas put there."""
+    if columns.transpose:
+        raise ValueError(f"{source}: transpose is for CSV, TSV and Excel files. Leave it out.")
+    parquet = extra("pyarrow.parquet", source, "Parquet")
+    pyarrow = extra("pyarrow", source, "Parquet")
+    with decoding(source, "a Parquet file"):
+        # With threads, a table of 20,000 columns takes five times the memory and twice the time.
+        table = parquet.read_table(pyarrow.BufferReader(content), use_threads=False)
+        table.validate(full=True)
+        # pandas stores the row names as a column, which is not a feature.
+        index_columns = (table.schema.pandas_metadata or {}).get("index_columns", [])
+        unasked = [name for name in index_columns if isinstance(name, str) and name != columns.id]
+        table = table.drop_columns(unasked)
+    names = table.column_names
+    places = columns.places(names, source, needs_labels=needs_labels)
+    numbers = _Numbers(decimal_comma=False)
+    for place in places.features:
+        column = table.column(place)
+        if _is_numeric(pyarrow.types, column.type):
+            values = column.cast(pyarrow.float64(), safe=False).to_numpy()
+            numbers.values.frombytes(np.ascontiguousarray(values).tobytes())
+            numbers.n_lists += 1
+        else:
+            numbers.add(_as_text(column))
+    return Table(
+        names=names,
+        places=places,
+        X=np.ascontiguousarray(numbers.matrix(table.num_rows).T),
+        texts=numbers.texts,
+        labels=None
+        if places.label is None
+        else _parquet_labels(
+            pyarrow.types, table.column(places.label), source, names[places.label]
+        ),
+        ids=None if places.id is None else _as_text(table.column(places.id)),
+        row_name=lambda row: f"{source}, row {row} (counted from 0)",
+        row="row",
+    )
+
+
+def _parquet_labels(types: Any, column: Any, source: str, name: str) -> Any:
+    if _is_numeric(types, column.type):
+        return column.to_numpy()
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if not types.is_string(kind) and not types.is_large_string(kind) and not types.is_null(kind):
+        raise ValueError(
+            f"{source}, column {name!r}: labels of type {kind} cannot be used; numbers or texts "
+            "are needed. Convert the column."
+        )
+    return _as_text(column)
+
+
+def _is_numeric(types: Any, kind: Any) -> bool:
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+
+
+def _as_text(column: Any) -> list[str]:
+    return ["" if value is None else str(value) for value in column.to_pylist()]
