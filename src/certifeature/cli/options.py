@@ -80,8 +80,8 @@ TransposeOption = Annotated[
     typer.Option(
         "--transpose",
         help="The CSV, TSV or Excel file has one feature per line and one sample per column, as "
-        "tables of gene expression have. The first column holds the names of the features, the header "
-        "those of the samples; the labels are a line, whose name is given as --target.",
+        "tables of gene expression have. The first column holds the names of the features, the "
+        "header those of the samples; the labels are a line, whose name is given as --target.",
     ),
 ]
 FormatOption = Annotated[
