@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
-from certifeature.cli.assessment import assess, n_folds_for
+from certifeature.cli.assessment import assess, folds_of, n_folds_for
 from certifeature.cli.choosing import SelectOptions
 from certifeature.cli.loading import Loaded, Scaling
 from certifeature.cli.options import Models, linear_model
-from certifeature.cli.task import Task, choose, estimate
+from certifeature.cli.task import Task, choose
 from certifeature.comparison import method_named
+from certifeature.models.support import find_support
+from certifeature.selectors import fit
 
 
 def task_of(y, size="8", method="bss", unsupervised=False, keep=(), model=Models.svm):
@@ -31,8 +34,11 @@ CLASSES = np.arange(90) % 2
 )
 def test_the_errors_are_those_of_the_estimate(options):
     task = task_of(CLASSES, **options)
-    found = estimate(task, 3)
-    comparison, own = assess(task, choose(task), 3)
+    chosen, folds = choose(task), folds_of(task, 3)
+    found = assess(task, chosen, folds, beside=False).choice.certificate.new_data
+    assessed = assess(task, chosen, folds, beside=True)
+    comparison, own = assessed.comparison, assessed.own
+    assert assessed.choice.certificate.new_data == found
     assert own.errors == found.errors_selected
     assert comparison.contenders[0].errors == found.errors_full
     assert {c.method for c in comparison.contenders} >= {"bss", "rfe", "univariate", "full data"}
@@ -44,7 +50,7 @@ def test_the_errors_are_those_of_the_estimate(options):
 
 def test_lots_are_drawn_anew_in_every_fold():
     task = task_of(CLASSES, method="random")
-    _, own = assess(task, choose(task), 3)
+    own = assess(task, choose(task), folds_of(task, 3), beside=True).own
     assert len(set(own.chosen)) == 3
 
 
@@ -52,7 +58,9 @@ def test_nothing_stands_beside_all_features():
     task = task_of(CLASSES, size="60")
     with pytest.warns(UserWarning, match="all are kept"):
         choice = choose(task)
-    assert assess(task, choice, 3) is None
+    assessed = assess(task, choice, folds_of(task, 3), beside=True)
+    assert assessed.comparison is None
+    assert assessed.choice.certificate.new_data.n_selected == (60,) * 3
 
 
 @pytest.mark.parametrize(
@@ -68,3 +76,20 @@ def test_nothing_stands_beside_all_features():
 )
 def test_a_report_has_as_many_folds_as_the_rows_allow(y, model, n_folds):
     assert n_folds_for(task_of(y, model=model)) == n_folds
+
+
+def test_no_selector_is_fitted_twice_to_the_same_rows(monkeypatch):
+    """One cross-validation has the estimate, the comparison and the curves."""
+    rows, real = [], find_support
+
+    def counting(given, *args):
+        rows.append((given.X.tobytes(), given.y.tobytes()))
+        return real(given, *args)
+
+    monkeypatch.setattr(fit, "find_support", counting)
+    task = task_of(CLASSES)
+    choice = choose(task)
+    with parallel_config(backend="sequential"):
+        assess(task, choice, folds_of(task, 3), beside=True)
+    # All rows; in each fold the true and the shuffled labels, and three inner folds.
+    assert len(rows) == len(set(rows)) == 1 + 3 * (2 + 3)

@@ -69,7 +69,7 @@ COMPARISON = Comparison(
     ),
     n_repeats=1,
     n_folds=2,
-    seed=0,
+    random_state=0,
 )
 OWN = Contender("bss", 300, 300.0, (0.12, 0.1), 0.1, 2.5, (0.11, 0.1), ((1, 2), (2, 3)))
 RFE = Contender("rfe", 300, 300.0, (0.13, 0.11), 0.1, 9.5, (0.11, 0.12), ((1, 2), (3, 4)))

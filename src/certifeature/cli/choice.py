@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import typer
 
+from certifeature.cli.assessment import Assessment
 from certifeature.cli.certificates import certificate_values
 from certifeature.cli.drawings import drawings
 from certifeature.cli.loading import Loaded
 from certifeature.cli.output import json_text, print_table, reproduction
 from certifeature.cli.task import Choice, Task
-from certifeature.comparison import Comparison, Contender
 from certifeature.models.problem import model_name, predicts_numbers
 from certifeature.report import Feature, Report, methods_paragraph
 from certifeature.report.features import with_times_chosen
@@ -29,11 +29,11 @@ def choice_report(
     task: Task,
     choice: Choice,
     n_folds: int | None,
-    assessed: tuple[Comparison, Contender] | None,
+    assessed: Assessment | None,
 ) -> Report:
     """Return the report of a choice: what was asked, what came of it, how it does beside others."""
     data, method, scaling = task.data, task.wishes.method.name, task.scale.value
-    comparison, own = (None, None) if assessed is None else assessed
+    comparison, own = (assessed.comparison, assessed.own) if assessed else (None, None)
     classes = _classes(task)
     features = choice.features
     if own is not None:

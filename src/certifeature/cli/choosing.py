@@ -11,7 +11,7 @@ import typer
 
 from certifeature.cli.features import kept_features
 from certifeature.cli.loading import Loaded
-from certifeature.comparison import METHODS, Method, methods_for
+from certifeature.comparison import METHODS, SelectionMethod, methods_for
 from certifeature.selectors import BSSSelectorCV
 from certifeature.selectors.ranking import LABELLED, ORDERS
 
@@ -92,7 +92,7 @@ RescaleOption = Annotated[
 class SelectOptions:
     """What is asked of a method, as on the command line; None is the default of the method."""
 
-    method: Method
+    method: SelectionMethod
     size: str
     unsupervised: bool
     keep: list[str]
@@ -163,29 +163,27 @@ def selector_for(wishes: SelectOptions, data: Loaded, model: Any, seed: int) -> 
             f"--keep names {len(kept)} features, more than -k {size}; name fewer, or raise -k."
         )
     make = method_for(wishes, data, model, seed).make
-    assert make is not None  # Only full data have none.
     selector = make(data.n_features if by_score else size, model, seed)
     return BSSSelectorCV(selector) if by_score else selector
 
 
-def method_for(wishes: SelectOptions, data: Loaded, model: Any, seed: int) -> Method:
+def method_for(wishes: SelectOptions, data: Loaded, model: Any, seed: int) -> SelectionMethod:
     """Return the method with all that is asked of it, for any number of features."""
     (method,) = methods_for(model, [wishes.method.name])
     parameters, make = wishes.parameters(), method.make
-    assert make is not None
     if method.ours:
         parameters |= {"basis": "auto", "n_components": None}
     if wishes.keep:
         parameters["fixed_features"] = kept_features(wishes.keep, data.names)
 
-    def steered(size: Any, _: Any, drawn: int) -> Any:
-        selector = make(size, model, drawn if method.draws else seed)
+    def steered(size: Any, *_: Any) -> Any:
+        selector = make(size, model, seed)
         # Random choices need no model and no basis, but their certificates do.
         if method.ours and selector.estimator is None:
             selector.set_params(estimator=model)
         return selector.set_params(**parameters)
 
-    return replace(method, make=steered, rows="all" if wishes.unsupervised else method.rows)
+    return replace(method, make=steered)
 
 
 def _checked_size(size: str, data: Loaded) -> int | str:

@@ -106,9 +106,9 @@ def compare_command(
             scaling=scaling.value,
             tune=tune,
             n_repeats=repeats,
-            n_folds=folds,
+            cv=folds,
+            random_state=seed,
             n_jobs=jobs,
-            seed=seed,
         )
     if output is not None:
         write_text(output, _table(comparison, output.suffix))
@@ -148,5 +148,5 @@ def _report(loaded: Loaded, comparison: Comparison, scaling: Scaling, model: str
         "Model": model,
     }
     title = f"Selectors compared on {Path(loaded.source).name}"
-    how, figures = reproduction(loaded, comparison.seed), drawings(comparison)
+    how, figures = reproduction(loaded, comparison.random_state), drawings(comparison)
     return Report(title, asked, comparison=comparison, reproduction=how, figures=figures)

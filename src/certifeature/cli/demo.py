@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from certifeature.cli.assessment import assess
+from certifeature.cli.assessment import assess, folds_of
 from certifeature.cli.choice import choice_report
 from certifeature.cli.choosing import SelectOptions
 from certifeature.cli.loading import Loaded, Scaling
 from certifeature.cli.options import Models, linear_model
 from certifeature.cli.output import check_writable
 from certifeature.cli.progress import showing
-from certifeature.cli.task import Task, choose, estimate
+from certifeature.cli.task import Task, choose
 from certifeature.comparison import method_named
 from certifeature.datasets import load_docstrings
 from certifeature.report import write_report
@@ -49,11 +49,11 @@ def demo_command(
     typer.echo(f"{source}: {n_rows:,} texts, {n_words:,} words")
     wishes = SelectOptions(method_named("bss"), str(_SIZE), False, [], None, None, None)
     task = Task(data, wishes, linear_model(Models.svm, y, 1.0), Scaling.none, 0)
-    choice = choose(task, estimate(task, _N_FOLDS))
+    assessed = assess(task, choose(task), folds_of(task, _N_FOLDS), beside=True)
+    choice, comparison = assessed.choice, assessed.comparison
     typer.echo(f"first choices: {' '.join(feature.name for feature in choice.features[:12])}")
     typer.echo(f"\n{choice.certificate}\n")
-    assessed = assess(task, choice, _N_FOLDS)
-    assert assessed is not None
-    typer.echo(str(assessed[0].of_size(_SIZE)))
+    assert comparison is not None
+    typer.echo(str(comparison.of_size(_SIZE)))
     write_report(choice_report(task, choice, _N_FOLDS, assessed), report)
     typer.echo(f"\nReport: {report}")

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from certifeature._files import write_text
-from certifeature.cli.assessment import assess, n_folds_for
+from certifeature.cli.assessment import assess, folds_of, n_folds_for
 from certifeature.cli.choice import choice_json, choice_report, print_choice
 from certifeature.cli.choosing import (
     CROSS_VALIDATED,
@@ -45,7 +45,7 @@ from certifeature.cli.output import check_data_file, check_writable, write_data
 from certifeature.cli.progress import showing
 from certifeature.cli.scales import scaling_or_note
 from certifeature.cli.source import Source
-from certifeature.cli.task import Task, choose, estimate
+from certifeature.cli.task import Task, choose
 from certifeature.comparison import method_named
 from certifeature.report import write_report
 from certifeature.rows.matrix import scaled_columns
@@ -153,7 +153,12 @@ def select_command(
     task = Task(loaded, wishes, estimator, scaling, seed)
     if cv is None and report is not None and not unsupervised:
         cv = n_folds_for(task)
-    choice = choose(task, estimate(task, cv) if cv else None)
+    splits = folds_of(task, cv) if cv else None
+    choice = choose(task)
+    assessed = None
+    if splits is not None:
+        assessed = assess(task, choice, splits, beside=report is not None)
+        choice = assessed.choice
     if output is not None:
         if to_stdout:
             sys.stdout.write(feature_list(choice.features))
@@ -164,7 +169,6 @@ def select_command(
         reduced = scaled_columns(task.scaled.X[:, columns], scales)
         write_data(write, replace(loaded, X=reduced, names=loaded.names[columns]))
     if report is not None:
-        assessed = assess(task, choice, cv) if cv else None
         write_report(choice_report(task, choice, cv, assessed), report)
     if as_json:
         typer.echo(choice_json(task, choice), nl=False)

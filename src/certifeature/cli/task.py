@@ -1,8 +1,8 @@
-"""What ``certifeature select`` does: features chosen from data, certified and cross-validated."""
+"""What ``certifeature select`` does: features are chosen from data and certified."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -12,14 +12,13 @@ import numpy as np
 from certifeature.certificate import Certificate
 from certifeature.cli.certificates import certified
 from certifeature.cli.choosing import CROSS_VALIDATED, SelectOptions, selector_for
-from certifeature.cli.loading import Loaded, Scaling, scaled, to_scale
+from certifeature.cli.loading import Loaded, Scaling, scaled
 from certifeature.cli.progress import showing
-from certifeature.evaluation import NewData, new_data_errors
 from certifeature.report import Feature, features_of
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
 
-__all__ = ["Choice", "Search", "Task", "choose", "estimate"]
+__all__ = ["Choice", "Search", "Task", "choose"]
 
 # With more rows, the realised layer of the certificate takes longer than the selection.
 _MAX_ROWS_REALISED = 5000
@@ -65,30 +64,7 @@ class Choice:
     search: Search | None
 
 
-def estimate(task: Task, n_folds: int) -> NewData:
-    """Return errors on rows that neither the scaling nor the choice has seen."""
-    data, wishes = task.data, task.wishes
-    if data.y is None:
-        raise ValueError(
-            f"{data.source}: --cv compares predictions with labels, and there are none; name "
-            "them with --target, or leave --cv out."
-        )
-    X, scaler = to_scale(data.X, task.scale)
-    with showing(f"cross-validating in {n_folds} folds"):
-        return new_data_errors(
-            X,
-            data.y,
-            selector_for(wishes, data, task.model, task.seed),
-            model=task.model,
-            cv=n_folds,
-            scaler=scaler,
-            max_features=int(wishes.size) if wishes.method.own_size else None,
-            seed=task.seed,
-            n_jobs=-1,
-        )
-
-
-def choose(task: Task, new_data: NewData | None = None) -> Choice:
+def choose(task: Task) -> Choice:
     """Fit the selector that is asked for, and certify what it chose."""
     data, wishes = task.scaled, task.wishes
     selector = selector_for(wishes, data, task.model, task.seed)
@@ -117,4 +93,4 @@ def choose(task: Task, new_data: NewData | None = None) -> Choice:
             realised=data.n_rows <= _MAX_ROWS_REALISED,
         )
     features = features_of(sample, data.names, model=fitted)
-    return Choice(sample, features, replace(certificate, new_data=new_data), seconds, search)
+    return Choice(sample, features, certificate, seconds, search)

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability, rounded_up
-from certifeature.comparison import FULL_DATA, Comparison, Contender, nogueira_index
+from certifeature.comparison import FULL_DATA, Comparison, Contender
 from certifeature.evaluation import Difference, NewData
+from certifeature.evaluation.engine import masks_of, nogueira_index
 from certifeature.evaluation.intervals import shown_error
 from certifeature.report.contents import Feature, Report
 from certifeature.report.text import MISSING, class_counts, measure_name, number
@@ -134,10 +133,7 @@ def _error(n: NewData) -> Fact:
 def _stability(own: Contender, n_features: int, features: Sequence[Feature]) -> Fact:
     """Return how many of the features were chosen in every fold, and an index of all choices."""
     n_folds = len(own.chosen)
-    masks = np.zeros((n_folds, n_features))
-    for mask, chosen in zip(masks, own.chosen, strict=True):
-        mask[list(chosen)] = 1
-    index = nogueira_index(masks)
+    index = nogueira_index(masks_of(own.chosen, n_features))
     judged = f"{MISSING if math.isnan(index) else f'{index:.2f}'} (0 is random, 1 always the same)"
     times = [feature.times_chosen for feature in features]
     if None in times:

@@ -38,9 +38,11 @@ from certifeature.selectors.fit import (
     Preparation,
     Request,
     run,
+    samples_of_sizes,
     select,
     selections_of_sizes,
 )
+from certifeature.sparsify import ColumnChoice
 
 __all__ = [
     "CONSTRAINTS",
@@ -503,6 +505,34 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
             self._rescaling(),
             self._seed() if seed is None else seed,
         )
+
+    def choices_of_sizes(self, X: Any, y: Any, sizes: Sequence[int]) -> Iterator[ColumnChoice]:
+        """Return an iterator over the choices for several numbers of features, without a fit.
+
+        What does not depend on the number is computed once, before the first choice.
+
+        Parameters
+        ----------
+        X, y
+            Data, as `fit` takes them.
+        sizes : sequence of int
+            Numbers of features.
+
+        Examples
+        --------
+        >>> from certifeature import BSSSelector
+        >>> from certifeature.datasets import make_relevant_features
+        >>> X, y = make_relevant_features(60, 300, 20, random_state=0)
+        >>> [len(choice.indices) for choice in BSSSelector().choices_of_sizes(X, y, [10, 20])]
+        [10, 20]
+        """
+        # A subclass may have a fit of its own, and rounds depend on the size.
+        if type(self).fit is not BaseSelector.fit or self.guarantee == "full":
+            fits = fitted_to_sizes(self, X, y, sizes)
+            return (ColumnChoice(fitted.indices_, fitted.scales_) for fitted in fits)
+        known = clone(self).set_params(n_features_to_select=int(sizes[0]))
+        rows, method = known._admitted(X, y, None, known._checked_method(X, y))
+        return samples_of_sizes(rows, known._request(), method, sizes)
 
     def _learn(self, selection: FitResult) -> None:
         """Set what a fit found."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -483,22 +483,25 @@ def selections_of_sizes(
 
 
 def samples_of_sizes(
-    rows: Rows, request: Request, method: Method, sizes: Iterable[int]
+    rows: Rows, request: Request, method: Method, sizes: Sequence[int]
 ) -> Iterator[ColumnChoice]:
-    """Yield the choice for each of several sizes; what they share is found once.
+    """Return an iterator over the choices for several sizes; what they share is found at once.
 
     ``request.size`` and ``request.cover_all`` are left aside. From the number of features on, all
     are kept.
     """
     shared = _preparation(rows, request, method)
-    for size in map(int, sizes):
-        if size < rows.n_features:
-            known = shared.of_size(size)
-            with one_thread():
-                choice = known.choose(method, size, request.seed)
-            yield rescaled(choice.sample, known.whole, request.rescale)
-        else:
-            yield method.everything(rows.n_features)
+    shared.of_size(sizes[0])
+
+    def choice(size: int) -> ColumnChoice:
+        if size >= rows.n_features:
+            return method.everything(rows.n_features)
+        known = shared.of_size(size)
+        with one_thread():
+            found = known.choose(method, size, request.seed)
+        return rescaled(found.sample, known.whole, request.rescale)
+
+    return map(choice, map(int, sizes))
 
 
 def _preparation(rows: Rows, request: Request, method: Method) -> Preparation:
