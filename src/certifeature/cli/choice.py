@@ -17,7 +17,7 @@ from certifeature.cli.output import json_text, print_table, reproduction
 from certifeature.cli.task import Choice, Task
 from certifeature.models.problem import model_name, predicts_numbers
 from certifeature.report import Feature, Report, methods_paragraph
-from certifeature.report.features import with_times_chosen
+from certifeature.report.contents import with_times_chosen
 from certifeature.report.text import class_counts
 
 __all__ = ["choice_json", "choice_report", "print_choice"]
