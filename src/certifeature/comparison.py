@@ -13,11 +13,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif, f_regression
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils import check_X_y
-from sklearn.utils.multiclass import check_classification_targets
 
 from certifeature.certificate.certificate import rounded_up
 from certifeature.certificate.measured import Measurable
@@ -29,6 +26,7 @@ from certifeature.evaluation.engine import (
     CrossValidation,
     cross_validate,
     size_parameter,
+    table_and_rows,
 )
 from certifeature.evaluation.new_data import FULL_DATA
 from certifeature.evaluation.splits import Splits, splits_of
@@ -36,7 +34,6 @@ from certifeature.models import default_model
 from certifeature.models.fitting import capped
 from certifeature.models.problem import check_model, cost_of, predicts_numbers
 from certifeature.models.support import find_support
-from certifeature.rows.matrix import canonical_csr, refuse_dates
 from certifeature.rows.rows import Rows
 from certifeature.selectors import (
     BSSSelector,
@@ -55,7 +52,6 @@ if TYPE_CHECKING:
 __all__ = [
     "FULL_DATA",
     "METHODS",
-    "SCALINGS",
     "Comparison",
     "Contender",
     "Maker",
@@ -103,12 +99,17 @@ class SelectionMethod:
     draws: bool = False
 
 
+def _ours(name: str, kind: Any, *, draws: bool = False, **parameters: Any) -> SelectionMethod:
+    """Return the method of a selector of this library that chooses for the model."""
+
+    def make(size: Any, model: Any, seed: int) -> Any:
+        return kind(size, estimator=model, random_state=seed, **parameters)
+
+    return SelectionMethod(name, make, ours=True, draws=draws)
+
+
 _LISTED = (
-    SelectionMethod(
-        "bss",
-        lambda size, model, seed: BSSSelector(size, estimator=model, random_state=seed),
-        ours=True,
-    ),
+    _ours("bss", BSSSelector),
     SelectionMethod(
         "bss-paper",
         lambda size, model, seed: BSSSelector(
@@ -123,19 +124,8 @@ _LISTED = (
         ours=True,
         needs_classes=True,
     ),
-    SelectionMethod(
-        "leverage",
-        lambda size, model, seed: LeverageScoreSelector(size, estimator=model, random_state=seed),
-        ours=True,
-        draws=True,
-    ),
-    SelectionMethod(
-        "rrqr",
-        lambda size, model, seed: RRQRSelector(
-            size, estimator=model, rescale=False, random_state=seed
-        ),
-        ours=True,
-    ),
+    _ours("leverage", LeverageScoreSelector, draws=True),
+    _ours("rrqr", RRQRSelector, rescale=False),
     SelectionMethod("rfe", lambda size, model, _: RFE(model, n_features_to_select=size, step=0.1)),
     SelectionMethod(
         "lpsvm",
@@ -184,25 +174,19 @@ def method_named(name: str) -> SelectionMethod:
     return METHODS[name]
 
 
-def method_of(selector: Any) -> SelectionMethod:
-    """Return the method of a selector that can be asked for a number of features."""
-    parameter = size_parameter(selector)
-    if parameter is None:
-        raise ValueError(
-            f"{type(selector).__name__} has no parameter n_features_to_select, max_features or k, "
-            "so it cannot be asked for a number of features; leave it out."
-        )
-
-    def make(size: Any, *_: Any) -> Any:
-        return clone(selector).set_params(**{parameter: size})
-
-    return SelectionMethod(type(selector).__name__, make)
-
-
 def _as_method(given: Any) -> SelectionMethod:
+    """Return a method, given itself, its name, or a selector."""
     if isinstance(given, SelectionMethod):
         return given
-    return method_of(given) if hasattr(given, "get_params") else method_named(given)
+    if not hasattr(given, "get_params"):
+        return method_named(given)
+    name, parameter = type(given).__name__, size_parameter(given)
+    if parameter is None:
+        raise ValueError(
+            f"{name} has no parameter n_features_to_select, max_features or k, so it cannot be "
+            "asked for a number of features; leave it out."
+        )
+    return SelectionMethod(name, lambda size, *_: clone(given).set_params(**{parameter: size}))
 
 
 def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[SelectionMethod]:
@@ -379,26 +363,26 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        columns = [
-            ["method", *(c.method for c in self.contenders)],
-            ["asked", *("" if c.size is None else str(c.size) for c in self.contenders)],
-            ["features", *(f"{c.n_features:.0f}" for c in self.contenders)],
-            [
-                self.measure.replace("R2", "R²"),
-                *(f"{c.mean_error:.3f} ± {c.deviation:.3f}" for c in self.contenders),
-            ],
-        ]
-        if self.tuned:
-            errors = (
-                f"{c.mean_tuned_error:.3f} ± {c.tuned_deviation:.3f}" for c in self.contenders
+        def shown(errors: Sequence[float]) -> str:
+            return f"{np.mean(errors):.3f} ± {_deviation(errors):.3f}"
+
+        measure = self.measure.replace("R2", "R²")
+        tuned = ["C tuned"] if self.tuned else []
+        rows = [["method", "asked", "features", measure, *tuned, "seconds", "growth"]]
+        for c in self.contenders:
+            size = "" if c.size is None else str(c.size)
+            errors = [shown(c.errors), *([shown(c.tuned_errors)] if tuned else [])]
+            growth = "∞" if c.growth == np.inf else f"{rounded_up(c.growth):.3g}"
+            rows.append(
+                [c.method, size, f"{c.n_features:.0f}", *errors, f"{c.seconds:.2f}", growth]
             )
-            columns.append(["C tuned", *errors])
-        columns += [
-            ["seconds", *(f"{c.seconds:.2f}" for c in self.contenders)],
-            ["growth", *(_shown_growth(c.growth) for c in self.contenders)],
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
+            for name, *numbers in rows
         ]
         title = f"{self.n_repeats} × {self.n_folds}-fold cross-validation"
-        return "\n".join([title, *_aligned(columns), _GROWTH])
+        return "\n".join([title, *lines, _GROWTH])
 
     @property
     def tuned(self) -> bool:
@@ -494,27 +478,16 @@ class Comparison:
         return ErrorCurveDisplay.from_comparison(self, ax=ax, **kwargs)
 
 
-def _shown_growth(growth: float) -> str:
-    return "∞" if growth == np.inf else f"{rounded_up(growth):.3g}"
-
-
-def _aligned(columns: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table: names to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in columns]
-    return [
-        "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
-        for name, *numbers in zip(*columns, strict=True)
-    ]
-
-
-SCALINGS = ("none", "standard", "tfidf")
-
-
 def column_scaler(name: str, X: Any) -> Any:
-    """Return an unfitted scaler; sparse columns are not centred, so that zeros stay zeros."""
-    if name == "tfidf":
-        return TfidfTransformer()
-    return StandardScaler(with_mean=not sparse.issparse(X))
+    """Return an unfitted scaler, or None; sparse columns are not centred, so that zeros stay."""
+    scalers = {
+        "none": None,
+        "standard": StandardScaler(with_mean=not sparse.issparse(X)),
+        "tfidf": TfidfTransformer(),
+    }
+    if name not in scalers:
+        raise ValueError(f"scaling={name!r} is unknown; choose from {', '.join(scalers)}.")
+    return scalers[name]
 
 
 def compare(
@@ -604,13 +577,14 @@ def compare(
     model = default_model(random_state) if estimator is None else estimator
     check_model(model)
     model = capped(model)
-    chosen = methods_for(model, methods)
-    X, y = _checked(X, y, model, sizes, scaling)
-    regression = predicts_numbers(model)
+    chosen, regression = methods_for(model, methods), predicts_numbers(model)
+    table, rows = table_and_rows(X, y, real_valued=regression)
+    assert rows.y is not None
+    _check_sizes(sizes, rows.n_features)
     options = {"regression": regression, "n_repeats": n_repeats, "groups": groups}
-    splits = splits_of(X, y, cv, random_state, **options)
+    splits = splits_of(rows.X, rows.y, cv, random_state, **options)
     if tune:
-        reason = tuning_problem(y, splits, random_state, regression=regression)
+        reason = tuning_problem(rows.y, splits, random_state, regression=regression)
         if reason is not None and tune != "auto":
             raise ValueError(f"{reason}; compare at one C, with tune=False (--no-tune).")
         tune = reason is None
@@ -618,12 +592,12 @@ def compare(
         chosen,
         sizes,
         model,
-        scaler=None if scaling == "none" else column_scaler(scaling, X),
+        scaler=column_scaler(scaling, rows.X),
         tuned=sizes if tune else (),
         random_state=random_state,
     )
     seeded: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
-    result = cross_validate(X, y, candidates, splits, growth=growth_for(model), **seeded)
+    result = cross_validate(table, rows.y, candidates, splits, growth=growth_for(model), **seeded)
     return Comparison.from_result(result, candidates)
 
 
@@ -653,19 +627,15 @@ def candidates_for(
     random_state : int, default=0
         Seed of the methods.
     """
-    before = [] if scaler is None else [("scale", scaler)]
     sizes, tuned = tuple(dict.fromkeys(sizes)), tuple(dict.fromkeys(tuned))
-
-    def candidate(name: str, selector: Any, sized: bool = False, draws: bool = False) -> Candidate:
-        pipeline = Pipeline([*before, ("select", selector), ("model", model)])
-        if sized:
-            return Candidate(name, pipeline, sizes, tuned, draws)
-        return Candidate(name, pipeline, tuned=(None,) if tuned else (), draws=draws)
-
-    made = [candidate(FULL_DATA, ALL_FEATURES)]
+    unsized: dict[str, Any] = {"tuned": (None,) if tuned else ()}
+    made = [Candidate.of(FULL_DATA, ALL_FEATURES, model, scaler, **unsized)]
     for method in methods:
         selector = method.make(max(sizes, default=1), clone(model), random_state)
-        made.append(candidate(method.name, selector, not method.own_size, method.draws))
+        options = unsized if method.own_size else {"sizes": sizes, "tuned": tuned}
+        made.append(
+            Candidate.of(method.name, selector, model, scaler, draws=method.draws, **options)
+        )
     return made
 
 
@@ -718,18 +688,7 @@ def tuning_problem(
     return None
 
 
-def _checked(
-    X: Any, y: Any, model: Any, sizes: Sequence[int], scaling: str
-) -> tuple[Any, NDArray[Any]]:
-    """Return data and labels, or numbers, that every fold can be made of."""
-    numbers = predicts_numbers(model)
-    refuse_dates(X)
-    X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64, y_numeric=numbers)
-    if not numbers:
-        check_classification_targets(y)
-    if sparse.issparse(X):
-        X = canonical_csr(X)
-    n_features = X.shape[1]
+def _check_sizes(sizes: Any, n_features: int) -> None:
     if not isinstance(sizes, Iterable):
         raise ValueError(f"sizes={sizes!r} is one number; give a list, [{sizes!r}].")
     impossible = [size for size in sizes if not 1 <= size < n_features]
@@ -738,6 +697,3 @@ def _checked(
             f"{impossible[0]} features cannot be chosen from {n_features}; "
             f"ask for 1 to {n_features - 1}."
         )
-    if scaling not in SCALINGS:
-        raise ValueError(f"scaling={scaling!r} is unknown; choose from {', '.join(SCALINGS)}.")
-    return X, y

@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from sklearn.pipeline import Pipeline
-
 from certifeature.cli.choosing import method_for, selector_for
 from certifeature.cli.features import kept_features
 from certifeature.cli.loading import to_scale
@@ -100,10 +98,10 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Asses
     else:
         # A search for the number of features is repeated in every fold.
         selector = selector_for(task.wishes, data, task.model, seed)
-        steps = [*candidates[0].pipeline.steps[:-2], ("select", selector), ("model", model)]
-        selected = Candidate(SELECTED, Pipeline(steps), (asked,), draws=own.draws)
+        options = {"sizes": (asked,), "draws": own.draws}
+        selected = Candidate.of(SELECTED, selector, model, scaler, **options)
         candidates.append(selected)
-    candidates.append(replace(selected, name=SHUFFLED, sizes=(asked,), tuned=(), shuffled=True))
+    candidates.append(selected.control(SHUFFLED, asked))
     with showing(f"cross-validating in {splits.n_folds} folds"):
         growth = growth_for(model) if beside else None
         result = cross_validate(

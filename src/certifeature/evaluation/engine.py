@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import delayed
@@ -23,7 +23,7 @@ from certifeature._resources import in_parallel, one_thread
 from certifeature.evaluation.splits import Split, Splits, splits_of
 from certifeature.models.fitting import capped, fit_model
 from certifeature.models.problem import cost_of, predicts_numbers, with_cost_times
-from certifeature.rows.rows import Rows, as_rows
+from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.sparsify.choice import ColumnChoice, as_column_choice
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "masks_of",
     "nogueira_index",
     "size_parameter",
+    "table_and_rows",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -82,6 +83,16 @@ class Candidate:
     tuned: tuple[int | None, ...] = ()
     draws: bool = False
     shuffled: bool = False
+
+    @classmethod
+    def of(cls, name: str, selector: Any, model: Any, scaler: Any = None, **options: Any) -> Self:
+        """Return the candidate for a selector and a model, and perhaps a scaler before them."""
+        steps = [("scale", scaler), ("select", selector), ("model", model)]
+        return cls(name, Pipeline(steps[scaler is None :]), **options)
+
+    def control(self, name: str, size: int | None = None) -> Self:
+        """Return the same with shuffled labels, at one size."""
+        return replace(self, name=name, sizes=(size,), tuned=(), shuffled=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +219,31 @@ def size_parameter(selector: Any) -> str | None:
     known = selector.get_params(deep=False)
     names = ("n_features_to_select", "max_features", "k")
     return next((name for name in names if name in known), None)
+
+
+def table_and_rows(X: Any, y: Any, **options: Any) -> tuple[Any, Rows]:
+    """Return data that can be split, and the same as rows that are checked.
+
+    Parameters
+    ----------
+    X, y
+        Data with labels, or targets.
+    **options : dict
+        Passed to `certifeature.rows.rows.as_rows`.
+    """
+    if come_in_blocks(X):
+        raise ValueError(
+            "cross-validation needs rows in memory, and these come in blocks; leave it out, or "
+            "give a sample of the rows."
+        )
+    if y is None:
+        raise ValueError(
+            "cross-validation requires y to be passed, but the target y is None; pass labels, with "
+            "which predictions are compared."
+        )
+    rows = as_rows(X, y, **options)
+    # Names are known to data frames only, and a selector may want them.
+    return X if hasattr(X, "columns") else rows.X, rows
 
 
 def cross_validate(

@@ -8,19 +8,18 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import binom
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 
 from certifeature.evaluation.engine import (
     ALL_FEATURES,
     Candidate,
     CrossValidation,
     cross_validate,
+    table_and_rows,
 )
 from certifeature.evaluation.intervals import Difference, shown_error
 from certifeature.evaluation.splits import splits_of
 from certifeature.models.fitting import default_model
 from certifeature.models.problem import predicts_numbers
-from certifeature.rows.rows import as_rows, come_in_blocks
 
 __all__ = [
     "FULL_DATA",
@@ -28,7 +27,6 @@ __all__ = [
     "SHUFFLED",
     "NewData",
     "as_sentences",
-    "new_data_candidates",
     "new_data_errors",
 ]
 
@@ -320,43 +318,21 @@ def new_data_errors(
     >>> found.error_selected < found.chance_error
     True
     """
-    if come_in_blocks(X):
-        raise ValueError(
-            "cross-validation needs rows in memory, and these come in blocks; leave cv out, or "
-            "give a sample of the rows."
-        )
-    if y is None:
-        raise ValueError("y is None: cross-validation compares predictions with labels; pass them.")
     _check_repeatable(selector)
     model = default_model(0) if model is None else model
     regression = predicts_numbers(model)
-    rows = as_rows(X, y, real_valued=regression)
+    table, rows = table_and_rows(X, y, real_valued=regression)
     assert rows.y is not None
     splits = splits_of(rows.X, rows.y, cv, random_state, regression=regression, groups=groups)
-    candidates = new_data_candidates(selector, model, scaler)
-    # Names are known to data frames only, and a selector may want them.
-    table = X if hasattr(X, "columns") else rows.X
-    result = cross_validate(
-        table, rows.y, candidates, splits, random_state=random_state, n_jobs=n_jobs
-    )
-    return NewData.from_result(result, rows.n_features, SELECTED)
-
-
-def new_data_candidates(
-    selector: Any, model: Any, scaler: Any = None, *, size: int | None = None
-) -> list[Candidate]:
-    """Return all features, a selection, and this with shuffled labels."""
-    before = [] if scaler is None else [("scale", scaler)]
-
-    def candidate(name: str, selector: Any, size: int | None, shuffled: bool = False) -> Candidate:
-        pipeline = Pipeline([*before, ("select", selector), ("model", model)])
-        return Candidate(name, pipeline, (size,), shuffled=shuffled)
-
-    return [
-        candidate(FULL_DATA, ALL_FEATURES, None),
-        candidate(SELECTED, selector, size),
-        candidate(SHUFFLED, selector, size, shuffled=True),
+    selected = Candidate.of(SELECTED, selector, model, scaler)
+    candidates = [
+        Candidate.of(FULL_DATA, ALL_FEATURES, model, scaler),
+        selected,
+        selected.control(SHUFFLED),
     ]
+    seeded: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
+    result = cross_validate(table, rows.y, candidates, splits, **seeded)
+    return NewData.from_result(result, rows.n_features, SELECTED)
 
 
 def _check_repeatable(selector: Any) -> None:

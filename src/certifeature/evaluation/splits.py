@@ -93,13 +93,9 @@ def splits_of(
     groups = None if groups is None else np.asarray(groups)
     if isinstance(cv, Integral):
         _check_n_folds(y if groups is None else groups, int(cv), regression, groups is not None)
-        kinds = {
-            (False, False): StratifiedKFold,
-            (True, False): KFold,
-            (False, True): StratifiedGroupKFold,
-            (True, True): GroupKFold,
-        }
-        kind = kinds[regression, groups is not None]
+        kind = KFold if regression else StratifiedKFold
+        if groups is not None:
+            kind = GroupKFold if regression else StratifiedGroupKFold
         splitters = [
             kind(int(cv), shuffle=True, random_state=_seed_of_repeat(random_state, repeat))
             for repeat in range(n_repeats)

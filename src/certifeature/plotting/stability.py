@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import check_cv
-from sklearn.pipeline import Pipeline
 
 from certifeature.evaluation.engine import (
     Candidate,
@@ -163,9 +162,8 @@ class StabilityDisplay:
         splits = Splits(list(check_cv(cv, y, classifier=y is not None).split(X, y)))
 
         def selected(selector: Any) -> tuple[tuple[int, ...], ...]:
-            pipeline = Pipeline([("select", selector), ("model", "passthrough")])
-            result = cross_validate(X, y, [Candidate("selector", pipeline)], splits)
-            return result.chosen("selector")
+            candidate = Candidate.of("selector", selector, "passthrough")
+            return cross_validate(X, y, [candidate], splits).chosen("selector")
 
         selections = as_one_task(estimator, "selections", selected)
         return cls(selections, X.shape[1]).plot(ax, **kwargs)

@@ -183,22 +183,24 @@ def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Row]:
     promised = (MISSING, MISSING) if promise is None else _bounds(promise)
     measured_chance = _chance(measured_probability(c))
     margin, radius = (realised.margin_ratio, realised.radius_ratio) if realised else (None, None)
-    found = [
-        (f"before anything was measured{promised_chance}", c.promised_growth, promised),
-        (f"a bound for {rows}{measured_chance}", c.measured_growth, _bounds(c)),
-        ("what it came to", c.realised_growth, (_times(margin), _times(radius))),
-    ]
-    shown = []
-    for name, (note, growth, bounds) in zip(
-        ("Promised", "Measured", "Realised"), found, strict=True
+    growths = (c.promised_growth, c.measured_growth, c.realised_growth)
+    shown = (
+        (f"before anything was measured{promised_chance}", *promised),
+        (f"a bound for {rows}{measured_chance}", *_bounds(c)),
+        ("what it came to", _times(margin), _times(radius)),
+    )
+    found: list[Row] = []
+    for name, growth, (note, *ratios) in zip(
+        ("Promised", "Measured", "Realised"), growths, shown, strict=True
     ):
-        bounded = name != "Realised"
         known = growth is not None and math.isfinite(growth)
         why = None if known else next(text for text in sentences if text.startswith(name))
-        text = _times(rounded_up(growth) if bounded else growth, "at most " if bounded else "")
-        parts = {"growth": text, "why": why, "margin": bounds[0], "radius": bounds[1]}
-        shown.append({"name": name, "note": note} | parts)
-    return shown
+        text = _times(growth)
+        if growth is not None and name != "Realised":
+            text = _times(rounded_up(growth), "at most ")
+        row = {"name": name, "note": note, "growth": text, "why": why}
+        found.append(row | dict(zip(("margin", "radius"), ratios, strict=True)))
+    return found
 
 
 def constants(certificate: Certificate) -> dict[str, str]:

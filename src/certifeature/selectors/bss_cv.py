@@ -11,15 +11,18 @@ from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from certifeature.evaluation.engine import Candidate, CrossValidation, cross_validate
+from certifeature.evaluation.engine import (
+    Candidate,
+    CrossValidation,
+    cross_validate,
+    table_and_rows,
+)
 from certifeature.evaluation.splits import Splits
 from certifeature.models.fitting import default_model, fit_model
 from certifeature.models.problem import predicts_numbers
-from certifeature.rows.rows import as_rows, come_in_blocks
 from certifeature.selectors.base import ShownInNotebooks
 from certifeature.selectors.bss import BSSSelector
 
@@ -137,34 +140,17 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
             Fitted selector.
         """
         self._validate_params()
-        if come_in_blocks(X):
-            raise ValueError(
-                "cross-validation needs rows in memory, and these come in blocks; choose a number "
-                "of features, or compare sizes on a sample of the rows."
-            )
-        if y is None:
-            raise ValueError(
-                "BSSSelectorCV requires y to be passed, but the target y is None; pass "
-                "labels, without which there is nothing to score."
-            )
         selector = BSSSelector() if self.selector is None else self.selector
         numbers = predicts_numbers(selector.estimator)
-        rows = as_rows(X, y, estimator=self, real_valued=numbers)
+        table, rows = table_and_rows(X, y, estimator=self, real_valued=numbers)
         method = selector._method().of_features(rows.n_features, rows.feature_names)
         sizes = self._sizes(len(method.fixed))
         model = default_model(0) if selector.estimator is None else selector.estimator
-        candidate = Candidate(
-            "search",
-            Pipeline([("select", selector), ("model", model)]),
-            tuple(sizes.tolist()),
-        )
-        splits = check_cv(self.cv, rows.y, classifier=not numbers).split(rows.X, rows.y)
         result = cross_validate(
-            # Names are known to data frames only.
-            X if hasattr(X, "columns") else rows.X,
+            table,
             rows.y,
-            [candidate],
-            Splits(list(splits)),
+            [Candidate.of("search", selector, model, sizes=tuple(sizes.tolist()))],
+            Splits(list(check_cv(self.cv, rows.y, classifier=not numbers).split(rows.X, rows.y))),
             n_jobs=self.n_jobs,
             scorer=check_scoring(model, self.scoring),
         )
