@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from sklearn.feature_selection import chi2, f_classif
 
-from certifeature.comparison import FULL_DATA, METHODS, Maker, Method, WhichRows
+from certifeature.comparison import FULL_DATA, METHODS, Maker
 
-__all__ = ["KEEP_ALL", "PaperMethod", "ccat_methods", "paper_methods", "today_methods"]
+__all__ = [
+    "KEEP_ALL",
+    "PaperMethod",
+    "WhichRows",
+    "ccat_methods",
+    "paper_methods",
+    "today_methods",
+]
+
+WhichRows = Literal["support", "all"]
 
 # The paper does not say which. On tf-idf vectors C = 1 leaves LPSVM a dozen features and twice the
 # error; from 10 on, rows that can be separated are.
@@ -17,9 +26,28 @@ _LPSVM_C = 10.0
 
 
 @dataclass(frozen=True)
-class PaperMethod(Method):
-    """A way to choose features, and how often it is repeated with other seeds."""
+class PaperMethod:
+    """A way to choose features, and how often it is repeated with other seeds.
 
+    Attributes
+    ----------
+    name : str
+        Name in tables.
+    rows : {"support", "all"}
+        Whether it looks at the rows that matter to a model on all features, or at all rows that it
+        is trained on.
+    make : callable or None
+        Makes the selector from number of features, model and seed; None keeps all features.
+    own_size : bool
+        Whether it takes no number of features, but finds its own.
+    n_draws : int
+        Number of repetitions.
+    """
+
+    name: str
+    rows: WhichRows
+    make: Maker | None
+    own_size: bool = False
     n_draws: int = 1
 
 
@@ -97,7 +125,7 @@ def ccat_methods(n_projections: list[int], n_draws: int = 5) -> list[PaperMethod
 
 
 def _rrqr_of_sketch(size: int, svm: Any, seed: int) -> Any:
-    return _maker("rrqr")(size, svm, seed).set_params(basis="sketch", n_components=size)
+    return METHODS["rrqr"].make(size, svm, seed).set_params(basis="sketch", n_components=size)
 
 
 def _variant(
@@ -106,12 +134,6 @@ def _variant(
     """Return a method of the library by the paper's name, for these rows, with its settings."""
 
     def make(size: int, svm: Any, seed: int) -> Any:
-        return _maker(listed)(size, svm, seed).set_params(**parameters)
+        return METHODS[listed].make(size, svm, seed).set_params(**parameters)
 
     return PaperMethod(name, rows, make, METHODS[listed].own_size, n_draws=n_draws)
-
-
-def _maker(listed: str) -> Maker:
-    make = METHODS[listed].make
-    assert make is not None  # Only full data have none.
-    return make

@@ -2,21 +2,26 @@
 
 import numpy as np
 import pytest
+from certifeature.cli.choosing import SelectOptions
+from joblib import parallel_config
 
 from certifeature.cli.assessment import assess, folds_of, n_folds_for
 from certifeature.cli.loading import Loaded, Scaling
-from certifeature.cli.options import ModelOptions, Models, SelectOptions
+from certifeature.cli.options import Models, linear_model
 from certifeature.cli.task import Task, choose
+from certifeature.comparison import method_named
+from certifeature.models.support import find_support
+from certifeature.selectors import fit
 
 
-def task_of(y, size="8", model=Models.svm, **options):
+def task_of(y, size="8", method="bss", unsupervised=False, keep=(), model=Models.svm):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((len(y), 60))
     X[:, :5] += 0.8 * np.unique(y, return_inverse=True)[1][:, None]
     names = np.array([f"g{i}" for i in range(60)])
     data = Loaded(X, y, names, "noisy.csv", "")
-    estimator = ModelOptions(model=model).estimator(y)
-    return Task(data, SelectOptions(size, **options), estimator, Scaling.standard)
+    wishes = SelectOptions(method_named(method), size, unsupervised, list(keep), None, None, None)
+    return Task(data, wishes, linear_model(model, y, 1.0), Scaling.standard, 0)
 
 
 CLASSES = np.arange(90) % 2
@@ -29,9 +34,11 @@ CLASSES = np.arange(90) % 2
 )
 def test_the_errors_are_those_of_the_estimate(options):
     task = task_of(CLASSES, **options)
-    assessed = assess(task, choose(task), folds_of(task, 3), beside=True)
-    found = assessed.choice.certificate.new_data
+    chosen, folds = choose(task), folds_of(task, 3)
+    found = assess(task, chosen, folds, beside=False).choice.certificate.new_data
+    assessed = assess(task, chosen, folds, beside=True)
     comparison, own = assessed.comparison, assessed.own
+    assert assessed.choice.certificate.new_data == found
     assert own.errors == found.errors_selected
     assert comparison.contenders[0].errors == found.errors_full
     assert {c.method for c in comparison.contenders} >= {"bss", "rfe", "univariate", "full data"}
@@ -43,8 +50,8 @@ def test_the_errors_are_those_of_the_estimate(options):
 
 def test_lots_are_drawn_anew_in_every_fold():
     task = task_of(CLASSES, method="random")
-    assessed = assess(task, choose(task), folds_of(task, 3), beside=True)
-    assert len(set(assessed.own.chosen)) == 3
+    own = assess(task, choose(task), folds_of(task, 3), beside=True).own
+    assert len(set(own.chosen)) == 3
 
 
 def test_nothing_stands_beside_all_features():
@@ -53,6 +60,7 @@ def test_nothing_stands_beside_all_features():
         choice = choose(task)
     assessed = assess(task, choice, folds_of(task, 3), beside=True)
     assert assessed.comparison is None
+    assert assessed.choice.certificate.new_data.n_selected == (60,) * 3
 
 
 @pytest.mark.parametrize(
@@ -68,3 +76,20 @@ def test_nothing_stands_beside_all_features():
 )
 def test_a_report_has_as_many_folds_as_the_rows_allow(y, model, n_folds):
     assert n_folds_for(task_of(y, model=model)) == n_folds
+
+
+def test_no_selector_is_fitted_twice_to_the_same_rows(monkeypatch):
+    """One cross-validation has the estimate, the comparison and the curves."""
+    rows, real = [], find_support
+
+    def counting(given, *args):
+        rows.append((given.X.tobytes(), given.y.tobytes()))
+        return real(given, *args)
+
+    monkeypatch.setattr(fit, "find_support", counting)
+    task = task_of(CLASSES)
+    choice = choose(task)
+    with parallel_config(backend="sequential"):
+        assess(task, choice, folds_of(task, 3), beside=True)
+    # All rows; in each fold the true and the shuffled labels, and three inner folds.
+    assert len(rows) == len(set(rows)) == 1 + 3 * (2 + 3)

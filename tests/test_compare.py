@@ -7,22 +7,35 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.feature_selection import SelectFdr, SelectKBest, f_regression
+from sklearn.feature_selection import (
+    SelectFdr,
+    SelectFromModel,
+    SelectKBest,
+    f_classif,
+    f_regression,
+)
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import BSSSelector, Comparison, certify, compare
-from certifeature import comparison as fold_module
 from certifeature.basis import sketched_basis
-from certifeature.comparison import METHODS, Contender, Method, TrainedFold
+from certifeature.comparison import METHODS, Contender, SelectionMethod, growth_for
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import new_data_errors
-from certifeature.evaluation.splits import splits_of
+from certifeature.evaluation.engine import ALL_FEATURES, Candidate, cross_validate
+from certifeature.evaluation.splits import Splits, splits_of
 from certifeature.models import default_model, fit_model
+from certifeature.rows.rows import Rows
+from certifeature.selectors import fit as fit_module
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
+from paper import trial
+from paper.trial import TrainedFold
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +44,11 @@ def data():
 
 
 def stratified_split(y, fold, n_folds):
-    return splits_of(y, y, n_folds, 0, regression=False)[0][fold]
+    return splits_of(y, y, n_folds, 0, regression=False).pairs[fold]
 
 
 def plain_split(y, fold, n_folds):
-    return splits_of(y, y, n_folds, 0, regression=True)[0][fold]
+    return splits_of(y, y, n_folds, 0, regression=True).pairs[fold]
 
 
 def fold_of_all(svm, X, y):
@@ -55,50 +68,50 @@ class TestRows:
         np.testing.assert_array_equal(fold.support, selector.support_rows_)
         sample = as_column_choice(selector, 300)
         assert fold.eigenvalues(sample, "support")[0] == selector.certificate_.lambda_min
-        assert fold.growth(sample) == selector.certificate_.measured_growth
+        growth = growth_for(svm)(Rows(X, y))
+        assert growth(sample) == selector.certificate_.measured_growth
 
     def test_the_model_that_is_tested_is_trained_to_its_optimum(self):
         rng = np.random.default_rng(1)
         X = rng.standard_normal((400, 60))
         y = np.where(X[:, 0] + 2 * rng.standard_normal(400) > 0, 1, -1)
-        split = (np.arange(300), np.arange(300, 400))
-        coarse = TrainedFold(LinearSVC(C=10.0, tol=10.0, random_state=0), X, y, split, "none", 0)
-        fine = TrainedFold(LinearSVC(C=10.0, tol=1e-8, max_iter=10**6), X, y, split, "none", 0)
-        sample = ColumnChoice(np.arange(40), np.ones(40))
-        assert coarse.error(sample) == fine.error(sample)
+        options = {"methods": ["univariate"], "tune": False, "cv": 2}
+        coarse, fine = (
+            compare(X, y, [40], estimator=LinearSVC(C=10.0, **solver), **options)
+            for solver in ({"tol": 10.0, "random_state": 0}, {"tol": 1e-8, "max_iter": 10**6})
+        )
+        assert [c.errors for c in coarse.contenders] == [c.errors for c in fine.contenders]
 
     def test_nothing_is_claimed_where_rows_span_too_much_to_measure(self, data, monkeypatch):
         def sketch(rows, *_):
             return sketched_basis(rows.X, 5, random_state=0), None
 
-        monkeypatch.setattr(fold_module, "span", sketch)
+        monkeypatch.setattr(trial, "span", sketch)
         monkeypatch.setattr("certifeature._resources.MAX_GRAM", 5)
         X, y = data
-        fold = fold_of_all(LinearSVC(multi_class="crammer_singer", random_state=0), X, y)
+        hard = LinearSVC(multi_class="crammer_singer", random_state=0)
+        fold, growth = fold_of_all(hard, X, y), growth_for(hard)(Rows(X, y))
         sample = ColumnChoice(np.arange(70), np.full(70, 1.5))
         everything = ColumnChoice(np.arange(80), np.ones(80))
         assert fold.eigenvalues(sample, "support") == (0.0, 1.5**2)
-        assert fold.growth(sample) == np.inf
+        assert growth(sample) == np.inf
         assert fold.eigenvalues(everything, "support") == (1.0, 1.0)
-        assert fold.growth(everything) == 1
+        assert growth(everything) == 1
         # A soft model has a bound that needs products with the rows only.
         soft = LinearSVC(C=0.1, dual=True, random_state=0)
-        exact = certify(X, y, sample.indices, weights=sample.scales, estimator=soft)
-        assert exact.measured_growth <= fold_of_all(soft, X, y).growth(sample) < np.inf
+        exact = certify(X, y, sample.indices, weights=sample.weights, estimator=soft)
+        assert exact.measured_growth <= growth_for(soft)(Rows(X, y))(sample) < np.inf
 
     @pytest.mark.parametrize(
-        ("model", "size"),
-        [
-            (SVC(kernel="linear"), 40),
-            (LinearSVC(dual=True, random_state=0), 5),
-            (LogisticRegression(C=0.1), 40),
-        ],
-        ids=str,
+        "model",
+        [SVC(kernel="linear"), LinearSVC(dual=True, random_state=0), LogisticRegression(C=0.1)],
+        ids=lambda model: type(model).__name__,
     )
+    @pytest.mark.parametrize("size", [40, 5])
     def test_growth_is_that_of_certify(self, size, model, data):
         X, y = data
         methods = ["bss", "rfe", "univariate"]
-        options = {"estimator": model, "n_folds": 3, "n_jobs": 1}
+        options = {"estimator": model, "cv": 3}
         full, *contenders = compare(X, y, [size], methods=methods, **options).contenders
         assert full.growth == 1
         for contender in contenders:
@@ -108,7 +121,7 @@ class TestRows:
                 make = METHODS[contender.method].make
                 selector = make(size, clone(model), 0).fit(X[train], y[train])
                 chosen = as_column_choice(selector, X.shape[1])
-                given = {"weights": chosen.scales, "estimator": model, "realised": False}
+                given = {"weights": chosen.weights, "estimator": model, "realised": False}
                 certificate = certify(X[train], y[train], chosen.indices, **given)
                 found.append(certificate.measured_growth)
             assert contender.growth == pytest.approx(np.median(found), rel=1e-9)
@@ -128,7 +141,7 @@ class TestNumbers:
         X = data[0]
         y = X[:, 0] - 2 * X[:, 1] + np.random.default_rng(0).standard_normal(60)
         methods = ["bss", "univariate"]
-        found = compare(X, y, [12], methods=methods, estimator=model, n_folds=3, n_jobs=1)
+        found = compare(X, y, [12], methods=methods, estimator=model, cv=3)
         assert found.measure == "1 - R2"
         assert "1 - R²" in str(found)
         for fold in range(3):
@@ -154,16 +167,23 @@ class TestNumbers:
 
     def test_without_features_the_mean_is_predicted(self, data):
         X, y = data[0], data[0][:, 0] + 3
-        fold = TrainedFold(Ridge(), X, y, plain_split(y, 0, 3), "none", 0)
-        train, test = plain_split(y, 0, 3)
-        expected = 1 - r2_score(y[test], np.full(len(test), y[train].mean()))
-        nothing = ColumnChoice(np.empty(0, dtype=np.intp), np.empty(0))
-        assert fold.error(nothing) == pytest.approx(expected)
-        assert fold.growth(nothing) == np.inf
+        nothing = SelectFromModel(Ridge(), threshold=1e9)
+        pipeline = Pipeline([("select", nothing), ("model", Ridge())])
+        splits = splits_of(X, y, 3, 0, regression=True)
+        found = cross_validate(
+            X, y, [Candidate("nothing", pipeline)], splits, growth=growth_for(Ridge())
+        )
+        for (train, test), outcome in zip(
+            splits.pairs, found.outcomes["nothing", None], strict=True
+        ):
+            expected = 1 - r2_score(y[test], np.full(len(test), y[train].mean()))
+            assert outcome.plain.error == pytest.approx(expected)
+            assert outcome.growth == np.inf
+            assert not outcome.chosen.size
 
     def test_classifiers_are_left_out(self, data):
         X, y = data[0], data[0][:, 0]
-        found = compare(X, y, [10], estimator=Ridge(), n_folds=2, n_jobs=1)
+        found = compare(X, y, [10], estimator=Ridge(), cv=2)
         methods = [contender.method for contender in found.contenders]
         assert methods == ["full data", "bss", "leverage", "rrqr", "rfe", "univariate", "random"]
         for name in ("bss-paper", "lpsvm", "l1"):
@@ -175,21 +195,21 @@ class TestNumbers:
 
     def test_too_many_folds(self, data):
         with pytest.raises(ValueError, match="60 rows only, too few for cv=31 folds"):
-            compare(*data, [10], estimator=Ridge(), n_folds=31)
+            compare(*data, [10], estimator=Ridge(), cv=31)
 
 
 class TestCompare:
     @pytest.mark.slow
     def test_any_number_of_workers_gives_the_same(self, data):
         def untimed(n_jobs):
-            found = compare(*data, [10, 30], methods=["bss", "random"], n_folds=3, n_jobs=n_jobs)
+            found = compare(*data, [10, 30], methods=["bss", "random"], cv=3, n_jobs=n_jobs)
             return [row | {"seconds": 0} for row in found.to_records()]
 
         assert untimed(1) == untimed(2)
 
     def test_errors_are_those_of_a_plain_loop(self, data):
         X, y = data
-        contender = compare(X, y, [10], methods=["bss"], n_folds=3, n_jobs=1).contenders[1]
+        contender = compare(X, y, [10], methods=["bss"], cv=3).contenders[1]
         for fold, error in enumerate(contender.errors):
             train, test = stratified_split(y, fold, 3)
             selector = BSSSelector(10).fit(X[train], y[train])
@@ -201,7 +221,7 @@ class TestCompare:
         y = data[1]
         X = kind(1000 + 50 * data[0])
         svm = SVC(kernel="linear")
-        full = compare(X, y, [6], methods=[], estimator=svm, scaling="standard", n_jobs=1)
+        full = compare(X, y, [6], methods=[], estimator=svm, scaling="standard")
         for fold, error in enumerate(full.contenders[0].errors):
             train, test = stratified_split(y, fold, 5)
             scaler = StandardScaler(with_mean=kind is np.asarray).fit(X[train])
@@ -210,20 +230,20 @@ class TestCompare:
 
     def test_frames_and_text_labels(self, data):
         X, y = data
-        options = {"methods": ["bss", "lpsvm"], "n_folds": 3, "n_jobs": 1}
+        options = {"methods": ["bss", "lpsvm"], "cv": 3}
         plain = compare(X, y, [10], **options)
         named = compare(pd.DataFrame(X), np.where(y > 0, "yes", "no"), [10], **options)
         assert [c.errors for c in named.contenders] == [c.errors for c in plain.contenders]
 
     def test_methods_and_sizes_given_twice_count_once(self, data):
-        found = compare(*data, [9, 9], methods=["random", "random"], n_folds=2, n_jobs=1)
+        found = compare(*data, [9, 9], methods=["random", "random"], cv=2)
         assert [(c.method, c.size) for c in found.contenders] == [
             ("full data", None),
             ("random", 9),
         ]
 
     def test_all_methods_by_default(self, data):
-        found = compare(*data, [10], n_folds=2, n_jobs=1)
+        found = compare(*data, [10], cv=2)
         assert [c.method for c in found.contenders] == ["full data", *METHODS]
 
     @pytest.mark.parametrize(
@@ -236,7 +256,7 @@ class TestCompare:
             ([5], {"methods": [SelectFdr()]}, "SelectFdr has no parameter n_features_to_select"),
             (5, {}, "sizes=5 is one number; give a list"),
             ([5], {"scaling": "robust"}, "scaling='robust' is unknown; choose from none"),
-            ([5], {"n_folds": 50}, "too few for cv=50 folds; ask for at most"),
+            ([5], {"cv": 50}, "too few for cv=50 folds; ask for at most"),
         ],
     )
     def test_bad_input_is_named_before_any_work(self, sizes, options, message, data):
@@ -258,7 +278,7 @@ class TestTuning:
         split_of = stratified_split
         if isinstance(model, Ridge):
             y, split_of = X[:, 0] + np.random.default_rng(0).standard_normal(60), plain_split
-        options = {"methods": ["univariate"], "estimator": model, "n_folds": 3, "n_jobs": 1}
+        options = {"methods": ["univariate"], "estimator": model, "cv": 3}
         contender = compare(X, y, [10], **options).contenders[1]
         make = METHODS["univariate"].make
         costs = [C * (model.C if hasattr(model, "C") else 1 / 4) for C in (0.01, 0.1, 1, 10, 100)]
@@ -279,12 +299,12 @@ class TestTuning:
     def test_it_is_left_out_where_it_cannot_be(self, data):
         X, y = data
         rare = np.where(np.arange(60) < 4, 2, y)
-        options = {"methods": ["univariate"], "n_folds": 2, "n_jobs": 1, "tune": "auto"}
+        options = {"methods": ["univariate"], "cv": 2, "tune": "auto"}
         assert not compare(X, rare, [10], **options).tuned
         assert compare(X, y, [10], **options).tuned
 
     def test_it_can_be_left_out(self, data):
-        found = compare(*data, [10], methods=["univariate"], n_folds=2, n_jobs=1, tune=False)
+        found = compare(*data, [10], methods=["univariate"], cv=2, tune=False)
         assert not found.tuned
         assert "C tuned" not in str(found)
         assert found.contenders[0].tuned_errors == ()
@@ -294,12 +314,12 @@ class TestTuning:
         X, y = data
         rare = np.where(np.arange(60) < 5, 2, y)
         with pytest.raises(ValueError, match="but there the class 2 has 2 rows only, too few"):
-            compare(X, rare, [10], n_folds=2)
+            compare(X, rare, [10], cv=2)
 
 
 def test_only_draws_of_lots_differ_from_fold_to_fold(data):
     X, y = data
-    options = {"n_folds": 2, "n_jobs": 1, "tune": False}
+    options = {"cv": 2, "tune": False}
     _, drawn = compare(X, y, [5], methods=["random"], **options).contenders
     assert drawn.chosen[0] != drawn.chosen[1]
     # The same rows give the same choice as the default of the selector does.
@@ -310,16 +330,16 @@ def test_only_draws_of_lots_differ_from_fold_to_fold(data):
 
 
 def test_a_comparison_is_short_to_look_at(data):
-    found = compare(*data, [20], methods=["bss", "rfe"], n_folds=2, n_jobs=1, tune=False)
+    found = compare(*data, [20], methods=["bss", "rfe"], cv=2, tune=False)
     assert len(repr(found)) < 1500
 
 
 def test_a_method_of_ones_own(data):
     X, y = data
-    first = Method(
-        "first", "all", lambda size, _, __: SelectKBest(lambda X, y: -np.arange(80.0), k=size)
+    first = SelectionMethod(
+        "first", lambda size, _, __: SelectKBest(lambda X, y: -np.arange(80.0), k=size)
     )
-    found = compare(X, y, [3], methods=["univariate", first], n_folds=2, n_jobs=1)
+    found = compare(X, y, [3], methods=["univariate", first], cv=2)
     full, univariate, own = found.contenders
     assert own.method == "first"
     assert [sorted(chosen) for chosen in own.chosen] == [[0, 1, 2]] * 2
@@ -331,17 +351,133 @@ def test_a_method_of_ones_own(data):
 def test_the_folds_are_those_of_certify(seed, data):
     X, y = data
     selector = BSSSelector(10, random_state=0)
-    full, found = compare(X, y, [10], methods=[selector], n_folds=3, seed=seed, n_jobs=1).contenders
-    alone = new_data_errors(X, y, selector, cv=3, seed=seed)
+    full, found = compare(X, y, [10], methods=[selector], cv=3, random_state=seed).contenders
+    alone = new_data_errors(X, y, selector, cv=3, random_state=seed)
     assert found.errors == alone.errors_selected
     assert full.errors == alone.errors_full
 
 
-def test_a_choice_of_nothing_is_empty(data):
-    X, y = data
-    with pytest.warns(UserWarning, match="no feature has weight"):
-        sample = fold_of_all(SVC(kernel="linear", C=1e-9), X, y).choose(METHODS["lpsvm"], None, 0)
-    assert not sample.indices.size
+class TestEngine:
+    """Whole pipelines, each fitted once to the training rows of each fold."""
+
+    def test_predictions_are_those_of_the_pipeline(self, data):
+        X, y = data[0].copy(), data[1]
+        X[::7, ::3] = np.nan
+        pipeline = make_pipeline(
+            SimpleImputer(), StandardScaler(), SelectKBest(f_classif, k=9), SVC(kernel="linear")
+        )
+        splits = splits_of(y, y, 3, 0, regression=False)
+        found = cross_validate(X, y, [Candidate("whole", pipeline)], splits)
+        for (train, test), outcome in zip(splits.pairs, found.outcomes["whole", None], strict=True):
+            alone = clone(pipeline).fit(X[train], y[train])
+            np.testing.assert_array_equal(outcome.plain.predicted, alone.predict(X[test]))
+            # The library trains to a closer tolerance.
+            np.testing.assert_allclose(
+                outcome.plain.decision, alone.decision_function(X[test]), atol=0.01
+            )
+            assert sorted(outcome.chosen) == alone[2].get_support(indices=True).tolist()
+        assert found.errors("whole") == tuple(o.plain.error for o in found.outcomes["whole", None])
+
+    def test_sizes_share_a_fit_and_pipelines_their_first_steps(self, data, monkeypatch):
+        X, y = data
+        fitted, supports = [], []
+
+        class Counted(StandardScaler):
+            def fit(self, X, y=None, sample_weight=None):
+                fitted.append(len(X))
+                return super().fit(X, y, sample_weight)
+
+        real = fit_module.find_support
+        monkeypatch.setattr(
+            fit_module, "find_support", lambda *args: supports.append(1) or real(*args)
+        )
+        scaler, svm = Counted(), default_model(0)
+        pipelines = [
+            Pipeline([("scale", scaler), ("select", selector), ("model", svm)])
+            for selector in (ALL_FEATURES, BSSSelector(), SelectKBest(f_classif))
+        ]
+        sizes = (5, 20, 40)
+        candidates = [
+            Candidate("full", pipelines[0]),
+            Candidate("bss", pipelines[1], sizes),
+            Candidate("univariate", pipelines[2], sizes),
+        ]
+        splits = splits_of(y, y, 3, 0, regression=False)
+        found = cross_validate(X, y, candidates, splits)
+        assert len(fitted) == len(supports) == 3
+        train, _ = splits.pairs[0]
+        Z = StandardScaler().fit_transform(X[train])
+        for size in sizes:
+            alone = BSSSelector(size).fit(Z, y[train])
+            assert found.chosen("bss", size)[0] == tuple(alone.indices_)
+
+    @pytest.mark.parametrize("paired", [False, True])
+    def test_groups_stay_together(self, paired):
+        rng = np.random.default_rng(0)
+        patients = np.repeat(np.arange(40), 2)
+        X = rng.standard_normal((40, 300))[patients] + 0.3 * rng.standard_normal((80, 300))
+        y = np.tile([0, 1], 40) if paired else rng.permutation(np.repeat([0, 1], 20))[patients]
+        if paired:
+            X[:, :5] += 10 * y[:, None]
+        splits = splits_of(y, y, 5, 0, regression=False, groups=patients)
+        for train, test in splits.pairs:
+            assert not np.intersect1d(patients[train], patients[test]).size
+        found = new_data_errors(X, y, BSSSelector(20), groups=patients)
+        assert (
+            found.errors_selected
+            == compare(X, y, [20], methods=["bss"], groups=patients, tune=False)
+            .contenders[1]
+            .errors
+        )
+        # Labels were drawn for each patient, or there is a signal within patients.
+        assert found.error_selected < 0.2 if paired else found.error_selected > 0.3
+        assert found.shuffled_error > 0.3
+
+    def test_shuffled_labels_of_groups(self):
+        patients = np.repeat(np.arange(30), 3)
+        y = np.arange(30)[patients] % 2
+        splits = splits_of(y, y, 3, 0, regression=False, groups=patients)
+        seen = []
+
+        class Watched(SelectKBest):
+            def fit(self, X, y):
+                seen.append(np.array(y))
+                return super().fit(X, y)
+
+        pipeline = Pipeline([("select", Watched(f_classif, k=2)), ("model", ALL_FEATURES)])
+        X = np.random.default_rng(0).standard_normal((90, 5))
+        cross_validate(X, y, [Candidate("control", pipeline, shuffled=True)], splits)
+        for (train, _), labels in zip(splits.pairs, seen, strict=True):
+            assert not np.array_equal(labels, y[train])
+            for patient in np.unique(patients[train]):
+                assert len(set(labels[patients[train] == patient])) == 1
+
+    def test_c_is_tuned_without_the_test_rows(self, data):
+        X, y = data
+        pipeline = Pipeline([("select", SelectKBest(f_classif)), ("model", SVC(kernel="linear"))])
+        candidate = Candidate("univariate", pipeline, (5, 20), tuned=(20,))
+        train, test = splits_of(y, y, 3, 0, regression=False).pairs[0]
+        splits = Splits([(train, test)] * 2)
+        found = cross_validate(X, y, [candidate], splits)
+        hidden = y.copy()
+        hidden[test] = hidden[test][::-1]
+        again = cross_validate(X, hidden, [candidate], splits)
+        for one, other in zip(
+            found.outcomes["univariate", 20], again.outcomes["univariate", 20], strict=True
+        ):
+            assert one.tuned.cost == other.tuned.cost
+            np.testing.assert_array_equal(one.tuned.predicted, other.tuned.predicted)
+        assert all(outcome.tuned is None for outcome in found.outcomes["univariate", 5])
+
+    def test_repeats_are_of_a_number_of_folds(self, data):
+        X, y = data
+        found = compare(X, y, [5], methods=["univariate"], cv=3, n_repeats=2, tune=False)
+        assert (found.n_repeats, found.n_folds, len(found.contenders[1].errors)) == (2, 3, 6)
+        folds = StratifiedKFold(3)
+        with pytest.raises(ValueError, match="n_repeats=2 repeats a number of folds"):
+            compare(X, y, [5], cv=folds, n_repeats=2)
+        given = compare(X, y, [5], methods=[], cv=folds, tune=False)
+        assert (given.n_folds, given.test_share) == (3, pytest.approx(1 / 2))
 
 
 class TestResult:

@@ -473,7 +473,7 @@ class TestComparisons:
     def test_are_made_for_classifiers(self, model):
         X, y = data_for(model, shape=(60, 30))
         methods = ["bss", "rfe", "lpsvm", "l1", "univariate"]
-        found = compare(X, y, [5], methods=methods, estimator=model, n_folds=2, n_jobs=1)
+        found = compare(X, y, [5], methods=methods, estimator=model, cv=2)
         assert all(contender.mean_error < 0.4 for contender in found.contenders)
 
     def test_are_not_made_for_other_models(self):

@@ -177,7 +177,7 @@ class TestNothingIsKnownOfTheTestRows:
         splits = list(StratifiedKFold(4).split(X, y))
         new_data_errors(X, y, Watched(f_classif, k=5), cv=splits)
         assert len(seen) == 8
-        for (train, _), true, shuffled in zip(splits, seen[:4], seen[4:], strict=True):
+        for (train, _), true, shuffled in zip(splits, seen[::2], seen[1::2], strict=True):
             assert np.array_equal(true[0], X[train])
             assert np.array_equal(true[1], y[train])
             assert np.array_equal(shuffled[0], X[train])
@@ -287,12 +287,6 @@ class TestErrorsOfFolds:
         assert found.n_selected == (0,) * 5
         assert found.error_selected == found.chance_error == found.shuffled_error == 0.5
 
-    def test_no_more_than_so_many_features(self, data):
-        found = new_data_errors(*data, SelectKBest(f_classif, k=20), max_features=7, cv=2)
-        least = new_data_errors(*data, SelectKBest(f_classif, k=7), cv=2)
-        assert found.n_selected == (7, 7)
-        assert found.errors_selected == least.errors_selected
-
     @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, pd.DataFrame])
     def test_the_kind_of_data_does_not_matter(self, kind, data):
         X, y = data
@@ -314,7 +308,7 @@ class TestErrorsOfFolds:
         selector = BSSSelector(12)
         once = new_data_errors(*data, selector, cv=3)
         assert once == new_data_errors(*data, selector, cv=3, n_jobs=2)
-        assert once != new_data_errors(*data, selector, cv=3, seed=1)
+        assert once != new_data_errors(*data, selector, cv=3, random_state=1)
 
     def test_real_valued_targets(self):
         X, y = make_regression(120, 60, n_informative=5, noise=1.0, random_state=0)

@@ -71,7 +71,7 @@ COMPARISON = Comparison(
     ),
     n_repeats=1,
     n_folds=2,
-    seed=0,
+    random_state=0,
 )
 
 
@@ -135,9 +135,7 @@ def test_many_methods_differ_in_colour_or_dashes(ax):
 
 def test_error_curves_from_data(data, ax):
     X, y = data
-    display = ErrorCurveDisplay.from_data(
-        X, y, [10, 20], ax=ax, methods=["bss", "random"], n_folds=2, n_jobs=1
-    )
+    display = ErrorCurveDisplay.from_data(X, y, [10, 20], ax=ax, methods=["bss", "random"], cv=2)
     assert {c.method for c in display.comparison.contenders} == {"full data", "bss", "random"}
     assert len(display.lines_["bss"].get_xdata()) == 2
 

@@ -21,10 +21,16 @@ from certifeature.comparison import Comparison, Contender
 from certifeature.evaluation import Difference, NewData
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report import Feature, Report, methods_paragraph, page, render, write_report
-from certifeature.report.summary import beside_rows, facts
+from certifeature.report.sentences import verdict
+from certifeature.report.tables import (
+    beside_rows,
+    constants,
+    error_rows,
+    facts,
+    layers,
+    method_rows,
+)
 from certifeature.report.text import decimals, duration, number, one_line, typeset, visible
-from certifeature.report.verdict import verdict
-from certifeature.report.view import constants, error_rows, layers, method_rows
 
 NEW_DATA = NewData(
     measure="error",
@@ -69,7 +75,7 @@ COMPARISON = Comparison(
     ),
     n_repeats=1,
     n_folds=2,
-    seed=0,
+    random_state=0,
 )
 OWN = Contender("bss", 300, 300.0, (0.12, 0.1), 0.1, 2.5, (0.11, 0.1), ((1, 2), (2, 3)))
 RFE = Contender("rfe", 300, 300.0, (0.13, 0.11), 0.1, 9.5, (0.11, 0.12), ((1, 2), (3, 4)))
@@ -214,23 +220,23 @@ def test_features_stand_by_rank():
 
 def test_methods_stand_by_error_below_the_reference():
     rows = method_rows(COMPARISON)
-    assert [row.name for row in rows] == ["full data", "bss", "random"]
-    assert [row.best for row in rows] == [False, True, False]
-    assert [row.reference for row in rows] == [True, False, False]
-    assert (rows[1].error, rows[1].deviation) == ("4.0", "± 1.4")
-    assert [row.growth for row in rows] == ["1", "2.5", "∞"]
-    assert all(0 <= row.low <= row.mid <= row.high <= 100 for row in rows)
+    assert [row["name"] for row in rows] == ["full data", "bss", "random"]
+    assert [row["best"] for row in rows] == [False, True, False]
+    assert [row["reference"] for row in rows] == [True, False, False]
+    assert (rows[1]["error"], rows[1]["deviation"]) == ("4.0", "± 1.4")
+    assert [row["growth"] for row in rows] == ["1", "2.5", "∞"]
+    assert all(0 <= row["low"] <= row["mid"] <= row["high"] <= 100 for row in rows)
 
 
 def test_one_fold_has_no_deviation():
     contender = Contender("bss", 3, 3.0, (0.0,), 1.0, 1.0)
     (row,) = method_rows(Comparison((contender,), 1, 1, 0))
-    assert row.deviation == ""
+    assert row["deviation"] == ""
 
 
 def test_what_is_left_of_the_variance_is_no_percentage():
     comparison = replace(COMPARISON, measure="1 - R2")
-    assert [row.error for row in method_rows(comparison)] == ["0.030", "0.040", "0.250"]
+    assert [row["error"] for row in method_rows(comparison)] == ["0.030", "0.040", "0.250"]
     html = render(Report("t", comparison=comparison))
     assert "1 − R²</th>" in html
     assert "Error, %" not in html
@@ -244,7 +250,7 @@ def test_what_is_estimated_is_not_among_what_is_proven():
     for text in ("11.0 %", "9.5 %", "+1.5 points", "95 % interval -6.3 to +9.3", "a tie", "51.0 %"):
         assert typeset(text) not in proven
         assert typeset(text) in estimated
-    assert [(row.error, row.note) for row in error_rows(NEW_DATA)] == [
+    assert [(row["error"], row["note"]) for row in error_rows(NEW_DATA)] == [
         ("11.0 %", "290 to 300 features"),
         ("9.5 %", "9000 features"),
         ("+1.5 points", "95 % interval -6.3 to +9.3"),
@@ -263,13 +269,13 @@ def test_nothing_is_said_of_new_data_unless_it_was_estimated():
 
 def test_layers_say_what_the_certificate_says():
     promised, measured, realised = shown_layers(CERTIFICATE)
-    growths = [layer.growth for layer in (promised, measured, realised)]
+    growths = [layer["growth"] for layer in (promised, measured, realised)]
     assert growths == ["at most 2.86 times", "at most 2.5 times", "1.05 times"]
-    assert (promised.margin, promised.radius) == ("at least 0.35 times", "at most 1.98 times")
-    assert (measured.margin, measured.radius) == ("at least 0.4 times", "at most 1.8 times")
-    assert (realised.margin, realised.radius) == ("0.81 times", "1.21 times")
-    assert [layer.why for layer in (promised, measured, realised)] == [None] * 3
-    assert measured.note == "a bound for the 50 rows that matter to the model"
+    assert (promised["margin"], promised["radius"]) == ("at least 0.35 times", "at most 1.98 times")
+    assert (measured["margin"], measured["radius"]) == ("at least 0.4 times", "at most 1.8 times")
+    assert (realised["margin"], realised["radius"]) == ("0.81 times", "1.21 times")
+    assert [layer["why"] for layer in (promised, measured, realised)] == [None] * 3
+    assert measured["note"] == "a bound for the 50 rows that matter to the model"
     assert constants(CERTIFICATE) == {"λ": "0.4", "Λ": "1.8", "κ": "4.5"}
 
 
@@ -282,10 +288,10 @@ def test_layers_of_a_soft_model_need_no_full_rank():
         a_priori=APriori("BSS", 300, 12.5, 0.0, math.inf, 1.0, 0.2),
     )
     promised, measured, _ = shown_layers(certificate)
-    assert (promised.growth, measured.growth) == ("at most 5 times", "at most 4 times")
-    assert (promised.margin, promised.radius) == ("no bound", "no bound")
-    assert promised.note == "before anything was measured"
-    assert measured.note == "a bound for all 50 rows, with probability 0.99"
+    assert (promised["growth"], measured["growth"]) == ("at most 5 times", "at most 4 times")
+    assert (promised["margin"], promised["radius"]) == ("no bound", "no bound")
+    assert promised["note"] == "before anything was measured"
+    assert measured["note"] == "a bound for all 50 rows, with probability 0.99"
     assert constants(certificate)["λ with the ridge μ"] == "0.25"
     assert constants(certificate)["κ"] == "∞"
 
@@ -293,15 +299,15 @@ def test_layers_of_a_soft_model_need_no_full_rank():
 def test_layers_claim_nothing_that_is_not_proven():
     bare = replace(CERTIFICATE, a_priori=None, realised=None, lambda_min=0.0)
     layers_of_bare = shown_layers(bare)
-    assert [layer.growth for layer in layers_of_bare] == ["∞", "∞", "–"]
-    assert [layer.margin for layer in layers_of_bare] == ["–", "no bound", "–"]
+    assert [layer["growth"] for layer in layers_of_bare] == ["∞", "∞", "–"]
+    assert [layer["margin"] for layer in layers_of_bare] == ["–", "no bound", "–"]
     # Each says why, in the words of the certificate.
-    assert [layer.why for layer in layers_of_bare] == as_sentences(bare)[1:4]
+    assert [layer["why"] for layer in layers_of_bare] == as_sentences(bare)[1:4]
     text = "".join(Outline(render(report_about(certificate=bare))).texts)
     assert text.count(as_sentences(bare)[2]) == 2
     overlap = Realised("hinge", 1.0, None, None, 2.0, 2.1, 1.0, 1.1)
     realised = shown_layers(replace(CERTIFICATE, realised=overlap))[2]
-    assert (realised.growth, realised.margin) == ("1.05 times", "–")
+    assert (realised["growth"], realised["margin"]) == ("1.05 times", "–")
 
 
 def test_only_growth_is_in_sight():
@@ -412,14 +418,14 @@ class TestVerdict:
         bare = replace(CERTIFICATE, lambda_min=0.0, new_data=None)
         first, _ = verdict(Report("t", certificate=bare))
         assert first.startswith("Nothing is proven of what the choice can cost")
-        (proven,) = (f for f in facts(Report("t", certificate=bare)) if f.name == "Proven")
-        assert proven.value == "nothing"
+        (proven,) = (f for f in facts(Report("t", certificate=bare)) if f["name"] == "Proven")
+        assert proven["value"] == "nothing"
 
 
 def test_the_first_screen_has_the_answers():
     features = [Feature(i, str(i), 1.0, times_chosen=i % 3) for i in range(1, 301)]
     report = report_about(comparison=BESIDE, own=OWN, features=features, data="100 rows")
-    found = {fact.name: f"{fact.value}; {fact.note}" for fact in facts(report)}
+    found = {fact["name"]: f"{fact['value']}; {fact['note']}" for fact in facts(report)}
     assert found["Data"] == "100 rows; "
     assert found["Features"].startswith("300 of 9,000 for any linear model")
     assert found["Error on new data"] == (
@@ -433,19 +439,19 @@ def test_the_first_screen_has_the_answers():
     assert found["Proven"].endswith("a fair bound; in fact 1.05 times")
     assert found["With shuffled labels"].startswith("51.0 %; a control: far from 11.0 % with")
     rows = beside_rows(report)
-    assert [row.name for row in rows] == ["This choice (BSS)", "RFE", "All 9,000 features"]
-    assert [row.error for row in rows] == ["11.0 %", "12.0 %", "9.5 %"]
-    assert [row.tuned_error for row in rows] == ["10.5 %", "11.5 %", "9.5 %"]
-    assert [row.outcome for row in rows] == ["", "unclear", "a tie"]
+    assert [row["name"] for row in rows] == ["This choice (BSS)", "RFE", "All 9,000 features"]
+    assert [row["error"] for row in rows] == ["11.0 %", "12.0 %", "9.5 %"]
+    assert [row["tuned_error"] for row in rows] == ["10.5 %", "11.5 %", "9.5 %"]
+    assert [row["outcome"] for row in rows] == ["", "unclear", "a tie"]
     html = render(report)
     assert html.index('id="summary"') < html.index('id="features"')
 
 
 def test_nothing_is_counted_over_folds_that_is_not_known():
     report = report_about(comparison=BESIDE, own=OWN, features=[Feature(1, "a", 1.0)])
-    (stability,) = (fact for fact in facts(report) if fact.name == "Stability")
-    assert stability.value == "0.50 (0 is random, 1 always the same)"
-    assert stability.note == ""
+    (stability,) = (fact for fact in facts(report) if fact["name"] == "Stability")
+    assert stability["value"] == "0.50 (0 is random, 1 always the same)"
+    assert stability["note"] == ""
 
 
 def test_many_classes_are_not_listed():

@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import combinations
-from time import perf_counter
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif, f_regression
-from sklearn.metrics import r2_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils import check_X_y
-from sklearn.utils.multiclass import check_classification_targets
-from threadpoolctl import threadpool_limits
 
-from certifeature._resources import in_parallel
-from certifeature.basis import Basis
-from certifeature.basis.span import span
 from certifeature.certificate.certificate import rounded_up
-from certifeature.certificate.measured import Measurable, extreme_eigenvalues, without_basis
-from certifeature.evaluation.splits import Split, seed_of_repeat, splits_of
-from certifeature.models import default_model, fit_model
+from certifeature.certificate.measured import Measurable
+from certifeature.evaluation import Difference
+from certifeature.evaluation.engine import (
+    ALL_FEATURES,
+    N_INNER,
+    Candidate,
+    CrossValidation,
+    cross_validate,
+    size_parameter,
+    table_and_rows,
+)
+from certifeature.evaluation.new_data import FULL_DATA
+from certifeature.evaluation.splits import Splits, splits_of
+from certifeature.models import default_model
 from certifeature.models.fitting import capped
-from certifeature.models.problem import check_model, cost_of, predicts_numbers, with_cost_times
-from certifeature.models.support import Support, find_support
-from certifeature.rows.matrix import canonical_csr, refuse_dates, scaled_columns
+from certifeature.models.problem import check_model, cost_of, predicts_numbers
+from certifeature.models.support import find_support
 from certifeature.rows.rows import Rows
 from certifeature.selectors import (
     BSSSelector,
@@ -46,7 +43,6 @@ from certifeature.selectors import (
     RRQRSelector,
 )
 from certifeature.sparsify import ColumnChoice
-from certifeature.sparsify.choice import as_column_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,65 +51,35 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FULL_DATA",
-    "KEEP_ALL",
     "METHODS",
-    "N_INNER",
-    "SCALINGS",
     "Comparison",
     "Contender",
     "Maker",
-    "Method",
-    "TrainedFold",
-    "WhichRows",
+    "SelectionMethod",
+    "candidates_for",
     "column_scaler",
     "compare",
-    "draw_seed",
-    "jaccard_index",
+    "growth_for",
     "method_named",
     "methods_for",
-    "nogueira_index",
+    "tuning_problem",
 ]
-
-
-FloatArray = NDArray[np.float64]
-
-
-def jaccard_index(masks: FloatArray) -> float:
-    """Return the mean of |A ∩ B|/|A ∪ B| over pairs of selections, which are rows of 0 and 1."""
-    shares = [np.minimum(a, b).sum() / np.maximum(a, b).sum() for a, b in combinations(masks, 2)]
-    return float(np.mean(shares))
-
-
-def nogueira_index(masks: FloatArray) -> float:
-    """Return the stability that is corrected for chance; NaN where all features are chosen."""
-    frequencies, n_selections = masks.mean(axis=0), len(masks)
-    share = frequencies.mean()
-    if share == 1:
-        return float("nan")
-    spread = n_selections / (n_selections - 1) * np.mean(frequencies * (1 - frequencies))
-    return float(1 - spread / (share * (1 - share)))
 
 
 # (number of features or "certified", model, seed) → selector
 Maker = Callable[[Any, Any, int], Any]
-WhichRows = Literal["support", "all"]
-
-FULL_DATA = "full data"
 
 
 @dataclass(frozen=True)
-class Method:
+class SelectionMethod:
     """A way to choose features.
 
     Attributes
     ----------
     name : str
         Name in tables and on the command line.
-    rows : {"support", "all"}
-        Whether it looks at the rows that matter to a model on all features, or at all rows that it
-        is trained on.
-    make : callable or None
-        Makes the selector from number of features, model and seed; None keeps all features.
+    make : callable
+        Makes the selector from number of features, model and seed.
     own_size : bool
         Whether it takes no number of features, but finds its own.
     ours : bool
@@ -126,27 +92,26 @@ class Method:
     """
 
     name: str
-    rows: WhichRows
-    make: Maker | None
+    make: Maker
     own_size: bool = False
     ours: bool = False
     needs_classes: bool = False
     draws: bool = False
 
 
-KEEP_ALL = Method(FULL_DATA, "support", None)
+def _ours(name: str, kind: Any, *, draws: bool = False, **parameters: Any) -> SelectionMethod:
+    """Return the method of a selector of this library that chooses for the model."""
+
+    def make(size: Any, model: Any, seed: int) -> Any:
+        return kind(size, estimator=model, random_state=seed, **parameters)
+
+    return SelectionMethod(name, make, ours=True, draws=draws)
 
 
 _LISTED = (
-    Method(
-        "bss",
-        "support",
-        lambda size, model, seed: BSSSelector(size, estimator=model, random_state=seed),
-        ours=True,
-    ),
-    Method(
+    _ours("bss", BSSSelector),
+    SelectionMethod(
         "bss-paper",
-        "support",
         lambda size, model, seed: BSSSelector(
             size,
             order="leverage",
@@ -159,32 +124,17 @@ _LISTED = (
         ours=True,
         needs_classes=True,
     ),
-    Method(
-        "leverage",
-        "support",
-        lambda size, model, seed: LeverageScoreSelector(size, estimator=model, random_state=seed),
-        ours=True,
-        draws=True,
-    ),
-    Method(
-        "rrqr",
-        "support",
-        lambda size, model, seed: RRQRSelector(
-            size, estimator=model, rescale=False, random_state=seed
-        ),
-        ours=True,
-    ),
-    Method("rfe", "all", lambda size, model, _: RFE(model, n_features_to_select=size, step=0.1)),
-    Method(
+    _ours("leverage", LeverageScoreSelector, draws=True),
+    _ours("rrqr", RRQRSelector, rescale=False),
+    SelectionMethod("rfe", lambda size, model, _: RFE(model, n_features_to_select=size, step=0.1)),
+    SelectionMethod(
         "lpsvm",
-        "all",
         lambda _, model, __: LPSVMSelector(C=cost_of(model)),
         own_size=True,
         needs_classes=True,
     ),
-    Method(
+    SelectionMethod(
         "l1",
-        "all",
         lambda size, model, seed: SelectFromModel(
             LinearSVC(penalty="l1", C=cost_of(model), random_state=seed),
             max_features=size,
@@ -192,16 +142,14 @@ _LISTED = (
         ),
         needs_classes=True,
     ),
-    Method(
+    SelectionMethod(
         "univariate",
-        "all",
         lambda size, model, _: SelectKBest(
             f_regression if predicts_numbers(model) else f_classif, k=size
         ),
     ),
-    Method(
+    SelectionMethod(
         "random",
-        "all",
         # It looks at no row, so a basis of one direction will do.
         lambda size, _, seed: RandomSelector(
             size,
@@ -219,43 +167,36 @@ _LISTED = (
 METHODS = {method.name: method for method in _LISTED}
 
 
-def method_named(name: str) -> Method:
+def method_named(name: str) -> SelectionMethod:
     """Return the method of this name, or say which names there are."""
     if name not in METHODS:
         raise ValueError(f"method {name!r} is unknown; choose from {', '.join(METHODS)}.")
     return METHODS[name]
 
 
-def method_of(selector: Any) -> Method:
-    """Return the method of a selector that can be asked for a number of features."""
-    known = selector.get_params(deep=False)
-    sizes = [name for name in ("n_features_to_select", "max_features", "k") if name in known]
-    if not sizes:
-        raise ValueError(
-            f"{type(selector).__name__} has no parameter n_features_to_select, max_features or k, "
-            "so it cannot be asked for a number of features; leave it out."
-        )
-
-    def make(size: Any, *_: Any) -> Any:
-        return clone(selector).set_params(**{sizes[0]: size})
-
-    return Method(type(selector).__name__, "all", make)
-
-
-def _as_method(given: Any) -> Method:
-    if isinstance(given, Method):
+def _as_method(given: Any) -> SelectionMethod:
+    """Return a method, given itself, its name, or a selector."""
+    if isinstance(given, SelectionMethod):
         return given
-    return method_of(given) if hasattr(given, "get_params") else method_named(given)
+    if not hasattr(given, "get_params"):
+        return method_named(given)
+    name, parameter = type(given).__name__, size_parameter(given)
+    if parameter is None:
+        raise ValueError(
+            f"{name} has no parameter n_features_to_select, max_features or k, so it cannot be "
+            "asked for a number of features; leave it out."
+        )
+    return SelectionMethod(name, lambda size, *_: clone(given).set_params(**{parameter: size}))
 
 
-def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[Method]:
+def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[SelectionMethod]:
     """Return the methods of these names, or all that can choose for a model.
 
     Parameters
     ----------
     model : estimator
         Linear model.
-    names : sequence of str, selector or Method, default=None
+    names : sequence of str, selector or SelectionMethod, default=None
         Names of methods, selectors or methods, that must be able to choose for it.
     """
     numbers = predicts_numbers(model)
@@ -316,6 +257,29 @@ class Contender:
     # Hundreds of numbers for each fold are nothing to look at.
     chosen: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
+    @classmethod
+    def from_result(cls, result: CrossValidation, method: str, size: int | None) -> Self:
+        """Return how a candidate of a cross-validation does.
+
+        Parameters
+        ----------
+        result : CrossValidation
+            With growth.
+        method, size : str, int or None
+            Name and number of features of the candidate.
+        """
+        outcomes = result.outcomes[method, size]
+        return cls(
+            method,
+            size,
+            float(np.mean([len(outcome.chosen) for outcome in outcomes])),
+            result.errors(method, size),
+            float(np.median([outcome.seconds for outcome in outcomes])),
+            float(np.median([outcome.growth for outcome in outcomes])),
+            result.tuned_errors(method, size),
+            () if method == FULL_DATA else result.chosen(method, size),
+        )
+
     @property
     def mean_error(self) -> float:
         """Mean of the errors."""
@@ -349,10 +313,12 @@ class Comparison:
     ----------
     contenders : tuple of Contender
         In the order of the methods, each by size.
-    n_repeats, n_folds, seed : int
+    n_repeats, n_folds, random_state : int
         Number of cross-validations, of folds in each, and their seed.
     measure : {"error", "1 - R2"}
         What the errors are.
+    test_share : float or None
+        n_test/n_train of the folds; None takes that of equal folds.
 
     Examples
     --------
@@ -369,30 +335,54 @@ class Comparison:
     contenders: tuple[Contender, ...]
     n_repeats: int
     n_folds: int
-    seed: int
+    random_state: int
     measure: str = "error"
+    test_share: float | None = None
+
+    @classmethod
+    def from_result(cls, result: CrossValidation, candidates: Sequence[Candidate]) -> Self:
+        """Return the comparison of some of the candidates of a cross-validation.
+
+        Parameters
+        ----------
+        result : CrossValidation
+            What `certifeature.evaluation.engine.cross_validate` returns.
+        candidates : sequence of Candidate
+            Those to compare, in this order.
+        """
+        splits = result.splits
+        return cls(
+            tuple(
+                Contender.from_result(result, c.name, size) for c in candidates for size in c.sizes
+            ),
+            splits.n_repeats,
+            splits.n_folds,
+            result.random_state,
+            "1 - R2" if result.regression else "error",
+            splits.test_share,
+        )
 
     def __str__(self) -> str:
-        columns = [
-            ["method", *(c.method for c in self.contenders)],
-            ["asked", *("" if c.size is None else str(c.size) for c in self.contenders)],
-            ["features", *(f"{c.n_features:.0f}" for c in self.contenders)],
-            [
-                self.measure.replace("R2", "R²"),
-                *(f"{c.mean_error:.3f} ± {c.deviation:.3f}" for c in self.contenders),
-            ],
-        ]
-        if self.tuned:
-            errors = (
-                f"{c.mean_tuned_error:.3f} ± {c.tuned_deviation:.3f}" for c in self.contenders
+        def shown(errors: Sequence[float]) -> str:
+            return f"{np.mean(errors):.3f} ± {_deviation(errors):.3f}"
+
+        measure = self.measure.replace("R2", "R²")
+        tuned = ["C tuned"] if self.tuned else []
+        rows = [["method", "asked", "features", measure, *tuned, "seconds", "growth"]]
+        for c in self.contenders:
+            size = "" if c.size is None else str(c.size)
+            errors = [shown(c.errors), *([shown(c.tuned_errors)] if tuned else [])]
+            growth = "∞" if c.growth == np.inf else f"{rounded_up(c.growth):.3g}"
+            rows.append(
+                [c.method, size, f"{c.n_features:.0f}", *errors, f"{c.seconds:.2f}", growth]
             )
-            columns.append(["C tuned", *errors])
-        columns += [
-            ["seconds", *(f"{c.seconds:.2f}" for c in self.contenders)],
-            ["growth", *(_shown_growth(c.growth) for c in self.contenders)],
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
+            for name, *numbers in rows
         ]
         title = f"{self.n_repeats} × {self.n_folds}-fold cross-validation"
-        return "\n".join([title, *_aligned(columns), _GROWTH])
+        return "\n".join([title, *lines, _GROWTH])
 
     @property
     def tuned(self) -> bool:
@@ -409,6 +399,24 @@ class Comparison:
         """
         kept = tuple(c for c in self.contenders if c.size == size or c.method == FULL_DATA)
         return replace(self, contenders=kept)
+
+    def difference(
+        self, first: Contender, second: Contender, *, tuned: bool = False
+    ) -> Difference | None:
+        """Return the first error minus the second, with a confidence interval.
+
+        Parameters
+        ----------
+        first, second : Contender
+            Two of the contenders.
+        tuned : bool, default=False
+            Whether to compare errors with C tuned; None is returned where it was not for both.
+        """
+        one, other = (c.tuned_errors if tuned else c.errors for c in (first, second))
+        if not one or not other:
+            return None
+        test_share = self.test_share or 1 / (self.n_folds - 1)
+        return Difference.of(one, other, test_share, self.measure)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a dict for each contender, errors as their mean and deviation."""
@@ -459,7 +467,7 @@ class Comparison:
         >>> from certifeature import compare
         >>> from certifeature.datasets import make_relevant_features
         >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
-        >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], n_folds=3, n_jobs=1)
+        >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3)
         >>> display = comparison.plot()
         >>> display.ax_.get_ylabel()
         'test error (%)'
@@ -470,234 +478,16 @@ class Comparison:
         return ErrorCurveDisplay.from_comparison(self, ax=ax, **kwargs)
 
 
-def _shown_growth(growth: float) -> str:
-    return "∞" if growth == np.inf else f"{rounded_up(growth):.3g}"
-
-
-def _aligned(columns: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table: names to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in columns]
-    return [
-        "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
-        for name, *numbers in zip(*columns, strict=True)
-    ]
-
-
-SCALINGS = ("none", "standard", "tfidf")
-# C is tuned over so many inner folds, among these multiples of that of the model.
-N_INNER = 3
-_FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
-
-
-def draw_seed(seed: int, repeat: int, fold: int, draw: int = 0) -> int:
-    """Return the seed of a random method on one fold."""
-    return int(np.random.SeedSequence([seed, repeat, fold, draw]).generate_state(1)[0] >> 1)
-
-
-class TrainedFold:
-    """Training and test rows, the model on all features, and bases of its rows.
-
-    Every model is trained as the selectors train theirs, so that a choice is certified for the very
-    rows that it was made for.
-
-    Parameters
-    ----------
-    model : estimator
-        Unfitted linear model.
-    X, y : {ndarray, sparse array or matrix}, ndarray
-        All rows and their labels, or numbers.
-    split : tuple of ndarray
-        Training and test rows.
-    scaling : {"none", "standard", "tfidf"}
-        How the columns are scaled first, learnt from the training rows.
-    seed : int
-        Seed of the bases.
-    """
-
-    def __init__(
-        self,
-        model: Any,
-        X: Any,
-        y: NDArray[Any],
-        split: Split,
-        scaling: str,
-        seed: int,
-    ) -> None:
-        self._model, self._seed = model, seed
-        train, test = split
-        self._X, self._X_test = X[train], X[test]
-        self._y, self._y_test = y[train], y[test]
-        if scaling != "none":
-            scaler = column_scaler(scaling, self._X).fit(self._X)
-            self._X, self._X_test = map(scaler.transform, (self._X, self._X_test))
-        self._bases: dict[str, Basis] = {}
-
-    @property
-    def support(self) -> NDArray[np.intp]:
-        """Which of the training rows matter to the model on all features."""
-        return self._found.rows.places
-
-    def n_rows(self, rows: WhichRows) -> int:
-        """Return the number of support rows, or of all training rows."""
-        return len(self.support) if rows == "support" else len(self._y)
-
-    def choose(self, method: Method, size: int | None, seed: int) -> ColumnChoice:
-        """Return the features that a method chooses, best first; they may be none.
-
-        Parameters
-        ----------
-        method : Method
-            How to choose.
-        size : int or None
-            Number of features; None for a method that finds its own.
-        seed : int
-            Seed of the selector.
-        """
-        if method.make is None:
-            n_features = self._X.shape[1]
-            return ColumnChoice(np.arange(n_features), np.ones(n_features))
-        selector = method.make(0 if size is None else size, clone(self._model), seed)
-        finds_support = getattr(selector, "supervised", False)
-        X, y = self._rows("all" if finds_support else method.rows)
-        selector.fit(X, y)
-        if not selector.get_support().any():
-            return ColumnChoice(np.empty(0, dtype=np.intp), np.empty(0))
-        return as_column_choice(selector, self._X.shape[1])
-
-    def error(self, sample: ColumnChoice, rows: WhichRows = "all") -> float:
-        """Return the test error of a model that sees these features of these training rows only.
-
-        It is the share of wrong classes, or 1 - R² where numbers are predicted.
-        """
-        return self._error(self._model, sample, rows)
-
-    def tuned_error(
-        self, method: Method, size: int | None, seed: int, sample: ColumnChoice
-    ) -> float:
-        """Return the test error at the C that inner folds of the training rows find best.
-
-        Features are chosen anew in every inner fold, at the C of the model: with those chosen on
-        all training rows, every C would look too good. Of equally good ones, the smallest is taken.
-
-        Parameters
-        ----------
-        method, size, seed : Method, int or None, int
-            How to choose, as for `choose`.
-        sample : ColumnChoice
-            What was chosen on all training rows.
-        """
-        models = [with_cost_times(self._model, factor) for factor in _FACTORS]
-        errors = np.zeros(len(models))
-        for inner in self._inner_folds:
-            chosen = inner.choose(method, size, seed)
-            errors += [inner._error(model, chosen, fit=_plain_fit) for model in models]
-        return self._error(models[int(np.argmin(errors))], sample)
-
-    def growth(self, sample: ColumnChoice) -> float:
-        """Return by how many times the objective of the model can grow on the rows that matter.
-
-        It is the measured growth of a certificate; inf if nothing is proven.
-        """
-        if not sample.indices.size:
-            return float(np.inf)
-        if self._keeps_all(sample):
-            return 1.0
-        return self._measurable.certificate(sample).measured_growth
-
-    def eigenvalues(self, sample: ColumnChoice, rows: WhichRows) -> tuple[float, float]:
-        """Return λ and Λ of a choice; λ = 0 proves nothing."""
-        if not sample.indices.size:
-            return 0.0, 0.0
-        if self._keeps_all(sample):
-            return 1.0, 1.0
-        basis = self._basis(rows)
-        if not basis.exact:
-            return without_basis(sample, self._X.shape[1])
-        return extreme_eigenvalues(basis, sample)
-
-    def _keeps_all(self, sample: ColumnChoice) -> bool:
-        return len(sample.indices) == self._X.shape[1] and bool((sample.scales == 1).all())
-
-    @cached_property
-    def _found(self) -> Support:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return find_support(Rows(self._X, self._y), self._model)
-
-    @cached_property
-    def _measurable(self) -> Measurable:
-        return Measurable.of_support(self._found, self._found.kind)
-
-    @cached_property
-    def _inner_folds(self) -> list[TrainedFold]:
-        numbers = predicts_numbers(self._model)
-        splits, _ = splits_of(self._X, self._y, N_INNER, self._seed, numbers)
-        return [
-            TrainedFold(self._model, self._X, self._y, split, "none", self._seed)
-            for split in splits
-        ]
-
-    def _error(
-        self,
-        model: Any,
-        sample: ColumnChoice,
-        rows: WhichRows = "all",
-        fit: Callable[[Any, Any, NDArray[Any]], Any] = fit_model,
-    ) -> float:
-        predicted = self._predicted(model, sample, rows, fit)
-        if predicts_numbers(model):
-            return 1 - float(r2_score(self._y_test, predicted))
-        return float(np.mean(predicted != self._y_test))
-
-    def _predicted(
-        self, model: Any, sample: ColumnChoice, rows: WhichRows, fit: Callable[..., Any]
-    ) -> NDArray[Any]:
-        X, y = self._rows(rows)
-        if not sample.indices.size:
-            # Without features, the best guess is the mean, or the most frequent class.
-            guess = DummyRegressor() if predicts_numbers(model) else DummyClassifier()
-            return np.asarray(guess.fit(X, y).predict(self._X_test))
-        train, test = (
-            scaled_columns(part[:, sample.indices], sample.scales) for part in (X, self._X_test)
-        )
-        return np.asarray(fit(clone(model), train, y).predict(test))
-
-    def _basis(self, rows: WhichRows) -> Basis:
-        if rows not in self._bases:
-            matrix = Rows(self._rows(rows)[0])
-            self._bases[rows], _ = span(matrix, "auto", None, self._seed)
-        return self._bases[rows]
-
-    def _rows(self, rows: WhichRows) -> tuple[Any, NDArray[Any]]:
-        if rows == "all":
-            return self._X, self._y
-        return self._X[self.support], self._y[self.support]
-
-
-def _plain_fit(model: Any, X: Any, y: NDArray[Any]) -> Any:
-    """Fit as scikit-learn does: close enough to the optimum to tell which C is good."""
-    return model.fit(X, y)
-
-
 def column_scaler(name: str, X: Any) -> Any:
-    """Return an unfitted scaler; sparse columns are not centred, so that zeros stay zeros."""
-    if name == "tfidf":
-        return TfidfTransformer()
-    return StandardScaler(with_mean=not sparse.issparse(X))
-
-
-Cell = tuple[Method, int | None]
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What one choice on one fold gave; nothing is tuned unless asked for."""
-
-    chosen: tuple[int, ...]
-    error: float
-    tuned_error: float | None
-    seconds: float
-    growth: float
+    """Return an unfitted scaler, or None; sparse columns are not centred, so that zeros stay."""
+    scalers = {
+        "none": None,
+        "standard": StandardScaler(with_mean=not sparse.issparse(X)),
+        "tfidf": TfidfTransformer(),
+    }
+    if name not in scalers:
+        raise ValueError(f"scaling={name!r} is unknown; choose from {', '.join(scalers)}.")
+    return scalers[name]
 
 
 def compare(
@@ -709,10 +499,11 @@ def compare(
     estimator: Any = None,
     scaling: Literal["none", "standard", "tfidf"] = "none",
     tune: bool | Literal["auto"] = True,
+    cv: Any = 5,
     n_repeats: int = 1,
-    n_folds: int = 5,
-    n_jobs: int = -1,
-    seed: int = 0,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
 ) -> Comparison:
     """Cross-validate methods of feature selection on the same folds.
 
@@ -745,13 +536,18 @@ def compare(
         of a hundredth to a hundred times that of the model, by three inner folds in which features
         are chosen anew. It takes about three times as long. "auto" does so where it is possible: it
         takes a model with a C, and some rows of each class.
-    n_repeats, n_folds : int
-        Number of cross-validations, and of their folds.
-    n_jobs : int, default=-1
-        Number of worker processes; -1 takes all cores.
-    seed : int, default=0
-        Seed of the folds, which are shuffled and have the classes in equal shares, and of the
-        methods; those that draw lots ("leverage" and "random") get another one in every fold.
+    cv : int, cross-validation generator or iterable, default=5
+        The folds: a number of folds, which are shuffled and have the classes in equal shares, or
+        what scikit-learn takes for ``cv``.
+    n_repeats : int, default=1
+        Number of cross-validations, each with other folds, where ``cv`` is a number.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each row, such as a patient; a number of folds keeps the rows of a group together.
+    random_state : int, default=0
+        Seed of the folds and of the methods; random ones ("leverage" and "random") get another
+        seed in every fold.
+    n_jobs : int, default=None
+        Number of processes; None takes one, and -1 all cores. The result does not depend on it.
 
     Returns
     -------
@@ -774,58 +570,125 @@ def compare(
     >>> from certifeature import compare
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
-    >>> comparison = compare(X, y, [20], methods=["bss", "rfe"], n_folds=3, n_jobs=1)
+    >>> comparison = compare(X, y, [20], methods=["bss", "rfe"], cv=3)
     >>> [contender.method for contender in comparison.contenders]
     ['full data', 'bss', 'rfe']
     """
-    model = default_model(seed) if estimator is None else estimator
+    model = default_model(random_state) if estimator is None else estimator
     check_model(model)
     model = capped(model)
-    chosen = methods_for(model, methods)
-    X, y = _checked(X, y, model, sizes, scaling)
-    cells = _cells(chosen, sizes)
-    folds = {
-        (repeat, fold): split
-        for repeat in range(n_repeats)
-        for fold, split in enumerate(_splits(X, y, model, n_folds, seed_of_repeat(seed, repeat)))
-    }
+    chosen, regression = methods_for(model, methods), predicts_numbers(model)
+    table, rows = table_and_rows(X, y, real_valued=regression)
+    assert rows.y is not None
+    _check_sizes(sizes, rows.n_features)
+    options = {"regression": regression, "n_repeats": n_repeats, "groups": groups}
+    splits = splits_of(rows.X, rows.y, cv, random_state, **options)
     if tune:
-        reason = _why_not_tuned(model, y, folds.values(), seed)
+        reason = tuning_problem(rows.y, splits, random_state, regression=regression)
         if reason is not None and tune != "auto":
             raise ValueError(f"{reason}; compare at one C, with tune=False (--no-tune).")
         tune = reason is None
-    calls = [
-        delayed(_measured)(X, y, model, cells, scaling, tune, split, seed, draw_seed(seed, *place))
-        for place, split in folds.items()
-    ]
-    outcomes = in_parallel(calls, "folds", n_jobs=n_jobs)
-    by_cell = zip(cells, zip(*outcomes, strict=True), strict=True)
-    contenders = (_contender(method.name, size, part) for (method, size), part in by_cell)
-    measure = "1 - R2" if predicts_numbers(model) else "error"
-    return Comparison(tuple(contenders), n_repeats, n_folds, seed, measure)
+    candidates = candidates_for(
+        chosen,
+        sizes,
+        model,
+        scaler=column_scaler(scaling, rows.X),
+        tuned=sizes if tune else (),
+        random_state=random_state,
+    )
+    seeded: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
+    result = cross_validate(table, rows.y, candidates, splits, growth=growth_for(model), **seeded)
+    return Comparison.from_result(result, candidates)
 
 
-def _cells(methods: Sequence[Method], sizes: Sequence[int]) -> list[Cell]:
-    """Return full data, and each method at each size."""
-    cells: list[Cell] = [(KEEP_ALL, None)]
+def candidates_for(
+    methods: Sequence[SelectionMethod],
+    sizes: Iterable[int],
+    model: Any,
+    *,
+    scaler: Any = None,
+    tuned: Iterable[int] = (),
+    random_state: int = 0,
+) -> list[Candidate]:
+    """Return pipelines to cross-validate: all features, and each method at each size.
+
+    Parameters
+    ----------
+    methods : sequence of SelectionMethod
+        How to choose.
+    sizes : iterable of int
+        Numbers of features, for methods that take one.
+    model : estimator
+        Linear model.
+    scaler : transformer, default=None
+        First step of all pipelines.
+    tuned : iterable of int, default=()
+        Those of the sizes at which C is tuned, too; if any, C is tuned for all features as well.
+    random_state : int, default=0
+        Seed of the methods.
+    """
+    sizes, tuned = tuple(dict.fromkeys(sizes)), tuple(dict.fromkeys(tuned))
+    unsized: dict[str, Any] = {"tuned": (None,) if tuned else ()}
+    made = [Candidate.of(FULL_DATA, ALL_FEATURES, model, scaler, **unsized)]
     for method in methods:
-        asked = [None] if method.own_size else dict.fromkeys(sizes)
-        cells += [(method, size) for size in asked]
-    return cells
+        selector = method.make(max(sizes, default=1), clone(model), random_state)
+        options = unsized if method.own_size else {"sizes": sizes, "tuned": tuned}
+        made.append(
+            Candidate.of(method.name, selector, model, scaler, draws=method.draws, **options)
+        )
+    return made
 
 
-def _checked(
-    X: Any, y: Any, model: Any, sizes: Sequence[int], scaling: str
-) -> tuple[Any, NDArray[Any]]:
-    """Return data and labels, or numbers, that every fold can be made of."""
-    numbers = predicts_numbers(model)
-    refuse_dates(X)
-    X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64, y_numeric=numbers)
-    if not numbers:
-        check_classification_targets(y)
-    if sparse.issparse(X):
-        X = canonical_csr(X)
-    n_features = X.shape[1]
+def growth_for(model: Any) -> Callable[[Rows], Callable[[ColumnChoice], float]]:
+    """Return what measures the growth of a model's objective on the rows that matter to it.
+
+    It is the measured growth of a certificate; inf if nothing is proven.
+    """
+    return partial(_growth_on, model)
+
+
+def _growth_on(model: Any, rows: Rows) -> Callable[[ColumnChoice], float]:
+    found = find_support(rows, model)
+    measurable = Measurable.of_support(found, found.kind)
+
+    def growth(choice: ColumnChoice) -> float:
+        if not choice.indices.size:
+            return float(np.inf)
+        if len(choice.indices) == rows.n_features and (choice.scales == 1).all():
+            return 1.0
+        return measurable.certificate(choice).measured_growth
+
+    return growth
+
+
+def tuning_problem(
+    y: NDArray[Any], splits: Splits, random_state: int, *, regression: bool
+) -> str | None:
+    """Return why there are no inner folds to tune C by, if so.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels or targets.
+    splits : Splits
+        The outer folds.
+    random_state : int
+        Seed of the inner folds.
+    regression : bool
+        Whether there are targets instead of labels.
+    """
+    groups = splits.groups
+    for train, _ in splits.pairs:
+        inner = None if groups is None else groups[train]
+        try:
+            splits_of(train, y[train], N_INNER, random_state, regression=regression, groups=inner)
+        except ValueError as error:
+            reason = str(error).partition(";")[0]
+            return f"C is tuned by {N_INNER} inner folds of the training rows, but there {reason}"
+    return None
+
+
+def _check_sizes(sizes: Any, n_features: int) -> None:
     if not isinstance(sizes, Iterable):
         raise ValueError(f"sizes={sizes!r} is one number; give a list, [{sizes!r}].")
     impossible = [size for size in sizes if not 1 <= size < n_features]
@@ -834,68 +697,3 @@ def _checked(
             f"{impossible[0]} features cannot be chosen from {n_features}; "
             f"ask for 1 to {n_features - 1}."
         )
-    if scaling not in SCALINGS:
-        raise ValueError(f"scaling={scaling!r} is unknown; choose from {', '.join(SCALINGS)}.")
-    return X, y
-
-
-def _splits(X: Any, y: NDArray[Any], model: Any, n_folds: int, seed: int) -> list[Split]:
-    return splits_of(X, y, n_folds, seed, predicts_numbers(model))[0]
-
-
-def _why_not_tuned(model: Any, y: NDArray[Any], splits: Iterable[Split], seed: int) -> str | None:
-    """Return why there are no inner folds to tune C by, if so."""
-    for train, _ in splits:
-        try:
-            splits_of(train, y[train], N_INNER, seed, predicts_numbers(model))
-        except ValueError as error:
-            reason = str(error).partition(";")[0]
-            return f"C is tuned by {N_INNER} inner folds of the training rows, but there {reason}"
-    return None
-
-
-def _measured(
-    X: Any,
-    y: NDArray[Any],
-    model: Any,
-    cells: Sequence[Cell],
-    scaling: str,
-    tune: bool,
-    split: Split,
-    seed: int,
-    drawn: int,
-) -> list[_Outcome]:
-    """Return what each cell gives on one fold."""
-    # One thread, so that sums are rounded alike however many workers there are.
-    with threadpool_limits(1), warnings.catch_warnings():
-        # A method that does not converge is compared as it is.
-        warnings.simplefilter("ignore")
-        fold = TrainedFold(model, X, y, split, scaling, seed)
-        return [_outcome(fold, cell, drawn if cell[0].draws else seed, tune) for cell in cells]
-
-
-def _outcome(fold: TrainedFold, cell: Cell, seed: int, tune: bool) -> _Outcome:
-    start = perf_counter()
-    sample = fold.choose(*cell, seed)
-    seconds = perf_counter() - start
-    return _Outcome(
-        tuple(sample.indices.tolist()),
-        fold.error(sample),
-        fold.tuned_error(*cell, seed, sample) if tune else None,
-        seconds,
-        fold.growth(sample),
-    )
-
-
-def _contender(method: str, size: int | None, outcomes: Sequence[_Outcome]) -> Contender:
-    tuned = (outcome.tuned_error for outcome in outcomes)
-    return Contender(
-        method,
-        size,
-        float(np.mean([len(outcome.chosen) for outcome in outcomes])),
-        tuple(outcome.error for outcome in outcomes),
-        float(np.median([outcome.seconds for outcome in outcomes])),
-        float(np.median([outcome.growth for outcome in outcomes])),
-        tuple(error for error in tuned if error is not None),
-        tuple(outcome.chosen for outcome in outcomes) if method != FULL_DATA else (),
-    )

@@ -184,6 +184,7 @@ def certify(
     rows: str = "support",
     realised: bool = True,
     cv: Any = None,
+    groups: Any = None,
     n_jobs: int | None = None,
 ) -> Certificate:
     """Certify what a selection of features can cost a linear model.
@@ -221,6 +222,8 @@ def certify(
         `certifeature.evaluation.new_data_errors`. Features are chosen anew in every fold, for the
         true and for shuffled labels, so ``selection`` must be a selector, and ``cv=5`` takes ten
         selections. None estimates nothing.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each row, such as a patient; a number of folds keeps the rows of a group together.
     n_jobs : int, default=None
         Number of processes for the folds, on which the result does not depend.
 
@@ -266,7 +269,8 @@ def certify(
     columns = certifier.columns_of(selection, weights)
     new_data = None
     if cv is not None:
-        new_data = new_data_errors(X, y, repeatable, model=estimator, cv=cv, n_jobs=n_jobs)
+        options = {"cv": cv, "groups": groups, "n_jobs": n_jobs}
+        new_data = new_data_errors(X, y, repeatable, model=estimator, **options)
     promised_by = selection if weights is None else None
     certificate = certifier.certificate(columns, promised_by, realised=realised)
     return replace(certificate, new_data=new_data)

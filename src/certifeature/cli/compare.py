@@ -84,9 +84,9 @@ def compare_command(
             scaling=scaling.value,
             tune=tune,
             n_repeats=repeats,
-            n_folds=cv,
+            cv=cv,
             n_jobs=jobs,
-            seed=model.seed,
+            random_state=model.seed,
         )
     if output is not None:
         write_text(output, _table(comparison, output.suffix))
@@ -121,6 +121,6 @@ def _report(data: Loaded, comparison: Comparison, settings: dict[str, str]) -> R
         f"Selectors compared on {Path(data.source).name}",
         {"Data": str(data), "Cross-validation": folds, **settings},
         comparison=comparison,
-        reproduction=reproduction(data, comparison.seed),
+        reproduction=reproduction(data, comparison.random_state),
         figures=drawings(comparison),
     )

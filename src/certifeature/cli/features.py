@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from certifeature._files import guarded, unguarded
 from certifeature.report import Feature
-from certifeature.report.view import features_csv
+from certifeature.report.tables import features_csv
 from certifeature.sparsify import ColumnChoice
 
 __all__ = ["feature_list", "features_text", "kept_features", "read_features"]

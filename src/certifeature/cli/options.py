@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 
 from certifeature.cli.loading import Scaling, Source, are_numbers, has_decimals
-from certifeature.comparison import METHODS, Method, method_named
+from certifeature.comparison import METHODS, SelectionMethod, method_named
 from certifeature.models import default_model
 from certifeature.selectors.bss import LABELLED, ORDERS
 
@@ -96,7 +96,7 @@ MethodsOption = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help=f"Method to compare; may be repeated. The default is all: {', '.join(METHODS)}; for "
+        help=f"SelectionMethod to compare; may be repeated. The default is all: {', '.join(METHODS)}; for "
         f"ridge regression, all except {', '.join(_CLASSIFIERS)}.",
         **_METHOD_NAMES,
     ),
@@ -219,7 +219,10 @@ class SelectOptions:
     method: Annotated[
         str,
         typer.Option(
-            "--method", "-m", help=f"Method of selection: {', '.join(METHODS)}.", **_METHOD_NAMES
+            "--method",
+            "-m",
+            help=f"SelectionMethod of selection: {', '.join(METHODS)}.",
+            **_METHOD_NAMES,
         ),
     ] = "bss"
     keep: Annotated[
@@ -259,7 +262,7 @@ class SelectOptions:
     ] = None
 
     @cached_property
-    def entry(self) -> Method:
+    def entry(self) -> SelectionMethod:
         """The method as the comparison lists it."""
         return method_named(self.method)
 

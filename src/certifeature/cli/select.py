@@ -39,7 +39,7 @@ from certifeature.cli.task import Choice, Task, certified, choose, read
 from certifeature.datasets import load_docstrings
 from certifeature.models.problem import model_name, predicts_numbers
 from certifeature.report import Feature, Report, features_of, methods_paragraph, write_report
-from certifeature.report.features import with_times_chosen
+from certifeature.report.contents import with_times_chosen
 from certifeature.report.text import class_counts
 from certifeature.rows.matrix import fingerprint, scaled_columns
 

@@ -24,7 +24,7 @@ from certifeature.cli.loading import (
 )
 from certifeature.cli.options import CROSS_VALIDATED, ModelOptions, SelectOptions
 from certifeature.cli.output import showing
-from certifeature.comparison import Method, methods_for
+from certifeature.comparison import SelectionMethod, methods_for
 from certifeature.models import fit_model
 from certifeature.models.problem import predicts_numbers
 from certifeature.report import Feature, features_of
@@ -69,27 +69,24 @@ class Task:
         """The features that are always included."""
         return kept_features(self.options.keep or (), self.data.names)
 
-    def method(self) -> Method:
+    def method(self) -> SelectionMethod:
         """Return the method with all options, for any number of features."""
         options, model, seed = self.options, self.model, self.seed
         (method,) = methods_for(model, [options.method])
         parameters, make = dict(options.parameters), method.make
-        assert make is not None  # Only full data have none.
         if method.ours:
             parameters |= {"basis": "auto", "n_components": None}
         if options.keep:
             parameters["fixed_features"] = self.kept
 
-        def make_with_options(size: Any, _: Any, drawn: int) -> Any:
-            selector = make(size, model, drawn if method.draws else seed)
+        def make_with_options(size: Any, *_: Any) -> Any:
+            selector = make(size, model, seed)
             # Random choices need no model and no basis, but their certificates do.
             if method.ours and selector.estimator is None:
                 selector.set_params(estimator=model)
             return selector.set_params(**parameters)
 
-        return replace(
-            method, make=make_with_options, rows="all" if options.unsupervised else method.rows
-        )
+        return replace(method, make=make_with_options)
 
     def selector(self) -> Any:
         """Return the unfitted selector, after `SelectOptions.check`."""
@@ -104,7 +101,6 @@ class Task:
                 "raise -k."
             )
         make = self.method().make
-        assert make is not None
         if size == CROSS_VALIDATED:
             return BSSSelectorCV(make(n_features, self.model, self.seed))
         return make(int(size) if size.isdecimal() else size, self.model, self.seed)

@@ -1,4 +1,4 @@
-"""Cross-validation, comparisons of methods, confidence intervals."""
+"""One cross-validation of whole pipelines, and what it says about errors on new data."""
 
 from certifeature.evaluation.intervals import Difference, corrected_interval
 from certifeature.evaluation.new_data import NewData, new_data_errors

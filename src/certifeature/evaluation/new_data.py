@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
-from joblib import delayed
-from numpy.typing import NDArray
 from scipy.stats import binom
-from sklearn.base import clone, is_regressor
-from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.metrics import r2_score
-from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
-from certifeature._resources import in_parallel, one_thread
+from certifeature.evaluation.engine import (
+    ALL_FEATURES,
+    Candidate,
+    CrossValidation,
+    cross_validate,
+    table_and_rows,
+)
 from certifeature.evaluation.intervals import Difference, shown_error
-from certifeature.evaluation.splits import Split, splits_of
-from certifeature.models import default_model, fit_model
-from certifeature.rows.rows import Rows, as_rows, come_in_blocks, one_dimensional
-from certifeature.sparsify.choice import as_column_choice
+from certifeature.evaluation.splits import splits_of
+from certifeature.models.fitting import default_model
+from certifeature.models.problem import predicts_numbers
 
 __all__ = [
+    "FULL_DATA",
+    "SELECTED",
+    "SHUFFLED",
     "NewData",
     "as_sentences",
     "new_data_errors",
 ]
+
+# Names of candidates: with all features, with the chosen ones, and with these for shuffled labels.
+FULL_DATA = "full data"
+SELECTED = "selected"
+SHUFFLED = "selected, labels shuffled"
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,56 @@ class NewData:
     n_tested: tuple[int, ...]
     n_wrong: tuple[int, ...]
     chance_error: float
+
+    @classmethod
+    def from_result(
+        cls, result: CrossValidation, n_features: int, name: str, size: int | None = None
+    ) -> Self:
+        """Return what a cross-validation says about one candidate.
+
+        Parameters
+        ----------
+        result : CrossValidation
+            With all features, and with the candidate for shuffled labels, too.
+        n_features : int
+            Number of all features.
+        name, size : str, int or None
+            The candidate with the chosen features.
+        """
+        y, splits, outcomes = result.y, result.splits, result.outcomes[name, size]
+        assert y is not None
+        selected, full, shuffled = (
+            result.errors(*key) for key in ((name, size), (FULL_DATA, None), (SHUFFLED, size))
+        )
+        measure = "1 - R2" if result.regression else "error"
+        difference = Difference.of(selected, full, splits.test_share, measure)
+        classes, counts = np.unique(y, return_counts=True)
+        chance_error = 1.0 if result.regression else float(1 - counts.max() / len(y))
+        classes = classes[:0] if result.regression else classes
+        tested = np.concatenate([y[test] for _, test in splits.pairs])
+        predicted = [outcome.plain.predicted for outcome in outcomes if outcome.plain is not None]
+        wrong = tested != np.concatenate(predicted)
+        return cls(
+            measure=measure,
+            n_folds=splits.n_folds,
+            n_repeats=splits.n_repeats,
+            n_features=n_features,
+            n_selected=tuple(len(outcome.chosen) for outcome in outcomes),
+            errors_selected=selected,
+            errors_full=full,
+            error_selected=float(np.mean(selected)),
+            error_full=float(np.mean(full)),
+            difference=difference.mean,
+            interval=difference.interval,
+            confidence=difference.confidence,
+            test_share=splits.test_share,
+            errors_shuffled=shuffled,
+            shuffled_error=float(np.mean(shuffled)),
+            classes=tuple(map(str, classes.tolist())),
+            n_tested=tuple(int((tested == label).sum()) for label in classes),
+            n_wrong=tuple(int(wrong[tested == label].sum()) for label in classes),
+            chance_error=chance_error,
+        )
 
     @property
     def against_full(self) -> Difference:
@@ -195,26 +250,6 @@ def as_sentences(new_data: NewData | None) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class _Procedure:
-    """How features are chosen and a model is trained on them."""
-
-    selector: Any
-    model: Any
-    scaler: Any
-    max_features: int | None
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What one fold gave; the error with all features is None where nobody asked for it."""
-
-    n_selected: int
-    predicted: NDArray[Any]
-    error_selected: float
-    error_full: float | None
-
-
 def new_data_errors(
     X: Any,
     y: Any,
@@ -222,9 +257,9 @@ def new_data_errors(
     *,
     model: Any = None,
     cv: Any = 5,
+    groups: Any = None,
     scaler: Any = None,
-    max_features: int | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     n_jobs: int | None = None,
 ) -> NewData:
     """Cross-validate a selection together with the model that is trained on it.
@@ -247,14 +282,13 @@ def new_data_errors(
         Linear model; None takes that of the selectors for the number of rows.
     cv : int, cross-validation generator or iterable, default=5
         The folds: a number of folds, which are shuffled and have the classes in equal shares, or
-        what scikit-learn takes for ``cv``, such as the splits of a
-        `sklearn.model_selection.GroupKFold`.
+        what scikit-learn takes for ``cv``.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each row, such as a patient. A number of folds then keeps the rows of a group
+        together, and groups exchange their labels where these are shuffled.
     scaler : transformer, default=None
-        Fitted to the training rows of each fold, before anything else. The selector then sees an
-        array without names.
-    max_features : int, default=None
-        At most so many of the chosen features are used, best first.
-    seed : int, default=0
+        Fitted to the training rows of each fold, before anything else; it may be a pipeline.
+    random_state : int, default=0
         Seed of folds that are given by their number, and of the shuffled labels.
     n_jobs : int, default=None
         Number of processes, on which the result does not depend.
@@ -270,8 +304,8 @@ def new_data_errors(
     classes keep their shares.
 
     Shuffled labels cannot reveal a leak through the link of rows and labels: several rows of one
-    patient in different folds, or features that were chosen beforehand. Give the splits of a
-    `sklearn.model_selection.GroupKFold` for the first, and all features for the second.
+    patient in different folds, or features that were chosen beforehand. Give ``groups`` for the
+    first, and all features for the second.
 
     Examples
     --------
@@ -284,32 +318,21 @@ def new_data_errors(
     >>> found.error_selected < found.chance_error
     True
     """
-    if come_in_blocks(X):
-        raise ValueError(
-            "cross-validation needs rows in memory, and these come in blocks; leave cv out, or "
-            "give a sample of the rows."
-        )
-    if y is None:
-        raise ValueError("y is None: cross-validation compares predictions with labels; pass them.")
     _check_repeatable(selector)
-    regression = model is not None and is_regressor(model)
-    rows = _with_targets(X, y) if regression else as_rows(X, y)
-    assert rows.y is not None
     model = default_model(0) if model is None else model
-    splits, n_repeats = splits_of(rows.X, rows.y, cv, seed, regression)
-    # Names are known to data frames only, and a selector may want them.
-    table = X if hasattr(X, "columns") and scaler is None else rows.X
-    procedure = _Procedure(clone(selector), model, scaler, max_features)
-    shuffled = [_shuffled(rows, split, [seed, place]) for place, split in enumerate(splits)]
-    calls = [
-        delayed(_outcome)(procedure, table, labelled, split, full=labelled is rows)
-        for labelled, split in [
-            *((rows, split) for split in splits),
-            *zip(shuffled, splits, strict=True),
-        ]
+    regression = predicts_numbers(model)
+    table, rows = table_and_rows(X, y, real_valued=regression)
+    assert rows.y is not None
+    splits = splits_of(rows.X, rows.y, cv, random_state, regression=regression, groups=groups)
+    selected = Candidate.of(SELECTED, selector, model, scaler)
+    candidates = [
+        Candidate.of(FULL_DATA, ALL_FEATURES, model, scaler),
+        selected,
+        selected.control(SHUFFLED),
     ]
-    outcomes = in_parallel(calls, "folds, with true and with shuffled labels", n_jobs=n_jobs)
-    return _summary(rows, outcomes, splits, n_repeats, regression)
+    seeded: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
+    result = cross_validate(table, rows.y, candidates, splits, **seeded)
+    return NewData.from_result(result, rows.n_features, SELECTED)
 
 
 def _check_repeatable(selector: Any) -> None:
@@ -328,101 +351,3 @@ def _check_repeatable(selector: Any) -> None:
             "from a model that was fitted beforehand; give the model unfitted (prefit=False), or "
             "leave cv out."
         )
-
-
-def _with_targets(X: Any, y: Any) -> Rows:
-    """Return rows with real numbers, which are no labels, but may be targets."""
-    targets = check_array(one_dimensional(y), ensure_2d=False, dtype=np.float64, input_name="y")
-    check_consistent_length(X, targets)
-    return replace(as_rows(X), y=targets)
-
-
-def _shuffled(rows: Rows, split: Split, seed: Sequence[int]) -> Rows:
-    """Return rows whose labels are shuffled, but stay on their side of the split."""
-    rng = np.random.default_rng(seed)
-    assert rows.y is not None
-    labels = rows.y.copy()
-    for part in split:
-        labels[part] = rng.permutation(labels[part])
-    return replace(rows, y=labels)
-
-
-def _outcome(procedure: _Procedure, table: Any, rows: Rows, split: Split, full: bool) -> _Outcome:
-    """Return the errors on the test rows of a fold, of which nothing else knows."""
-    # One thread, so that sums are rounded alike however many processes there are.
-    with one_thread(), warnings.catch_warnings():
-        # What is measured is how well the procedure does, converged or not.
-        warnings.simplefilter("ignore")
-        known, unseen = map(rows.take, split)
-        if procedure.scaler is None:
-            seen = _safe_indexing(table, split[0])
-        else:
-            scaler = clone(procedure.scaler).fit(known.X)
-            known, unseen = (replace(r, X=scaler.transform(r.X)) for r in (known, unseen))
-            seen = known.X
-        selector = clone(procedure.selector).fit(seen, known.y)
-        model = procedure.model
-        error_full = _error(model, _predicted(model, known, unseen), unseen) if full else None
-        if not selector.get_support().any():
-            # Without features, the best guess is the most frequent class, or the mean.
-            guess = DummyRegressor() if is_regressor(model) else DummyClassifier()
-            predicted = guess.fit(known.X, known.y).predict(unseen.X)
-            return _Outcome(0, predicted, _error(model, predicted, unseen), error_full)
-        sample, limit = as_column_choice(selector, rows.n_features), procedure.max_features
-        columns, scales = sample.indices[:limit], sample.scales[:limit]
-        reduced = (part.columns(columns, scales) for part in (known, unseen))
-        predicted = _predicted(model, *reduced)
-        return _Outcome(len(columns), predicted, _error(model, predicted, unseen), error_full)
-
-
-def _predicted(model: Any, known: Rows, unseen: Rows) -> NDArray[Any]:
-    assert known.y is not None
-    return np.asarray(fit_model(clone(model), known.X, known.y).predict(unseen.X))
-
-
-def _error(model: Any, predicted: NDArray[Any], unseen: Rows) -> float:
-    if is_regressor(model):
-        return 1 - float(r2_score(unseen.y, predicted))
-    return float(np.mean(predicted != unseen.y))
-
-
-def _summary(
-    rows: Rows,
-    outcomes: Sequence[_Outcome],
-    splits: Sequence[Split],
-    n_repeats: int,
-    regression: bool,
-) -> NewData:
-    true, shuffled = outcomes[: len(splits)], outcomes[len(splits) :]
-    selected = np.array([outcome.error_selected for outcome in true])
-    full = np.array([outcome.error_full for outcome in true], dtype=np.float64)
-    by_chance = np.array([outcome.error_selected for outcome in shuffled])
-    n_train, n_test = (sum(len(split[side]) for split in splits) for side in (0, 1))
-    assert rows.y is not None
-    most_frequent = np.unique(rows.y, return_counts=True)[1].max()
-    tested = rows.y[np.concatenate([test for _, test in splits])]
-    wrong = tested != np.concatenate([outcome.predicted for outcome in true])
-    classes = [] if regression else np.unique(rows.y).tolist()
-    measure = "1 - R2" if regression else "error"
-    difference = Difference.of(selected.tolist(), full.tolist(), n_test / n_train, measure)
-    return NewData(
-        measure=measure,
-        n_folds=len(splits) // n_repeats,
-        n_repeats=n_repeats,
-        n_features=rows.n_features,
-        n_selected=tuple(outcome.n_selected for outcome in true),
-        errors_selected=tuple(selected.tolist()),
-        errors_full=tuple(full.tolist()),
-        error_selected=float(selected.mean()),
-        error_full=float(full.mean()),
-        difference=difference.mean,
-        interval=difference.interval,
-        confidence=difference.confidence,
-        test_share=n_test / n_train,
-        errors_shuffled=tuple(by_chance.tolist()),
-        shuffled_error=float(by_chance.mean()),
-        classes=tuple(map(str, classes)),
-        n_tested=tuple(int((tested == name).sum()) for name in classes),
-        n_wrong=tuple(int(wrong[tested == name].sum()) for name in classes),
-        chance_error=1.0 if regression else float(1 - most_frequent / rows.n_rows),
-    )

@@ -1,29 +1,69 @@
-"""Splits of the rows into folds."""
+"""Splits of the rows into training and test rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 
-__all__ = [
-    "Split",
-    "seed_of_repeat",
-    "splits_of",
-]
-
+__all__ = ["Split", "Splits", "splits_of"]
 
 # Training rows, and test rows.
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The splits of one or several cross-validations.
+
+    Attributes
+    ----------
+    pairs : sequence of tuple of ndarray
+        Training rows and test rows of each split, those of one cross-validation after the other.
+    n_repeats : int
+        Number of cross-validations.
+    groups : ndarray or None
+        Group of each row, where no group is on both sides of a split.
+    """
+
+    pairs: Sequence[Split]
+    n_repeats: int = 1
+    groups: NDArray[Any] | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """Number of splits of each cross-validation."""
+        return len(self.pairs) // self.n_repeats
+
+    @property
+    def test_share(self) -> float:
+        """n_test/n_train, over all splits: 1/(k - 1) for k folds."""
+        n_train, n_test = (sum(len(split[side]) for split in self.pairs) for side in (0, 1))
+        return n_test / n_train
+
+
 def splits_of(
-    X: Any, y: NDArray[Any], cv: Any, seed: int, regression: bool
-) -> tuple[list[Split], int]:
-    """Return training and test rows of every fold, and how often all rows were split.
+    X: Any,
+    y: NDArray[Any],
+    cv: Any,
+    random_state: int,
+    *,
+    regression: bool,
+    n_repeats: int = 1,
+    groups: Any = None,
+) -> Splits:
+    """Return the splits for ``cv``, or raise if they cannot be made as asked.
 
     Parameters
     ----------
@@ -32,57 +72,80 @@ def splits_of(
     y : ndarray of shape (n_samples,)
         Their labels or targets.
     cv : int, cross-validation generator or iterable
-        What to split them by.
-    seed : int
-        Seed of folds that are given by their number.
+        Number of folds, which are shuffled and have the classes in equal shares; or splits, as
+        scikit-learn takes them.
+    random_state : int
+        Seed for folds that are given by their number.
     regression : bool
         Whether there are targets instead of labels.
+    n_repeats : int, default=1
+        Number of cross-validations, for folds that are given by their number.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each row, such as a patient; the rows of a group stay together.
     """
     classes = np.unique(y)
     if not regression and len(classes) < 2:
         raise ValueError(
             f"y has one class only, {classes.tolist()[0]!r}; pass rows of two or more."
         )
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
-        _check_n_folds(y, int(cv), regression)
-        kind = KFold if regression else StratifiedKFold
-        splitter = kind(int(cv), shuffle=True, random_state=seed)
-    elif isinstance(cv, bool):
+    if isinstance(cv, bool):
         raise ValueError(f"cv must be a number of folds, or splits; got {cv!r}.")
+    groups = None if groups is None else np.asarray(groups)
+    if isinstance(cv, Integral):
+        _check_n_folds(y if groups is None else groups, int(cv), regression, groups is not None)
+        kind = KFold if regression else StratifiedKFold
+        if groups is not None:
+            kind = GroupKFold if regression else StratifiedGroupKFold
+        splitters = [
+            kind(int(cv), shuffle=True, random_state=_seed_of_repeat(random_state, repeat))
+            for repeat in range(n_repeats)
+        ]
+    elif n_repeats != 1:
+        raise ValueError(
+            f"n_repeats={n_repeats} repeats a number of folds, and cv={cv!r} is none; give a "
+            "splitter that repeats itself, such as RepeatedStratifiedKFold."
+        )
     else:
-        splitter = check_cv(cv, y, classifier=not regression)
+        splitters = [check_cv(cv, y, classifier=not regression)]
+        n_repeats = int(getattr(splitters[0], "n_repeats", 1))
     places = np.arange(len(y))
     # Splits may be indices or masks.
-    splits = [(places[train], places[test]) for train, test in splitter.split(X, y)]
-    if len(splits) < 2:
+    pairs = [
+        (places[train], places[test])
+        for splitter in splitters
+        for train, test in splitter.split(X, y, groups)
+    ]
+    if len(pairs) < 2:
         raise ValueError(f"cv={cv!r} splits the rows once at most; an interval needs two splits.")
-    for number, split in enumerate(splits, start=1):
+    for number, split in enumerate(pairs, start=1):
         _check_split(y, split, number, regression)
-    return splits, int(getattr(splitter, "n_repeats", 1))
+    return Splits(pairs, n_repeats, groups)
 
 
-def seed_of_repeat(seed: int, repeat: int) -> int:
-    """Return the seed of the folds of one of several cross-validations, the first with its own."""
+def _seed_of_repeat(random_state: int, repeat: int) -> int:
+    """Return the seed for the folds of a cross-validation; the first keeps its own."""
     if repeat == 0:
-        return seed
-    return int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+        return random_state
+    return int(np.random.SeedSequence([random_state, repeat]).generate_state(1)[0])
 
 
-def _check_n_folds(y: NDArray[Any], n_folds: int, regression: bool) -> None:
+def _check_n_folds(y: NDArray[Any], n_folds: int, regression: bool, grouped: bool) -> None:
+    """Raise unless every fold can have a row of each class, a group, or two rows with numbers."""
     if n_folds < 2:
         raise ValueError(f"cv={n_folds} folds are too few; ask for at least 2.")
-    if regression:
+    labels, counts = np.unique(y, return_counts=True)
+    rarest = counts.argmin()
+    if grouped:
+        most, reason, remedy = len(labels), f"there are {len(labels)} groups only", "split groups"
+    elif regression:
         # The R² of a single row does not exist.
-        most, reason = len(y) // 2, f"there are {_rows(len(y))} only"
+        most, reason, remedy = len(y) // 2, f"there are {_rows(len(y))} only", "bring more rows"
     else:
-        labels, counts = np.unique(y, return_counts=True)
-        rarest = counts.argmin()
-        most = counts[rarest]
+        most, remedy = counts[rarest], "leave the class out"
         reason = f"the class {labels.tolist()[rarest]!r} has {_rows(most)} only"
     if n_folds > most:
-        remedy = f"ask for at most {most} folds, or " if most > 1 else ""
-        leave = "bring more rows" if regression else "leave the class out"
-        raise ValueError(f"{reason}, too few for cv={n_folds} folds; {remedy}{leave}.")
+        fewer = f"ask for at most {most} folds, or " if most > 1 else ""
+        raise ValueError(f"{reason}, too few for cv={n_folds} folds; {fewer}{remedy}.")
 
 
 def _check_split(y: NDArray[Any], split: Split, number: int, regression: bool) -> None:

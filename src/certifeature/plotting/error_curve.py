@@ -69,7 +69,7 @@ class ErrorCurveDisplay:
     >>> from certifeature import compare
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
-    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], n_folds=3, n_jobs=1)
+    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3)
     >>> display = ErrorCurveDisplay.from_comparison(comparison)
     >>> display.ax_.get_ylabel(), sorted(display.lines_)
     ('test error (%)', ['bss', 'full data', 'random'])
@@ -118,8 +118,8 @@ class ErrorCurveDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw in; None makes a figure.
         **options : dict
-            Passed to :func:`certifeature.compare`: methods, estimator, folds, seed and number of
-            processes.
+            Passed to :func:`certifeature.compare`: methods, estimator, cv, random_state, n_jobs and
+            the like.
 
         Returns
         -------

@@ -56,7 +56,7 @@ class GrowthCurveDisplay:
     >>> from certifeature.datasets import make_relevant_features
     >>> from certifeature.plotting.error_curve import ErrorCurveDisplay
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
-    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], n_folds=3, n_jobs=1)
+    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3)
     >>> figure, (left, right) = plt.subplots(1, 2, layout="constrained")
     >>> errors = ErrorCurveDisplay.from_comparison(comparison, ax=left)
     >>> growth = GrowthCurveDisplay.from_comparison(comparison, ax=right)

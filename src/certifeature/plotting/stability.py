@@ -9,12 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import binom
-from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from certifeature._callbacks import as_one_task
-from certifeature._progress import listed
-from certifeature.comparison import jaccard_index, nogueira_index
+from certifeature.evaluation.engine import (
+    Candidate,
+    cross_validate,
+    jaccard_index,
+    masks_of,
+    nogueira_index,
+)
+from certifeature.evaluation.splits import Splits
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
 from certifeature.sparsify.choice import as_column_choice
 
@@ -88,9 +93,7 @@ class StabilityDisplay:
             raise ValueError(f"stability compares selections; got {len(selections)}, give two.")
         self.selections = [as_column_choice(chosen, n_features).indices for chosen in selections]
         self.n_features = n_features
-        masks = np.zeros((len(selections), n_features))
-        for mask, chosen in zip(masks, self.selections, strict=True):
-            mask[chosen] = 1
+        masks = masks_of(self.selections, n_features)
         self.frequencies = masks.mean(axis=0)
         self.jaccard, self.nogueira = jaccard_index(masks), nogueira_index(masks)
 
@@ -159,15 +162,11 @@ class StabilityDisplay:
         elif not hasattr(X, "iloc"):
             X = np.asarray(X)
         y = None if y is None else np.asarray(y)
-        folds = list(check_cv(cv, y, classifier=y is not None).split(X, y))
+        splits = Splits(list(check_cv(cv, y, classifier=y is not None).split(X, y)))
 
-        def chosen(selector: Any, train: Any) -> Any:
-            rows = X.iloc[train] if hasattr(X, "iloc") else X[train]
-            fitted = clone(selector).fit(rows, None if y is None else y[train])
-            return fitted.get_support(indices=True)
-
-        def selected(selector: Any) -> list[Any]:
-            return listed((chosen(selector, train) for train, _ in folds), "folds", len(folds))
+        def selected(selector: Any) -> tuple[tuple[int, ...], ...]:
+            candidate = Candidate.of("selector", selector, "passthrough")
+            return cross_validate(X, y, [candidate], splits).chosen("selector")
 
         selections = as_one_task(estimator, "selections", selected)
         return cls(selections, X.shape[1]).plot(ax, **kwargs)

@@ -1,15 +1,25 @@
-"""The contents of a report."""
+"""The contents of a report, and the chosen features as it lists them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from certifeature.certificate import Certificate
 from certifeature.comparison import Comparison, Contender
 from certifeature.evaluation import NewData
+from certifeature.models.problem import predicts_numbers
+from certifeature.models.support import dense_coef
+from certifeature.sparsify import ColumnChoice
+from certifeature.sparsify.choice import as_column_choice
 
-__all__ = ["Feature", "Report"]
+__all__ = ["Feature", "Report", "features_of", "with_times_chosen"]
 
 
 @dataclass(frozen=True)
@@ -96,3 +106,99 @@ class Report:
     def new_data(self) -> NewData | None:
         """What the certificate estimates for new data."""
         return None if self.certificate is None else self.certificate.new_data
+
+
+def features_of(
+    selection: Any,
+    names: ArrayLike | None = None,
+    *,
+    model: Any = None,
+    own: Contender | None = None,
+) -> list[Feature]:
+    """Return the chosen features, best first.
+
+    Parameters
+    ----------
+    selection : selector or ColumnChoice
+        A fitted selector, or what it chose.
+    names : array-like of str, default=None
+        Names of all features; None takes those that the selector knows, or numbers from 0.
+    model : estimator, default=None
+        Linear model fitted to all features, for their weights and what they point to.
+    own : Contender, default=None
+        The same choice in a comparison, for how often each feature was chosen over the folds.
+
+    Examples
+    --------
+    >>> from certifeature import BSSSelector
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
+    >>> first, *_ = features_of(BSSSelector(30).fit(X, y))
+    >>> first.rank, first.name, first.why
+    (1, '9', 'trusted')
+    """
+    if isinstance(selection, ColumnChoice):
+        sample = selection
+    else:
+        sample = as_column_choice(selection, len(selection.get_support()))
+        names = getattr(selection, "feature_names_in_", None) if names is None else names
+    n_chosen = len(sample.indices)
+    weights, labels = _weights_and_labels(model, sample)
+    columns = (
+        range(1, n_chosen + 1),
+        sample.indices if names is None else np.asarray(names)[sample.indices],
+        sample.scales,
+        *(
+            [None] * n_chosen if part is None else part
+            for part in (weights, labels, sample.reasons)
+        ),
+    )
+    features = [
+        Feature(
+            rank,
+            str(name),
+            float(scale),
+            None if weight is None else float(weight),
+            None if label is None else str(label),
+            None if why is None else str(why),
+        )
+        for rank, name, scale, weight, label, why in zip(*columns, strict=True)
+    ]
+    return features if own is None else with_times_chosen(features, sample, own)
+
+
+def with_times_chosen(
+    features: list[Feature], sample: ColumnChoice, own: Contender
+) -> list[Feature]:
+    """Return features with the number of folds in which each was chosen anew.
+
+    Parameters
+    ----------
+    features : list of Feature
+        The chosen features.
+    sample : ColumnChoice
+        Their indices, in the same order.
+    own : Contender
+        The same choice in a comparison.
+    """
+    counts = Counter(chain.from_iterable(own.chosen))
+    return [
+        replace(feature, times_chosen=counts[int(index)])
+        for feature, index in zip(features, sample.indices, strict=True)
+    ]
+
+
+def _weights_and_labels(model: Any, sample: ColumnChoice) -> tuple[Any, Any]:
+    """Return the size of each weight, and what it points to: a class, higher or lower numbers."""
+    if model is None:
+        return None, None
+    coef = dense_coef(model)[:, sample.indices]
+    if predicts_numbers(model):
+        return np.abs(coef[0]), np.where(coef[0] > 0, "higher", "lower")
+    if len(coef) == 1:
+        return np.abs(coef[0]), model.classes_[(coef[0] > 0).astype(int)]
+    sizes = np.abs(coef).max(axis=0)
+    if len(coef) == len(model.classes_) and not hasattr(model, "support_"):
+        return sizes, model.classes_[coef.argmax(axis=0)]
+    # With one SVM for each pair of classes, a weight points to one of two classes only.
+    return sizes, None

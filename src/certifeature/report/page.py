@@ -15,18 +15,18 @@ from certifeature._files import write_text
 from certifeature.certificate.certificate import as_sentences
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report.contents import Report
-from certifeature.report.summary import beside_rows, facts
-from certifeature.report.text import MISSING, one_line, typeset, visible
-from certifeature.report.verdict import rows_of, verdict
-from certifeature.report.view import (
+from certifeature.report.sentences import rows_of, verdict
+from certifeature.report.tables import (
+    beside_rows,
     constants,
     error_rows,
+    facts,
     feature_rows,
     features_csv,
     layers,
     method_rows,
 )
-from certifeature.report.words import WORDS
+from certifeature.report.text import MISSING, one_line, typeset, visible
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -103,11 +103,11 @@ def render(report: Report) -> str:
         constants=constants(certificate) if certificate else {},
         estimates=new_data_sentences(report.new_data),
         errors=error_rows(report.new_data) if report.new_data else [],
-        features=feature_rows(report.features, len(report.own.chosen) if report.own else 0),
+        features=feature_rows(report.features),
+        n_folds=len(report.own.chosen) if report.own else 0,
         table=_link("text/csv", features_csv(report.features)),
         methods=method_rows(report.comparison) if report.comparison else [],
         figures={caption: _link("image/svg+xml", svg) for caption, svg in report.figures.items()},
-        words=WORDS,
         missing=MISSING,
     )
 

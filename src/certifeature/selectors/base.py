@@ -28,6 +28,7 @@ from certifeature.rows.dask import chosen_columns, column_names
 from certifeature.rows.matrix import original_columns, refuse_dates, scaled_columns
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.fit import Fit, FitOptions, FitResult, Strategy
+from certifeature.sparsify import ColumnChoice
 
 __all__ = [
     "CONSTRAINTS",
@@ -322,6 +323,35 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
     def _rescaling(self) -> Any:
         """Return how columns are scaled."""
         return self.rescale
+
+    def choices_of_sizes(self, X: Any, y: Any, sizes: Sequence[int]) -> Iterator[ColumnChoice]:
+        """Return an iterator over the choices for several numbers of features, without a fit.
+
+        Work that does not depend on the number is done once, before the first choice.
+
+        Parameters
+        ----------
+        X, y
+            Data, as `fit` takes them.
+        sizes : sequence of int
+            Numbers of features.
+
+        Examples
+        --------
+        >>> from certifeature import BSSSelector
+        >>> from certifeature.datasets import make_relevant_features
+        >>> X, y = make_relevant_features(60, 300, 20, random_state=0)
+        >>> [len(choice.indices) for choice in BSSSelector().choices_of_sizes(X, y, [10, 20])]
+        [10, 20]
+        """
+        # A subclass may have a fit of its own, and the rounds for all rows depend on the size.
+        if type(self).fit is not BaseSelector.fit or self.guarantee == "full":
+            fits = fitted_to_sizes(self, X, y, sizes)
+            return (ColumnChoice(fitted.indices_, fitted.scales_) for fitted in fits)
+        known = clone(self).set_params(n_features_to_select=int(sizes[0]))
+        fit = Fit.of(*known._checked(X, y, None))
+        fit.directions(int(sizes[0]))
+        return map(fit.columns, map(int, sizes))
 
     def _learn(self, result: FitResult) -> None:
         """Set the attributes that a fit determines."""

@@ -1,4 +1,4 @@
-"""How many features: the fewest that cross-validation cannot tell from the best."""
+"""Number of features by cross-validation: the fewest within one standard error of the best."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
@@ -15,13 +14,17 @@ from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from certifeature._resources import in_parallel
+from certifeature.evaluation.engine import (
+    Candidate,
+    CrossValidation,
+    cross_validate,
+    table_and_rows,
+)
+from certifeature.evaluation.splits import Splits
 from certifeature.models.fitting import default_model, fit_model
 from certifeature.models.problem import predicts_numbers
-from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.base import ShownInNotebooks
 from certifeature.selectors.bss import BSSSelector
-from certifeature.selectors.fit import Fit
 
 __all__ = ["BSSSelectorCV"]
 
@@ -137,29 +140,22 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
             Fitted selector.
         """
         self._validate_params()
-        if come_in_blocks(X):
-            raise ValueError(
-                "cross-validation needs rows in memory, and these come in blocks; choose a number "
-                "of features, or compare sizes on a sample of the rows."
-            )
-        if y is None:
-            raise ValueError(
-                "BSSSelectorCV requires y to be passed, but the target y is None; pass "
-                "labels, without which there is nothing to score."
-            )
         selector = BSSSelector() if self.selector is None else self.selector
         numbers = predicts_numbers(selector.estimator)
-        rows = as_rows(X, y, estimator=self, real_valued=numbers)
-        method = selector._strategy().of_features(rows.n_features, rows.feature_names)
+        table, rows = table_and_rows(X, y, estimator=self, real_valued=numbers)
+        method = selector._method().of_features(rows.n_features, rows.feature_names)
         sizes = self._sizes(len(method.fixed))
-        folds = check_cv(self.cv, rows.y, classifier=not numbers).split(rows.X, rows.y)
-        calls = [
-            delayed(_scores)(selector, rows, train, test, sizes, self.scoring)
-            for train, test in folds
-        ]
-        scores = in_parallel(calls, "folds", n_jobs=self.n_jobs)
-        self.cv_results_ = _results(sizes, np.array(scores))
-        self.n_features_ = int(sizes[_smallest_good(self.cv_results_, len(scores))])
+        model = default_model(0) if selector.estimator is None else selector.estimator
+        result = cross_validate(
+            table,
+            rows.y,
+            [Candidate.of("search", selector, model, sizes=tuple(sizes.tolist()))],
+            Splits(list(check_cv(self.cv, rows.y, classifier=not numbers).split(rows.X, rows.y))),
+            n_jobs=self.n_jobs,
+            scorer=check_scoring(model, self.scoring),
+        )
+        self.cv_results_ = _results(sizes, result)
+        self.n_features_ = int(sizes[_smallest_good(self.cv_results_, len(result.splits.pairs))])
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
         self.selector_.fit(X, y)
         self.support_ = self.selector_.get_support()
@@ -169,7 +165,7 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.scales_[order])
-        self.estimator_ = fit_model(_unfitted(selector), chosen.X, rows.y)
+        self.estimator_ = fit_model(clone(model), chosen.X, rows.y)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -219,7 +215,7 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
         """Return the sizes to compare, in ascending order."""
         n_features = self.n_features_in_
         if self.sizes is None:
-            # No size can be smaller than what is in anyway.
+            # No size can be smaller than the number of always-included features.
             fewest = max(self.min_features_to_select, n_fixed)
             series = _SERIES[(fewest < _SERIES) & (n_features / 2 >= _SERIES)]
             sizes = np.array([fewest, *series, n_features])
@@ -234,42 +230,15 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
         return np.unique(np.minimum(sizes, n_features)).astype(np.intp)
 
 
-def _unfitted(selector: BSSSelector) -> Any:
-    """Return the unfitted model that features are chosen for."""
-    return default_model(0) if selector.estimator is None else clone(selector.estimator)
-
-
-def _scores(
-    selector: BSSSelector,
-    rows: Rows,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    sizes: NDArray[np.intp],
-    scoring: Any,
-) -> list[float]:
-    """Return the score on the test rows for each number of features chosen from the others."""
-    selector = clone(selector).set_params(n_features_to_select=int(sizes[-1]))
-    known, unseen = rows.take(train), rows.take(test)
-    # The number and the names of the features are those of all rows.
-    selector.n_features_in_ = rows.n_features
-    method = selector._strategy().of_features(rows.n_features, rows.feature_names)
-    assert known.y is not None
-    scores = []
-    fit = Fit.of(known, selector._options(rows.n_features), method)
-    for sample in map(fit.columns, map(int, sizes)):
-        reduced = known.columns(sample.indices, sample.scales)
-        model = fit_model(_unfitted(selector), reduced.X, known.y)
-        seen = unseen.columns(sample.indices, sample.scales)
-        scores.append(float(check_scoring(model, scoring)(model, seen.X, unseen.y)))
-    return scores
-
-
-def _results(sizes: NDArray[np.intp], scores: NDArray[np.float64]) -> dict[str, Any]:
-    splits = {f"split{number}_test_score": fold for number, fold in enumerate(scores)}
+def _results(sizes: NDArray[np.intp], result: CrossValidation) -> dict[str, Any]:
+    """Return the scores as `cv_results_` holds them."""
+    by_size = result.outcomes.values()
+    scores = np.array([[o.plain.score for o in outcomes if o.plain] for outcomes in by_size])
+    splits = {f"split{number}_test_score": fold for number, fold in enumerate(scores.T)}
     return {
         "n_features": sizes,
-        "mean_test_score": scores.mean(axis=0),
-        "std_test_score": scores.std(axis=0),
+        "mean_test_score": scores.mean(axis=1),
+        "std_test_score": scores.std(axis=1),
         **splits,
     }
 

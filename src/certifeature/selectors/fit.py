@@ -212,7 +212,7 @@ class FitResult:
 
 
 @dataclass(frozen=True, eq=False)
-class _Directions:
+class Directions:
     """The directions of the rows and the ranking of the features.
 
     ``whole`` has all directions that are known, ``basis`` those that features are chosen for.
@@ -255,7 +255,7 @@ class Fit:
         self._rows, self._options, self._strategy = rows, options, strategy
         self._in_memory = None if rows.in_blocks else rows
         self._n_leading: int | None = None
-        self._latest: _Directions | None = None
+        self._latest: Directions | None = None
 
     @classmethod
     def of(cls, rows: Rows, options: FitOptions, strategy: Strategy) -> Fit:
@@ -270,7 +270,7 @@ class Fit:
         """Return the chosen columns, all of them from the number of features on."""
         if size >= self._rows.n_features:
             return self._strategy.everything(self._rows.n_features)
-        known = self._directions(size)
+        known = self.directions(size)
         with one_thread():
             picks = self._strategy.choose(
                 known.basis, self._mu, size, known.ranking, self._options.seed
@@ -279,7 +279,7 @@ class Fit:
 
     def result(self, size: int | None) -> FitResult:
         """Choose features and measure the certificate of the choice."""
-        known, n_features = self._directions(size), self._rows.n_features
+        known, n_features = self.directions(size), self._rows.n_features
         with phase("choose features"), one_thread():
             picks = None
             if size is None:
@@ -354,7 +354,7 @@ class Fit:
         X = None if self._in_memory is None else self._in_memory.weighted()
         return Measurable(X, kind, self._latest.facts.n_rows, self._bound)
 
-    def _directions(self, size: int | None) -> _Directions:
+    def directions(self, size: int | None) -> Directions:
         """Return the directions for so many features; None stands for any number."""
         n_leading = None
         # A summary of blocks depends on the blocks, and so would leading directions.
@@ -378,7 +378,7 @@ class Fit:
         else:
             with phase("rank features"), one_thread():
                 ranking = self._strategy.rank(self._in_memory, self.support, basis, options.seed)
-        self._latest, self._n_leading = _Directions(whole, basis, facts, ranking), n_leading
+        self._latest, self._n_leading = Directions(whole, basis, facts, ranking), n_leading
         return self._latest
 
     @cached_property
@@ -425,7 +425,7 @@ class Fit:
         size, or shows that there are too few features. Later sizes are interpolated until at most
         one part in sixteen can be saved.
         """
-        known, options = self._directions(None), self._options
+        known, options = self.directions(None), self._options
         basis, goal = known.basis, 1 - options.epsilon
         mu = self._mu
         # The basis that features are chosen for may be smaller than the one they are measured by.
