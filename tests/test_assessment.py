@@ -2,26 +2,24 @@
 
 import numpy as np
 import pytest
-from certifeature.cli.choosing import SelectOptions
 from joblib import parallel_config
 
 from certifeature.cli.assessment import assess, folds_of, n_folds_for
 from certifeature.cli.loading import Loaded, Scaling
-from certifeature.cli.options import Models, linear_model
+from certifeature.cli.options import ModelOptions, Models, SelectOptions
 from certifeature.cli.task import Task, choose
-from certifeature.comparison import method_named
 from certifeature.models.support import find_support
 from certifeature.selectors import fit
 
 
-def task_of(y, size="8", method="bss", unsupervised=False, keep=(), model=Models.svm):
+def task_of(y, size="8", model=Models.svm, **options):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((len(y), 60))
     X[:, :5] += 0.8 * np.unique(y, return_inverse=True)[1][:, None]
     names = np.array([f"g{i}" for i in range(60)])
     data = Loaded(X, y, names, "noisy.csv", "")
-    wishes = SelectOptions(method_named(method), size, unsupervised, list(keep), None, None, None)
-    return Task(data, wishes, linear_model(model, y, 1.0), Scaling.standard, 0)
+    estimator = ModelOptions(model=model).estimator(y)
+    return Task(data, SelectOptions(size, **options), estimator, Scaling.standard)
 
 
 CLASSES = np.arange(90) % 2

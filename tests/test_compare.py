@@ -99,7 +99,7 @@ class TestRows:
         assert growth(everything) == 1
         # A soft model has a bound that needs products with the rows only.
         soft = LinearSVC(C=0.1, dual=True, random_state=0)
-        exact = certify(X, y, sample.indices, weights=sample.weights, estimator=soft)
+        exact = certify(X, y, sample.indices, weights=sample.scales, estimator=soft)
         assert exact.measured_growth <= growth_for(soft)(Rows(X, y))(sample) < np.inf
 
     @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ class TestRows:
                 make = METHODS[contender.method].make
                 selector = make(size, clone(model), 0).fit(X[train], y[train])
                 chosen = as_column_choice(selector, X.shape[1])
-                given = {"weights": chosen.weights, "estimator": model, "realised": False}
+                given = {"weights": chosen.scales, "estimator": model, "realised": False}
                 certificate = certify(X[train], y[train], chosen.indices, **given)
                 found.append(certificate.measured_growth)
             assert contender.growth == pytest.approx(np.median(found), rel=1e-9)

@@ -96,7 +96,7 @@ MethodsOption = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help=f"SelectionMethod to compare; may be repeated. The default is all: {', '.join(METHODS)}; for "
+        help=f"Method to compare; may be repeated. The default is all: {', '.join(METHODS)}; for "
         f"ridge regression, all except {', '.join(_CLASSIFIERS)}.",
         **_METHOD_NAMES,
     ),
@@ -221,7 +221,7 @@ class SelectOptions:
         typer.Option(
             "--method",
             "-m",
-            help=f"SelectionMethod of selection: {', '.join(METHODS)}.",
+            help=f"Method of selection: {', '.join(METHODS)}.",
             **_METHOD_NAMES,
         ),
     ] = "bss"

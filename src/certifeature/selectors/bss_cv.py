@@ -143,7 +143,7 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
         selector = BSSSelector() if self.selector is None else self.selector
         numbers = predicts_numbers(selector.estimator)
         table, rows = table_and_rows(X, y, estimator=self, real_valued=numbers)
-        method = selector._method().of_features(rows.n_features, rows.feature_names)
+        method = selector._strategy().of_features(rows.n_features, rows.feature_names)
         sizes = self._sizes(len(method.fixed))
         model = default_model(0) if selector.estimator is None else selector.estimator
         result = cross_validate(
