@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Barriers",
-    "Ceiling",
     "QuadraticForm",
     "Spectrum",
     "Step",
@@ -20,9 +19,7 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-# Eigenvalues of the corrections that a sharper ceiling keeps: most are next to nothing.
-_SHARE_KEPT = 0.2
-# Rounding may not turn an inequality of matrices round.
+# Rounding must not reverse an inequality of matrices.
 _ROUNDING = 1e-9
 
 
@@ -86,8 +83,8 @@ class QuadraticForm:
         half = inner @ (self.inner / 2) + outer @ self.mixed
         return 2 * np.einsum("ijk,ijk->ij", half, inner)
 
-    def lowered(self, ceiling: FloatArray) -> Ceiling | None:
-        """Return a lower ceiling for this form, or None if the diagonal is not proven above it."""
+    def lowered(self, ceiling: FloatArray) -> FloatArray | None:
+        """Return a lower diagonal above this form, or None if the given one is not proven above."""
         room = ceiling - self.diagonal
         if room.min() <= 0:
             return None
@@ -99,48 +96,8 @@ class QuadraticForm:
         inner, outer = parts[:2], parts[2:]
         mixed = inner @ self.mixed @ outer.transpose(0, 2, 1)
         forms = inner @ self.inner @ inner.transpose(0, 2, 1) + mixed + mixed.transpose(0, 2, 1)
-        form = forms.sum(axis=0)
-        share = np.linalg.eigvalsh(form).max(initial=0.0) + _ROUNDING
-        return None if share > 1 else Ceiling(self.diagonal, room, share, probes, form)
-
-
-@dataclass(frozen=True)
-class Ceiling:
-    """Simple upper bounds on the quadratic form of diag(base) + room^½ QTQᵀ room^½.
-
-    The columns of Q are an orthonormal basis of the probes.
-    """
-
-    base: FloatArray
-    room: FloatArray
-    share: float
-    probes: FloatArray
-    form: FloatArray
-
-    @classmethod
-    def flat(cls, diagonal: FloatArray) -> Ceiling:
-        """Return a ceiling that is a diagonal."""
-        nothing = np.empty((0, 0))
-        return cls(diagonal, np.zeros_like(diagonal), 0.0, np.empty((0, len(diagonal))), nothing)
-
-    @cached_property
-    def diagonal(self) -> FloatArray:
-        """A diagonal above the form, since no eigenvalue of T is above the share."""
-        return self.base + self.share * self.room
-
-    @cached_property
-    def sharper(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """A diagonal d, rows U and sizes s such that diag(d) + Uᵀ diag(s) U is above the form.
-
-        The largest eigenvalues of T are kept; the others share an upper bound.
-        """
-        basis = np.linalg.qr(self.probes.T)[0]
-        sizes, vectors = np.linalg.eigh(self.form)
-        kept, rest = np.split(np.argsort(-np.abs(sizes)), [int(_SHARE_KEPT * len(sizes))])
-        rounding = max(_ROUNDING, 100 * np.finfo(float).eps * np.abs(sizes).max(initial=0.0))
-        share = sizes[rest].max(initial=0.0) + rounding
-        directions = (basis @ vectors[:, kept]).T * np.sqrt(self.room)
-        return self.base + share * self.room, directions, sizes[kept]
+        share = np.linalg.eigvalsh(forms.sum(axis=0)).max(initial=0.0) + _ROUNDING
+        return None if share > 1 else self.diagonal + share * room
 
 
 def products(vectors: FloatArray, probes: FloatArray, split: bool) -> FloatArray:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from certifeature._progress import phase
 from certifeature._validation import as_count, check_choice
 from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
-from certifeature.sparsify.bss.barriers import Barriers, Ceiling
+from certifeature.sparsify.bss.barriers import Barriers
 from certifeature.sparsify.bss.scan import Scan, WidestScan
 from certifeature.sparsify.choice import ColumnChoice, Steps
 
@@ -172,7 +172,7 @@ def _picks(
                 spectrum = barriers.spectrum(spectrum.matrix(), window)
                 step = barriers.step(spectrum)
                 scan.turn(spectrum, barriers.ceiling(spectrum, step, window, room))
-                ceiling = Ceiling.flat(barriers.ceiling(spectrum, step, 0, _LEAST_ROOM))
+                ceiling = barriers.ceiling(spectrum, step, 0, _LEAST_ROOM)
             pick = scan.anywhere(step.surplus, ceiling)
         feature, vector = pick
         energy = barriers.accept(step, vector)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from certifeature import _resources as _memory
 from certifeature.basis.basis import Vectors, row_blocks
-from certifeature.sparsify.bss.barriers import Ceiling, QuadraticForm, Spectrum, Step
+from certifeature.sparsify.bss.barriers import QuadraticForm, Spectrum, Step
 
 __all__ = [
     "NOTHING_ADMISSIBLE",
@@ -36,8 +36,6 @@ _LARGEST_BLOCK = 2**20
 # So many blocks of survivors are joined, up to a number of values.
 _MANY_BLOCKS = 16
 _LARGEST_JOINED = 2**23
-# With more survivors than this, a sharper ceiling pays.
-_MANY_KEPT = 1024
 _EPS = float(np.finfo(np.float32).eps)
 NOTHING_ADMISSIBLE = (
     "no admissible feature is left, although theory promises one: the columns of vectors are "
@@ -116,12 +114,12 @@ class Scan:
             np.square(self._head_vectors[new], out=self._head_squares[new])
             self._n_turned = new.stop
 
-    def anywhere(self, surplus: QuadraticForm, ceiling: Ceiling) -> Pick:
+    def anywhere(self, surplus: QuadraticForm, ceiling: FloatArray) -> Pick:
         """Return the first admissible feature of all, for a form below the ceiling."""
         picked: list[Pick] = []
         last_resort: list[Pick] = []
         for block in self._shortlist.blocks():
-            kept = self._not_ruled_out(block, ceiling)
+            kept = np.flatnonzero(block.squares @ ceiling >= 0)
             vectors, squares = block.vectors[kept], block.squares[kept]
             hits = np.flatnonzero(surplus.at(vectors, squares) >= 0)
             for place, vector in zip(block.places[kept[hits]], vectors[hits], strict=True):
@@ -137,15 +135,6 @@ class Scan:
         if not picked and not last_resort:
             raise ValueError(NOTHING_ADMISSIBLE)
         return self._pick(*(picked or last_resort)[0])
-
-    def _not_ruled_out(self, block: Block, ceiling: Ceiling) -> IntArray:
-        """Return which features of a block a form below the ceiling may admit."""
-        kept = np.flatnonzero(block.squares @ ceiling.diagonal >= 0)
-        if kept.size > _MANY_KEPT:
-            diagonal, directions, sizes = ceiling.sharper
-            bounds = block.squares @ diagonal + (block.vectors @ directions.T) ** 2 @ sizes
-            kept = kept[bounds[kept] >= 0]
-        return kept
 
     def _pick(self, place: int, vector: FloatArray) -> Pick:
         self._free[place] = False
