@@ -22,7 +22,7 @@ LIMITS = {
     "certifeature.selectors.fit": {"_MAX_ROUNDS"},
     "certifeature.sparsify.bss.scan": {
         *("_FIRST_BLOCK", "_FIRST_LOOK", "_HEAD_VALUES", "_LEAST_HEAD"),
-        *("_MANY_BLOCKS", "_MANY_KEPT", "_SMALL_HEAD"),
+        *("_MANY_BLOCKS", "_SMALL_HEAD"),
     },
 }
 

@@ -4,7 +4,7 @@ After that, ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take every sel
 package, alone or in a pipeline. The graph does what `transform` does: it picks the chosen columns
 in the order of X and multiplies them by their scales, in the type of X where that is single or
 double precision. Scaled integers become double precision, and columns without scales keep their
-type. NaN and infinity, which `transform` refuses, go through.
+type. Unlike `transform`, the graph does not refuse NaN and infinity.
 
 Needs the extra ``onnx``: ``pip install 'certifeature[onnx]'``.
 
@@ -31,24 +31,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.feature_selection import SelectorMixin
 
-from certifeature.selectors import (
-    BSSSelector,
-    BSSSelectorCV,
-    LeverageScoreSelector,
-    LPSVMSelector,
-    RandomSelector,
-    RRQRSelector,
-)
+from certifeature import selectors
 
 try:
     from skl2onnx import update_registered_converter
-    from skl2onnx.common.data_types import (
-        DoubleTensorType,
-        FloatTensorType,
-        guess_numpy_type,
-        guess_proto_type,
-    )
+    from skl2onnx.common import data_types
     from skl2onnx.proto import onnx_proto
 except ImportError as error:
     raise ImportError(
@@ -57,26 +46,16 @@ except ImportError as error:
 
 __all__: list[str] = []
 
-_SELECTORS = (
-    BSSSelector,
-    BSSSelectorCV,
-    LeverageScoreSelector,
-    LPSVMSelector,
-    RRQRSelector,
-    RandomSelector,
-)
-
 
 def _columns_and_scales(selector: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
     """Return the columns that `transform` picks, in the order of X, and their scales if any."""
-    if isinstance(selector, LPSVMSelector):
+    if isinstance(selector, selectors.LPSVMSelector):
         return np.sort(selector.indices_), None
-    fitted = selector.selector_ if isinstance(selector, BSSSelectorCV) else selector
-    return fitted._columns_and_scales()
+    return getattr(selector, "selector_", selector)._columns_and_scales()
 
 
 def _declare_output(operator: Any) -> None:
-    """Check what goes into a selector, and say what comes out."""
+    """Check the input of a selector, and declare its output."""
     selector = operator.raw_operator
     name = type(selector).__name__
     if len(operator.inputs) != 1:
@@ -94,13 +73,14 @@ def _declare_output(operator: Any) -> None:
     columns, scales = _columns_and_scales(selector)
     if not len(columns):
         raise RuntimeError(f"{name} chose no features, so there is nothing to convert.")
-    keeps_type = scales is None or isinstance(given.type, FloatTensorType | DoubleTensorType)
-    output_type = type(given.type) if keeps_type else DoubleTensorType
+    floats = data_types.FloatTensorType | data_types.DoubleTensorType
+    keeps_type = scales is None or isinstance(given.type, floats)
+    output_type = type(given.type) if keeps_type else data_types.DoubleTensorType
     operator.outputs[0].type = output_type([given.get_first_dimension(), len(columns)])
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    """Write the nodes: columns picked, brought to the type of the output, and scaled."""
+    """Add the nodes that pick the columns, convert them to the type of the output, and scale."""
     columns, scales = _columns_and_scales(operator.raw_operator)
     given, result = operator.inputs[0], operator.outputs[0]
 
@@ -120,14 +100,14 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         node("Gather", [given.full_name, places], result.full_name, axis=1)
         return
     picked = node("Gather", [given.full_name, places], axis=1)
-    proto_type = guess_proto_type(result.type)
+    proto_type = data_types.guess_proto_type(result.type)
     if type(given.type) is not type(result.type):
         picked = node("Cast", [picked], to=proto_type)
-    factors = constant("scales", proto_type, scales.astype(guess_numpy_type(result.type)))
-    node("Mul", [picked, factors], result.full_name)
+    factors = scales.astype(data_types.guess_numpy_type(result.type))
+    node("Mul", [picked, constant("scales", proto_type, factors)], result.full_name)
 
 
-for _selector in _SELECTORS:
-    update_registered_converter(
-        _selector, f"Certifeature{_selector.__name__}", _declare_output, _convert
-    )
+for _name in selectors.__all__:
+    _class = getattr(selectors, _name)
+    if issubclass(_class, SelectorMixin):
+        update_registered_converter(_class, f"Certifeature{_name}", _declare_output, _convert)

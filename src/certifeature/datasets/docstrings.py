@@ -144,9 +144,7 @@ def load_docstrings(
     >>> "scipy" in bunch.feature_names
     False
     """
-    classes = _check_packages(packages)
-    _check_weighting(weighting)
-    _check_docstrings_kept()
+    classes = _checked(packages, weighting)
     documents = _collect(classes)
     vectorizer = _VECTORIZERS[weighting](
         token_pattern=_WORD, min_df=_MIN_DOCUMENTS, dtype=np.float64
@@ -167,7 +165,8 @@ def load_docstrings(
     )
 
 
-def _check_packages(packages: Iterable[str]) -> list[str]:
+def _checked(packages: Iterable[str], weighting: str) -> list[str]:
+    """Return the classes in order, or raise if the data cannot be made."""
     # A string is an iterable of its letters: keep it whole for the message.
     given = [packages] if isinstance(packages, str) else list(packages)
     classes = sorted(set(given))
@@ -176,23 +175,17 @@ def _check_packages(packages: Iterable[str]) -> list[str]:
             f"packages={given!r} is not a choice of at least two distinct packages out of "
             f"{list(_PACKAGES)!r}. Give two or three of these names."
         )
-    return classes
-
-
-def _check_weighting(weighting: str) -> None:
     if weighting not in _VECTORIZERS:
         raise ValueError(
             f"weighting={weighting!r} is not one of {sorted(_VECTORIZERS)!r}. "
             "Give one of these names."
         )
-
-
-def _check_docstrings_kept() -> None:
     if sys.flags.optimize >= 2:
         raise RuntimeError(
             "Python runs with -OO (or PYTHONOPTIMIZE=2), which strips the docstrings that "
             "are the data here. Run it without."
         )
+    return classes
 
 
 def _collect(packages: Sequence[str]) -> dict[str, str]:
@@ -205,7 +198,7 @@ def _collect(packages: Sequence[str]) -> dict[str, str]:
             for name, docstring in _docstrings(package):
                 names_by_text[_clean(docstring)].append(name)
     texts = {
-        _shortest(names): text
+        min(names, key=lambda name: (name.count("."), name)): text
         for text, names in names_by_text.items()
         if len(text.split()) >= _MIN_WORDS and len(set(map(_package_of, names))) == 1
     }
@@ -216,11 +209,12 @@ def _docstrings(package: str) -> Iterator[tuple[str, str]]:
     for module in _public_modules(package):
         for name in _public_names(module):
             value = vars(module).get(name)
-            if not callable(value) or not _is_from(package, value):
-                continue
-            docstring = value.__doc__
-            if isinstance(docstring, str) and _OPT_IN_IMPORT not in docstring:
-                yield f"{module.__name__}.{name}", docstring
+            # Ufuncs and some compiled functions do not say where they are from.
+            origin = getattr(value, "__module__", None) or package
+            if callable(value) and _package_of(str(origin)) == package:
+                docstring = value.__doc__
+                if isinstance(docstring, str) and _OPT_IN_IMPORT not in docstring:
+                    yield f"{module.__name__}.{name}", docstring
 
 
 def _public_modules(package: str) -> Iterator[ModuleType]:
@@ -228,11 +222,10 @@ def _public_modules(package: str) -> Iterator[ModuleType]:
     seen = set()
     while waiting:
         module = waiting.pop()
-        if module.__name__ in seen:
-            continue
-        seen.add(module.__name__)
-        yield module
-        waiting.extend(_submodules(module, package))
+        if module.__name__ not in seen:
+            seen.add(module.__name__)
+            yield module
+            waiting.extend(_submodules(module, package))
 
 
 def _submodules(module: ModuleType, package: str) -> Iterator[ModuleType]:
@@ -265,35 +258,19 @@ def _public_names(module: ModuleType) -> list[str]:
     return [name for name in names if not name.startswith("_") and name not in _SKIPPED_NAMES]
 
 
-def _is_from(package: str, value: object) -> bool:
-    # Ufuncs and some compiled functions do not say where they are from.
-    origin = getattr(value, "__module__", None)
-    return origin is None or _package_of(str(origin)) == package
-
-
 def _package_of(dotted_name: str) -> str:
     return dotted_name.partition(".")[0]
-
-
-def _shortest(names: Iterable[str]) -> str:
-    return min(names, key=lambda name: (name.count("."), name))
 
 
 def _clean(docstring: str) -> str:
     """Reduce a docstring to its words, without those that give its package away."""
     text = docstring.lower()
-    aliases = _imported_names(text)
+    imports = [match["names"] or match["modules"] for match in _IMPORT.finditer(text)]
+    aliases = set(re.findall(r"\w+", " ".join(imports)))
     text = _GIVE_AWAY.sub(" ", _IMPORT.sub(" ", text))
     text = _PREFIX.sub(lambda match: " " if match[1] in aliases else match[0], text)
     words = re.findall(_WORD, text)
     return " ".join(word for word in words if not any(part in word for part in _GIVE_AWAY_PARTS))
-
-
-def _imported_names(text: str) -> set[str]:
-    found: set[str] = set()
-    for match in _IMPORT.finditer(text):
-        found.update(re.findall(r"\w+", match["names"] or match["modules"]))
-    return found
 
 
 def _describe(documents: Iterable[str], *, n_words: int, weighting: str) -> str:

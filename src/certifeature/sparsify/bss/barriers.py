@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Barriers",
-    "Ceiling",
     "QuadraticForm",
     "Spectrum",
     "Step",
@@ -20,18 +19,16 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-# Eigenvalues of the corrections that a sharper ceiling keeps: most are next to nothing.
-_SHARE_KEPT = 0.2
-# Rounding may not turn an inequality of matrices round.
+# Rounding must not reverse an inequality of matrices.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class QuadraticForm:
-    """v ↦ vᵀ(diag(n) + EHEᵀ + EKFᵀ + FKEᵀ)v, with a pair of E, F, H and K for each barrier.
+    """v ↦ vᵀ(diag(n) + EHEᵀ + EKFᵀ + FKEᵀ)v, with E, F, H and K for each of the two barriers.
 
-    If it is split, the lower barrier has the first half of the coordinates, and the upper one the
-    second.
+    If it is split, the first half of the coordinates belongs to the lower barrier, and the second
+    half to the upper one.
     """
 
     diagonal: FloatArray
@@ -41,9 +38,9 @@ class QuadraticForm:
     split: bool
 
     def at(self, vectors: FloatArray, squares: FloatArray) -> FloatArray:
-        """Return the values for the rows of ``vectors``, whose squares are given too.
+        """Return the values for the rows of ``vectors``, given their squares.
 
-        Of many rows they come from the matrix of the form, if that is smaller than its probes.
+        The matrix of the form is used for many rows if it is smaller than the probes.
         """
         _, n_probes, n_coordinates = self.probes.shape
         width = n_coordinates // 2 if self.split else n_coordinates
@@ -51,16 +48,15 @@ class QuadraticForm:
         by_matrix = width * n_coordinates
         if len(vectors) * (by_probes - by_matrix) <= 2 * n_probes * width * (width + 2 * n_probes):
             return np.asarray(squares @ self.diagonal + self.correction(vectors))
-        parts = (vectors[:, own] for own, _ in self._matrices)
-        values = [
-            np.einsum("ij,ij->i", part @ matrix, part)
-            for part, (_, matrix) in zip(parts, self._matrices, strict=True)
-        ]
-        return np.asarray(sum(values))
+        values = np.zeros(len(vectors))
+        for own, matrix in self._matrices:
+            part = vectors[:, own]
+            values += np.einsum("ij,ij->i", part @ matrix, part)
+        return values
 
     @cached_property
     def _matrices(self) -> list[tuple[slice, FloatArray]]:
-        """The form as matrices, each on some of the coordinates."""
+        """The form as matrices, with the coordinates that each of them acts on."""
         n_coordinates = len(self.diagonal)
         half = n_coordinates // 2
         owns = [slice(half), slice(half, None)] if self.split else [slice(None), slice(None)]
@@ -81,19 +77,18 @@ class QuadraticForm:
         return total
 
     def corrections(self, vectors: FloatArray) -> FloatArray:
-        """Return the shares that the two barriers have in the correction."""
+        """Return the part of each barrier in the correction."""
         met = products(vectors, self.probes, self.split)
         inner, outer = met[:2], met[2:]
         half = inner @ (self.inner / 2) + outer @ self.mixed
         return 2 * np.einsum("ijk,ijk->ij", half, inner)
 
-    def lowered(self, ceiling: FloatArray) -> Ceiling | None:
-        """Return a lower ceiling for this form; None if the given diagonal may not be above it."""
+    def lowered(self, ceiling: FloatArray) -> FloatArray | None:
+        """Return a lower diagonal above this form, or None if the given one is not proven above."""
         room = ceiling - self.diagonal
         if room.min() <= 0:
             return None
-        # How much of the room the rest of the form takes, seen on the span of the probes, in
-        # coordinates that turn the room to I.
+        # The rest of the form relative to the room above the diagonal, on the span of the probes.
         _, n_updates, n_components = self.probes.shape
         probes = (self.probes / np.sqrt(room)).reshape(4 * n_updates, n_components)
         factor = np.asarray(np.linalg.qr(probes.T, mode="r"))
@@ -101,48 +96,8 @@ class QuadraticForm:
         inner, outer = parts[:2], parts[2:]
         mixed = inner @ self.mixed @ outer.transpose(0, 2, 1)
         forms = inner @ self.inner @ inner.transpose(0, 2, 1) + mixed + mixed.transpose(0, 2, 1)
-        form = forms.sum(axis=0)
-        share = np.linalg.eigvalsh(form).max(initial=0.0) + _ROUNDING
-        return None if share > 1 else Ceiling(self.diagonal, room, share, probes, form)
-
-
-@dataclass(frozen=True)
-class Ceiling:
-    """Something simple above the quadratic form of diag(base) + room^½ QTQᵀ room^½.
-
-    The columns of Q are an orthonormal basis of the probes.
-    """
-
-    base: FloatArray
-    room: FloatArray
-    share: float
-    probes: FloatArray
-    form: FloatArray
-
-    @classmethod
-    def flat(cls, diagonal: FloatArray) -> Ceiling:
-        """Return a ceiling that is no more than a diagonal."""
-        nothing = np.empty((0, 0))
-        return cls(diagonal, np.zeros_like(diagonal), 0.0, np.empty((0, len(diagonal))), nothing)
-
-    @cached_property
-    def diagonal(self) -> FloatArray:
-        """A diagonal above the form, since no eigenvalue of T is above the share."""
-        return self.base + self.share * self.room
-
-    @cached_property
-    def sharper(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """A diagonal d, rows U and sizes s such that diag(d) + Uᵀ diag(s) U is above the form.
-
-        The largest eigenvalues of T are kept; the others share an upper bound.
-        """
-        basis = np.linalg.qr(self.probes.T)[0]
-        sizes, vectors = np.linalg.eigh(self.form)
-        kept, rest = np.split(np.argsort(-np.abs(sizes)), [int(_SHARE_KEPT * len(sizes))])
-        rounding = max(_ROUNDING, 100 * np.finfo(float).eps * np.abs(sizes).max(initial=0.0))
-        share = sizes[rest].max(initial=0.0) + rounding
-        directions = (basis @ vectors[:, kept]).T * np.sqrt(self.room)
-        return self.base + share * self.room, directions, sizes[kept]
+        share = np.linalg.eigvalsh(forms.sum(axis=0)).max(initial=0.0) + _ROUNDING
+        return None if share > 1 else self.diagonal + share * room
 
 
 def products(vectors: FloatArray, probes: FloatArray, split: bool) -> FloatArray:
@@ -162,11 +117,11 @@ def products(vectors: FloatArray, probes: FloatArray, split: bool) -> FloatArray
 
 _SIGNS = np.array([1.0, -1.0])
 _SIGNED = _SIGNS[:, None, None]
-# The lower barrier may come this much nearer to the old spectrum than it was when that was made.
+# The lower barrier may come as near to the old spectrum as this share of its first distance.
 _NEAREST_APPROACH = 0.1
-# Eigenvalues that it would come near to in a window are taken to be so many windows above it, but
-# not beyond the middle of the barriers. There are few: their reciprocal distances sum to less than
-# 1.
+# Eigenvalues that the lower barrier would come near to within a window are lifted to so many
+# windows above it, but not beyond the middle of the barriers. There are few of them, since the
+# reciprocals of their distances sum to less than 1.
 _LIFT = 2.0
 _NEAR = 0.25
 
@@ -174,9 +129,9 @@ _NEAR = 0.25
 class Spectrum:
     """A = Q(D + ZSZᵀ)Qᵀ: an eigendecomposition and the picks since.
 
-    An eigenvalue near the lower barrier would soon be passed by it, although a pick has lifted it
-    meanwhile, and the formulas would subtract huge numbers from each other. So D has it higher than
-    it is, and a column of Z with sign −1 in S takes that back. The picks have sign +1.
+    The lower barrier soon passes an eigenvalue close to it, even if a pick has raised that
+    eigenvalue in A, and the formulas would then subtract huge numbers. So D holds a higher value,
+    and a column of Z with sign −1 in S takes the difference back. The picks have sign +1.
     """
 
     def __init__(self, matrix: FloatArray, max_picks: int, barriers: Barriers) -> None:
@@ -204,7 +159,7 @@ class Spectrum:
         return self._signs[: self._n_lifts + self.n_picks]
 
     def add(self, pick: FloatArray) -> None:
-        """Take in a pick, in the coordinates of the axes."""
+        """Add a pick, in the coordinates of the axes."""
         self._updates[self._n_lifts + self.n_picks] = pick
         self.n_picks += 1
 
@@ -226,7 +181,7 @@ class Spectrum:
         return vectors if self.axes is None else vectors @ self.axes
 
     def is_stale(self, barriers: Barriers) -> bool:
-        """Tell whether the picks are too many, or D too near to a barrier."""
+        """Return whether the picks are too many, or D is too near to a barrier."""
         if self._n_lifts + self.n_picks == len(self._updates):
             return True
         nearest = _NEAREST_APPROACH * self._first_distance
@@ -234,12 +189,12 @@ class Spectrum:
 
 
 class Barriers:
-    """Where the barriers are, and the potentials tr B⁻¹ there.
+    """Positions of the two barriers, and their potentials tr B⁻¹.
 
     Parameters
     ----------
     positions, steps : ndarray of shape (2,)
-        Where they are at first, and by how much each step moves them.
+        First positions, and the distance that they move in each step.
     walls : ndarray of shape (n_components,), default=None
         Wall of a barrier in each direction, for steps of 1; None for none.
     """
@@ -255,13 +210,12 @@ class Barriers:
         self._walls = walls
 
     def eigenvalues(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        """Return what each barrier has to keep clear of, and along which axes.
+        """Return the eigenvalues that each barrier must not reach, and their axes.
 
-        No axes stand for the coordinates that there are.
+        None instead of axes stands for the present coordinates.
         """
         if self._walls is None:
-            # NumPy's, not SciPy's: wheels of the two bring a BLAS each, whose threads fight for
-            # cores.
+            # NumPy's eigh, not SciPy's: their wheels bring a BLAS each, whose threads compete.
             values, axes = np.linalg.eigh(matrix)
             return np.array([values, values]), axes
         walls = np.outer(_SIGNS * self._steps, self._walls)
@@ -274,11 +228,11 @@ class Barriers:
         return values, np.hstack([axes_below, axes_above])
 
     def distance_after_step(self, values: FloatArray) -> float:
-        """Return how far below the spectrum the lower barrier will be."""
+        """Return the distance of the lower barrier from the spectrum after the next step."""
         return float(values[0].min() - self._positions[0] - self._steps[0])
 
     def lifts(self, values: FloatArray, n_steps: int) -> FloatArray:
-        """Return by how much to lift eigenvalues so that the lower barrier meets none of them."""
+        """Return how far eigenvalues are lifted so that the lower barrier meets none of them."""
         below, above = self._distances(values, 1)
         room = np.minimum(_LIFT * n_steps, (below + above) / 2)
         return np.where(below < _NEAR * room, room - below, 0.0)
@@ -290,17 +244,17 @@ class Barriers:
         return spectrum
 
     def step(self, spectrum: Spectrum) -> Step:
-        """Return what the next step looks like."""
+        """Return the barriers one step ahead."""
         resolvents = 1 / self._distances(spectrum.lifted, 1)
         updates, signs = spectrum.updates, spectrum.signs
         return Step(resolvents, updates, signs, self._potentials, spectrum.split)
 
     def ceiling(self, spectrum: Spectrum, step: Step, n_steps: int, room: float) -> FloatArray:
-        """Guess a diagonal above the quadratic forms 𝓛 − 𝓤 of this step and some more.
+        """Guess a diagonal above the quadratic forms 𝓛 − 𝓤 of this step and the next ones.
 
-        They are largest where nothing is picked and the lower barrier comes ever nearer (of its
-        distance to an eigenvalue half is left, at least). What picks mix into other directions
-        needs some room, in parts of the mean size of 𝓛 and 𝓤.
+        The forms are largest where nothing is picked and the lower barrier approaches (up to half
+        its distance to an eigenvalue). Picks that mix directions need some room, given as a share
+        of the mean size of 𝓛 and 𝓤.
         """
         distances = self._distances(spectrum.values, 1)
         coming = np.maximum(self._distances(spectrum.values, 1 + n_steps), distances / 2)
@@ -309,7 +263,7 @@ class Barriers:
         return ceiling + room * np.abs(now).mean()
 
     def accept(self, step: Step, pick: FloatArray) -> float:
-        """Move on, with a vector picked; return by how much of it A grows."""
+        """Move the barriers after a pick; return its energy t, by which A grows by t·vvᵀ."""
         inverse_forms, square_forms = step.forms(pick)
         energy = 2 / float((square_forms / step.gaps - _SIGNS * inverse_forms).sum())
         # The potentials after the pick, by the formula of Sherman and Morrison.
@@ -319,7 +273,7 @@ class Barriers:
         return energy
 
     def _distances(self, values: FloatArray, n_steps: int) -> FloatArray:
-        """Return how far eigenvalues are from the barriers some steps ahead."""
+        """Return the distances of eigenvalues from the barriers some steps ahead."""
         ahead = self._positions + n_steps * self._steps
         return _SIGNS[:, None] * (values - ahead[:, None])
 
@@ -370,13 +324,13 @@ class Step:
 
     @cached_property
     def surplus(self) -> QuadraticForm:
-        """𝓛 − 𝓤, whose sign tells whether a vector is admissible."""
+        """𝓛 − 𝓤, which is not negative for admissible vectors."""
         inner, mixed = self._cores
         lower, upper = self.diagonal_forms(self.resolvents)
         return QuadraticForm(lower - upper, self._probes, _SIGNED * inner, -mixed, self._split)
 
     def both_forms(self, vectors: FloatArray, squares: FloatArray) -> FloatArray:
-        """Return 𝓛 and 𝓤 of the rows of ``vectors``, whose squares are given too."""
+        """Return 𝓛 and 𝓤 for the rows of ``vectors``, given their squares."""
         inner, mixed = self._cores
         form = QuadraticForm(self.resolvents[0], self._probes, inner, -_SIGNED * mixed, self._split)
         return self.diagonal_forms(self.resolvents) @ squares.T + form.corrections(vectors)

@@ -10,31 +10,28 @@ from numpy.typing import ArrayLike, NDArray
 from certifeature._progress import phase
 from certifeature._validation import as_count, check_choice
 from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
-from certifeature.sparsify.bss.barriers import Barriers, Ceiling
+from certifeature.sparsify.bss.barriers import Barriers
 from certifeature.sparsify.bss.scan import Scan, WidestScan
 from certifeature.sparsify.choice import ColumnChoice, Steps
 
 __all__ = ["LEAST_COVERAGE", "bss"]
 
-# A column of negligible norm would need an enormous scale, which wrecks rows not seen here.
+# A column of negligible norm would need an enormous scale, which spoils rows outside the basis.
 _NEGLIGIBLE_NORM = 1e-6
-# Picks between eigendecompositions: so many, or this share of √(rℓ), the distance of the barriers
-# from the spectrum at the start, in steps.
+# Picks between eigendecompositions: at least so many, or this share of √(rℓ), the number of steps
+# between the barriers and the spectrum at the start.
 _SHORTEST_WINDOW, _SHORTEST_SOFT_WINDOW = 32, 24
 _WINDOW_PER_REACH = 0.045
-# With two eigendecompositions for each refresh, and so many picks for the power 2/3 of the
-# directions, the picks between them cost about as much.
+# With coverage there are two eigendecompositions. So many picks, times the power 2/3 of the number
+# of directions, cost about as much.
 _WINDOW_PER_DIRECTION = 1.2
-# A wall is the reciprocal of a share, and must not drown the others in rounding.
+# Walls are reciprocals of shares: a tiny share would swamp the others by rounding.
 LEAST_COVERAGE = 1e-6
-# Room under the ceiling that rules features out: at first, the part that is left of it after a
-# whole window, how it grows when it did not last for half of one, what rounding needs, and where it
-# rules out nothing any more.
+# Room under the ceiling that rules features out: at first, the factor after a whole window, the
+# factor when it did not last for half a window, the least that rounding needs, and the most.
 _FIRST_ROOM = 0.01
-_LESS_ROOM = 0.9
-_MORE_ROOM = 3.0
-_LEAST_ROOM = 1e-3
-_MAX_ROOM = 100.0
+_LESS_ROOM, _MORE_ROOM = 0.9, 3.0
+_LEAST_ROOM, _MAX_ROOM = 1e-3, 100.0
 
 
 def bss(
@@ -56,8 +53,8 @@ def bss(
     the features that keep both barriers of the spectrum apart, the one of highest priority that was
     not picked before; where only picked ones are left, the best of those is picked again.
 
-    A soft model does not need all directions alike. With a share w of each that it needs, W =
-    diag(w) and D = Σw in the place of ℓ,
+    A regularised model does not need all directions equally. With a share w that it needs of each,
+    W = diag(w), and D = Σw instead of ℓ,
 
     .. math::
 
@@ -69,20 +66,20 @@ def bss(
     vectors : array-like or ImplicitVectors of shape (n_features, n_components)
         Orthonormal columns; row i belongs to feature i.
     n_select : int
-        Number of steps r, more than ``n_components``, or than the sum of ``coverage``. At most so
-        many features are chosen.
+        Number of steps r, more than ``n_components``, or than the sum of ``coverage``; an upper
+        bound on the number of chosen features.
     coverage : array-like of shape (n_components,), default=None
         Share w of each direction that has to be covered, above 0 and up to 1, such as σ²/(σ² + μ)
         for a singular value σ of the rows and a model of strong convexity μ. Shares below
         1e-6 count as that. None covers all directions alike.
     priority : array-like of shape (n_features,) or "cover", default=None
-        Ranking among the admissible features, highest first, ties to the lower index; None ranks
-        by the norms of the rows of V. Those of priority −∞ are a last resort: features that were
-        picked before come before them. "cover" takes the one that leaves most room between the
-        barriers: eigenvalues come out closest to each other, at the price of looking at all
-        features in every eighth step. The bounds hold for every ranking.
+        Ranking of the admissible features, highest first, with ties to the lower index; None ranks
+        by the norms of the rows of V. Features of priority −∞ are a last resort, after those that
+        were picked before. "cover" takes the feature that leaves most room between the barriers:
+        the eigenvalues end up closest to each other, and all features are examined in every eighth
+        step. The bounds hold for every ranking.
     chosen : array-like of int, default=None
-        Features that are in already. They are picked only where no other one is admissible.
+        Features that are chosen already. They are picked only where no other one is admissible.
 
     Returns
     -------
@@ -134,7 +131,8 @@ def bss(
         scan: Scan = WidestScan(vectors, *_ranking(vectors, None), chosen)
     else:
         scan = Scan(vectors, *_ranking(vectors, priority), chosen)
-    picks = _picks(scan, Barriers(positions, steps, walls), _window(reach, walls))
+    start = np.zeros((n_components, n_components))
+    picks = _picks(scan, Barriers(positions, steps, walls), start, _window(reach, walls))
     features, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
     with phase("BSS picks", n_select) as advance:
         for number in range(n_select):
@@ -151,9 +149,11 @@ def _window(reach: float, walls: NDArray[np.float64] | None) -> int:
     return max(_SHORTEST_SOFT_WINDOW, window, int(_WINDOW_PER_DIRECTION * len(walls) ** (2 / 3)))
 
 
-def _picks(scan: Scan, barriers: Barriers, window: int) -> Iterator[tuple[int, float]]:
-    """Yield features, and by how much of each A grows."""
-    spectrum = barriers.spectrum(np.zeros((scan.n_components, scan.n_components)), window)
+def _picks(
+    scan: Scan, barriers: Barriers, start: NDArray[np.float64], window: int
+) -> Iterator[tuple[int, float]]:
+    """Yield features and their energies: A grows from the start by energy·vvᵀ."""
+    spectrum = barriers.spectrum(start, window)
     room = _FIRST_ROOM
     while True:
         if spectrum.is_stale(barriers):
@@ -172,7 +172,7 @@ def _picks(scan: Scan, barriers: Barriers, window: int) -> Iterator[tuple[int, f
                 spectrum = barriers.spectrum(spectrum.matrix(), window)
                 step = barriers.step(spectrum)
                 scan.turn(spectrum, barriers.ceiling(spectrum, step, window, room))
-                ceiling = Ceiling.flat(barriers.ceiling(spectrum, step, 0, _LEAST_ROOM))
+                ceiling = barriers.ceiling(spectrum, step, 0, _LEAST_ROOM)
             pick = scan.anywhere(step.surplus, ceiling)
         feature, vector = pick
         energy = barriers.accept(step, vector)
@@ -181,7 +181,7 @@ def _picks(scan: Scan, barriers: Barriers, window: int) -> Iterator[tuple[int, f
 
 
 def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
-    """Return the shares of directions that have to be covered, none of them next to nothing."""
+    """Return the checked shares of directions that have to be covered, none below the least."""
     shares = np.asarray(coverage, dtype=np.float64)
     if shares.shape != (n_components,) or not ((shares > 0) & (shares <= 1)).all():
         raise ValueError(
@@ -193,7 +193,7 @@ def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
 
 
 def _scaled(steps: Steps, scale: float) -> ColumnChoice:
-    """Return the features of the steps, with the energy of all steps of a feature together."""
+    """Return the features of the steps, with the energies of each feature summed."""
     indices, first, places = np.unique(steps.features, return_index=True, return_inverse=True)
     order = np.argsort(first)
     totals = np.bincount(places, steps.energies)
@@ -201,9 +201,9 @@ def _scaled(steps: Steps, scale: float) -> ColumnChoice:
 
 
 def _ranking(vectors: Vectors, priority: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
-    """Return the features worth looking at, best first, and how many are no last resort."""
+    """Return the features to examine, best first, and how many of them are no last resort."""
     norms = np.sqrt(squared_norms(vectors))
-    # Rounded, so that norms which are equal but for rounding tie, on every machine alike.
+    # Rounded, so that norms that are equal up to rounding tie on every machine.
     scores = np.round(norms, 12) if priority is None else np.asarray(priority, dtype=np.float64)
     if scores.shape != norms.shape:
         raise ValueError(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certifeature import _resources as _memory
 from certifeature.basis.basis import Vectors, row_blocks
-from certifeature.sparsify.bss.barriers import Ceiling, QuadraticForm, Spectrum, Step
+from certifeature.sparsify.bss.barriers import QuadraticForm, Spectrum, Step
 
 __all__ = [
     "NOTHING_ADMISSIBLE",
@@ -24,19 +24,18 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Pick = tuple[int, FloatArray]
 
-# The best unpicked features, of which mostly one will do: as many as have so many coordinates, but
-# some at least. There are few, where the last pick was beyond.
+# The head holds the best unpicked features, one of which mostly is admissible: so many values in
+# total, and at least so many features. Only a few are examined if the last pick was beyond it.
 _HEAD_VALUES, _LEAST_HEAD = 2**21, 1024
 _SMALL_HEAD = 64
-# Features looked at together: half of what the last step took, and some at least. A scan that goes
-# on doubles its stride, up to so many values.
+# Features examined together: half as many as in the last step, at least a few. A scan of all
+# features doubles its blocks from the first size to the largest number of values.
 _FIRST_LOOK = 8
 _FIRST_BLOCK = 256
 _LARGEST_BLOCK = 2**20
+# So many blocks of survivors are joined, up to a number of values.
 _MANY_BLOCKS = 16
 _LARGEST_JOINED = 2**23
-# More features than this are worth a closer look at the ceiling.
-_MANY_KEPT = 1024
 _EPS = float(np.finfo(np.float32).eps)
 NOTHING_ADMISSIBLE = (
     "no admissible feature is left, although theory promises one: the columns of vectors are "
@@ -46,16 +45,16 @@ NOTHING_ADMISSIBLE = (
 
 
 class Scan:
-    """Finds the best admissible feature; the unpicked first, then the picked.
+    """Search for the best admissible feature: unpicked ones first, then picked ones.
 
     Parameters
     ----------
     vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
         V.
     ranking : ndarray
-        The features to look at, best first; a place in it stands for a feature here.
+        The features to examine, best first. A place is an index into it.
     n_ranked : int
-        How many of them come before those that were picked; the others come after.
+        Number of those that come before picked features; the others come after them.
     chosen : ndarray
         Features that count as picked from the start.
     """
@@ -71,13 +70,8 @@ class Scan:
         self._went_deep = False
         self._depth = 0
 
-    @property
-    def n_components(self) -> int:
-        """Number of directions."""
-        return self._vectors.shape[1]
-
     def turn(self, spectrum: Spectrum, ceiling: FloatArray) -> None:
-        """Go over to the coordinates of a new eigenbasis, and a diagonal above coming forms."""
+        """Change to the coordinates of a new eigenbasis, and to a diagonal above the next forms."""
         self._turned = spectrum.turned
         n_head = max(_LEAST_HEAD, _HEAD_VALUES // len(ceiling))
         free = np.flatnonzero(self._free[: self._n_ranked])
@@ -112,7 +106,7 @@ class Scan:
         return self._pick(places[hits[0]], vectors[hits[0]]) if hits.size else None
 
     def _turn_head(self, n_needed: int) -> None:
-        """Make the coordinates of some features at the top, if they are not yet made."""
+        """Compute the coordinates of the first features of the head, unless that is done."""
         if n_needed > self._n_turned:
             n_needed = max(n_needed, 2 * self._n_turned, _SMALL_HEAD)
             new = slice(self._n_turned, min(n_needed, len(self._head)))
@@ -120,12 +114,12 @@ class Scan:
             np.square(self._head_vectors[new], out=self._head_squares[new])
             self._n_turned = new.stop
 
-    def anywhere(self, surplus: QuadraticForm, ceiling: Ceiling) -> Pick:
-        """Return the first admissible feature of all, for a form below a ceiling."""
+    def anywhere(self, surplus: QuadraticForm, ceiling: FloatArray) -> Pick:
+        """Return the first admissible feature of all, for a form below the ceiling."""
         picked: list[Pick] = []
         last_resort: list[Pick] = []
         for block in self._shortlist.blocks():
-            kept = self._not_ruled_out(block, ceiling)
+            kept = np.flatnonzero(block.squares @ ceiling >= 0)
             vectors, squares = block.vectors[kept], block.squares[kept]
             hits = np.flatnonzero(surplus.at(vectors, squares) >= 0)
             for place, vector in zip(block.places[kept[hits]], vectors[hits], strict=True):
@@ -142,23 +136,13 @@ class Scan:
             raise ValueError(NOTHING_ADMISSIBLE)
         return self._pick(*(picked or last_resort)[0])
 
-    def _not_ruled_out(self, block: Block, ceiling: Ceiling) -> IntArray:
-        """Return which features of a block a form below the ceiling may admit."""
-        kept = np.flatnonzero(block.squares @ ceiling.diagonal >= 0)
-        if kept.size > _MANY_KEPT:
-            diagonal, directions, sizes = ceiling.sharper
-            bounds = block.squares @ diagonal + (block.vectors @ directions.T) ** 2 @ sizes
-            kept = kept[bounds[kept] >= 0]
-        return kept
-
     def _pick(self, place: int, vector: FloatArray) -> Pick:
         self._free[place] = False
         return int(self._ranking[place]), vector
 
 
-@dataclass(frozen=True)
-class Block:
-    """Some features by place, with their coordinates in the eigenbasis and the squares of these."""
+class Block(NamedTuple):
+    """Places of features, with their coordinates in the eigenbasis and the squares of these."""
 
     places: IntArray
     vectors: FloatArray
@@ -168,8 +152,8 @@ class Block:
 class Shortlist:
     """The features that may be admissible while the quadratic form stays below a ceiling.
 
-    vᵀNv ≤ vᵀRv for N ≼ R, so where the right side is negative, v need not be looked at. The list
-    grows as deep into the ranking as scans go.
+    vᵀNv ≤ vᵀRv for N ≼ R, so that v is ruled out where the right side is negative. The list grows
+    as deep into the ranking as scans go.
     """
 
     def __init__(self, rough: RoughVectors, spectrum: Spectrum, ceiling: FloatArray) -> None:
@@ -182,9 +166,9 @@ class Shortlist:
         self._blocks: list[Block] = []
 
     def blocks(self) -> Iterator[Block]:
-        """Yield what is on the list, best first, and go on until all features are through."""
-        if len(self._blocks) >= _MANY_BLOCKS:
-            self._blocks = _joined(self._blocks)
+        """Yield the blocks on the list, best first, and then those of the other features."""
+        if len(self._blocks) >= _MANY_BLOCKS and self._n_values <= _LARGEST_JOINED:
+            self._blocks = [Block(*map(np.concatenate, zip(*self._blocks, strict=True)))]
         yield from self._blocks
         for number in range(self._n_kept, len(self._rough)):
             block = self._rough.screened(number, self._spectrum, self._ceiling)
@@ -210,7 +194,7 @@ class RoughVectors:
 
     @property
     def n_values_in_memory(self) -> int:
-        """Size of V, where it is held as a whole."""
+        """Size of V if it is an array, else 0."""
         return self._vectors.size if isinstance(self._vectors, np.ndarray) else 0
 
     def __len__(self) -> int:
@@ -229,12 +213,12 @@ class RoughVectors:
             if number == len(self._kept) and n_values <= _memory.MAX_ARRAY:
                 self._kept.append((rough, squared_norms))
         axes = spectrum.axes
-        # All values are finite; BLAS may take what it finds beside small matrices for invalid.
+        # All values are finite, but BLAS may read beyond small matrices and signal invalid values.
         with np.errstate(invalid="ignore"):
             turned = rough if axes is None else rough @ axes.astype(np.float32)
             values = turned**2 @ ceiling.astype(np.float32)
-        # A coordinate is wrong by (ℓ + 2)·eps·‖v‖/2 at most, a form by twice the norm of that; and
-        # there may be two eigenbases.
+        # The error of a coordinate is at most (ℓ + 2)·eps·‖v‖/2, and that of a form twice the norm
+        # of these errors; there may be two eigenbases.
         n_components = rough.shape[1]
         error = 1.5 * (n_components + 2) * len(ceiling) / np.sqrt(n_components) * _EPS
         error *= np.abs(ceiling).max()
@@ -243,44 +227,23 @@ class RoughVectors:
         return Block(places, vectors, vectors**2)
 
 
-def _joined(blocks: list[Block]) -> list[Block]:
-    """Return fewer blocks with the same features, small ones together."""
-    groups: list[list[Block]] = []
-    for block in blocks:
-        if groups and sum(b.vectors.size for b in [*groups[-1], block]) <= _LARGEST_JOINED:
-            groups[-1].append(block)
-        else:
-            groups.append([block])
-    return [
-        Block(
-            np.concatenate([block.places for block in group]),
-            np.concatenate([block.vectors for block in group]),
-            np.concatenate([block.squares for block in group]),
-        )
-        if len(group) > 1
-        else group[0]
-        for group in groups
-    ]
-
-
 # Ratios that are equal but for rounding tie.
 _DIGITS = 9
-# How many steps pass between two looks at all features, and how many features are looked at
-# meanwhile.
+# Number of steps between two searches of all features, and of features examined in between.
 _STEPS, _NEAREST = 8, 512
 
 
 class WidestScan(Scan):
-    """Finds the feature of the largest 𝓛/𝓤, whatever its rank.
+    """Search for the feature of the largest 𝓛/𝓤, whatever its rank.
 
-    These ratios change little from step to step. All features are looked at in the first two steps
+    These ratios change little from step to step. All features are examined in the first two steps
     and then in every eighth, and in between those that were the best then.
     """
 
     _n_steps, _n_since = 0, 0
 
     def turn(self, spectrum: Spectrum, ceiling: FloatArray) -> None:
-        """Go over to the coordinates of a new eigenbasis."""
+        """Change to the coordinates of a new eigenbasis."""
         turned = [spectrum.turned(block) for _, block in row_blocks(self._vectors)]
         self._all = np.concatenate(turned)[self._ranking]
         self._squares = self._all**2
@@ -299,7 +262,7 @@ class WidestScan(Scan):
     def _widest_of_all(self, step: Step) -> int:
         ratios = self._ratios(step, np.arange(len(self._all)))
         free = np.where(self._free, ratios, 0.0)
-        # Stable, so that of equal ratios the better rank comes first.
+        # Stable, so that the better rank comes first among equal ratios.
         self._near = np.sort(np.argsort(-free, kind="stable")[:_NEAREST])
         self._n_since = 0
         if ratios.max() < 1:
