@@ -242,6 +242,14 @@ class TestCompare:
             ("random", 9),
         ]
 
+    def test_selectors_of_one_class_are_told_apart(self, data):
+        selectors = [BSSSelector(trust=0), BSSSelector(trust=1)]
+        _, *found = compare(*data, [9], methods=selectors, cv=2, tune=False).contenders
+        assert [c.method for c in found] == ["BSSSelector", "BSSSelector (2)"]
+        for contender, selector in zip(found, selectors, strict=True):
+            alone = compare(*data, [9], methods=[selector], cv=2, tune=False).contenders[1]
+            assert contender.chosen == alone.chosen
+
     def test_all_methods_by_default(self, data):
         found = compare(*data, [10], cv=2)
         assert [c.method for c in found.contenders] == ["full data", *METHODS]

@@ -204,15 +204,19 @@ def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[Selectio
         return [method for method in METHODS.values() if not (numbers and method.needs_classes)]
     if isinstance(names, str):
         raise ValueError(f"methods={names!r} is one name; give a list, [{names!r}].")
-    methods = list(map(_as_method, dict.fromkeys(names)))
-    for method in methods:
+    methods: dict[str, SelectionMethod] = {}
+    for method in map(_as_method, dict.fromkeys(names)):
         if numbers and method.needs_classes:
             able = ", ".join(method.name for method in methods_for(model))
             raise ValueError(
                 f"{method.name} tells classes apart, and {type(model).__name__} predicts numbers; "
                 f"choose from {able}."
             )
-    return methods
+        # Two selectors of one class are two methods.
+        n_alike = sum(other.partition(" (")[0] == method.name for other in methods)
+        name = f"{method.name} ({n_alike + 1})" if n_alike else method.name
+        methods[name] = replace(method, name=name)
+    return list(methods.values())
 
 
 _GROWTH = (

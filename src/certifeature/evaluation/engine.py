@@ -316,17 +316,18 @@ class _Run:
         with one_thread(), warnings.catch_warnings():
             # What is measured is how well a pipeline does, converged or not.
             warnings.simplefilter("ignore")
-            folds: dict[Any, _Fold] = {}
-            outcomes: list[Outcome] = []
+            alike: dict[Any, list[Candidate]] = {}
             for candidate in self.candidates:
-                steps = candidate.pipeline.steps[:-2]
-                key = (*(id(step) for _, step in steps), candidate.shuffled)
-                if key not in folds:
-                    labels = self._shuffled(place) if candidate.shuffled else self.y
-                    groups, split = self.splits.groups, self.splits.pairs[place]
-                    folds[key] = _Fold(self, self.X, labels, groups, split, steps)
-                outcomes += folds[key].outcomes(candidate, drawn)
-            return outcomes
+                first = (id(step) for _, step in candidate.pipeline.steps[:-2])
+                alike.setdefault((candidate.shuffled, *first), []).append(candidate)
+            outcomes: dict[str, list[Outcome]] = {}
+            # One at a time, so that the transformed rows of one fold only are in memory.
+            for (shuffled, *_), candidates in alike.items():
+                labels = self._shuffled(place) if shuffled else self.y
+                steps, split = candidates[0].pipeline.steps[:-2], self.splits.pairs[place]
+                fold = _Fold(self, self.X, labels, self.splits.groups, split, steps)
+                outcomes |= {c.name: list(fold.outcomes(c, drawn)) for c in candidates}
+            return [outcome for c in self.candidates for outcome in outcomes[c.name]]
 
     def _shuffled(self, place: int) -> NDArray[Any]:
         """Return labels that are shuffled, but stay on their side of the split.

@@ -136,7 +136,11 @@ def _check_n_folds(y: NDArray[Any], n_folds: int, regression: bool, grouped: boo
     labels, counts = np.unique(y, return_counts=True)
     rarest = counts.argmin()
     if grouped:
-        most, reason, remedy = len(labels), f"there are {len(labels)} groups only", "split groups"
+        most, reason, remedy = (
+            len(labels),
+            f"there are {len(labels)} groups only",
+            "bring rows of more",
+        )
     elif regression:
         # The R² of a single row does not exist.
         most, reason, remedy = len(y) // 2, f"there are {_rows(len(y))} only", "bring more rows"
