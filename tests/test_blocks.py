@@ -29,8 +29,7 @@ from certifeature import (
 from certifeature.basis import exact_basis
 from certifeature.basis.span import empty_digest
 from certifeature.io import FileBlocks
-from certifeature.models import fit_model, support_rows
-from certifeature.models import cascade
+from certifeature.models import cascade, fit_model, support_rows
 from certifeature.rows.blocks import ArrayBlocks, RowBlocks
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]

@@ -14,8 +14,7 @@ from sklearn.svm import SVC, LinearSVC
 from certifeature import BSSSelector, LPSVMSelector, RandomSelector, certify
 from certifeature._validation import warn
 from certifeature.datasets import make_relevant_features
-from certifeature.models import fit_model
-from certifeature.models import cascade
+from certifeature.models import cascade, fit_model
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import lpsvm
 

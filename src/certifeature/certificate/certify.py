@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from certifeature._validation import check_choice
 from certifeature.certificate.all_rows import unproven_rows
 from certifeature.certificate.certificate import APriori, Certificate
@@ -290,7 +288,7 @@ def _known(selector: Any, realised: bool) -> Certificate:
             "the selector was fitted to rows in blocks, which are gone, or to weighted rows; give "
             "certify(X, y, selector), or realised=False."
         )
-    found = selection.support or Support(rows, None, np.empty(0), None, rows)
+    found = selection.support or Support(rows, None, None, rows)
     return certificate.with_realised(FullModel(found).realised(selection.sample, certificate))
 
 
