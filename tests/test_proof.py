@@ -43,7 +43,7 @@ from certifeature.basis import leading as _lanczos
 from certifeature.basis.leading import _largest_ritz_value
 from certifeature.certificate import APriori
 from certifeature.datasets import make_relevant_features
-from certifeature.models import fit_model
+from certifeature.models import Problem, enclose, fit_model, make_loss
 from certifeature.models.fitting import capped
 from certifeature.rows import ArrayBlocks
 
