@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from certifeature.models import make_loss
 from certifeature.models import solver as dual_newton
-from certifeature.models.solver import InnerProducts, squared_hinge_duals, squared_hinge_minimiser
+from certifeature.models.solver import InnerProducts, minimise, squared_hinge_duals
 
 
 def problems(seed, n_rows, n_features, n_problems, cost, shift=0.0):
@@ -21,11 +22,11 @@ def problems(seed, n_rows, n_features, n_problems, cost, shift=0.0):
 
 def one_by_one(X, scale, signs, costs):
     found = [
-        squared_hinge_minimiser(X, scale, s, c, np.zeros(X.shape[1] + 1))
+        minimise(X, make_loss("squared_hinge", s, c), scale)
         for s, c in zip(signs.T, costs.T, strict=True)
     ]
     assert all(reached for _, reached in found)
-    return np.column_stack([weights for weights, _ in found])
+    return np.hstack([weights for weights, _ in found])
 
 
 @pytest.mark.parametrize("max_products", [0, 50])
@@ -48,7 +49,7 @@ def test_same_weights_as_one_by_one(
     rows = np.column_stack([X, np.full(n_rows, scale)])
     gram = InnerProducts(sparse.csr_array(X) if n_rows > n_features else X, scale=scale)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dual_newton, "_MAX_PRODUCTS", max_products)
+        patch.setattr(dual_newton, "_MAX_DUAL_PRODUCTS", max_products)
         duals = squared_hinge_duals(gram, signs, costs)
     found = rows.T @ duals
     assert np.abs(found - expected).max() <= 1e-6 * max(np.abs(expected).max(), 1e-12)

@@ -28,18 +28,18 @@ from certifeature import (
 )
 from certifeature.certificate.all_rows import unproven_rows
 from certifeature.models import (
+    Problem,
     arom_scores,
     elimination_order,
     feature_weights,
     fit_model,
-    row_costs,
     stable_scores,
     support_rows,
 )
 from certifeature.models import (
     solver as smooth_minimiser,
 )
-from certifeature.models.problem import check_model, intercept_of, loss_of, predicts_numbers
+from certifeature.models.problem import check_model, predicts_numbers
 from certifeature.models.support import find_support
 from certifeature.rows import ArrayBlocks
 from certifeature.rows.rows import Rows
@@ -74,6 +74,18 @@ SETTINGS = [
     {"rescale": False, "order": "leverage", "fixed_features": [3, 70]},
     {"rescale": "each", "trust": 0, "order": "cover"},
 ]
+
+
+def row_costs(model, y, sample_weight=None):
+    return Problem.of(model, y, sample_weight).costs
+
+
+def loss_of(model, n_classes):
+    return Problem.of(model, np.arange(n_classes)).loss
+
+
+def intercept_of(model):
+    return Problem.of(model, None).intercept
 
 
 def data_for(model, seed=0, shape=(60, 9), n_classes=2, as_sparse=False):

@@ -12,6 +12,7 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, SVR, LinearSVC, OneClassSVM
 
 from certifeature.models import (
+    Problem,
     default_model,
     elimination_order,
     feature_weights,
@@ -21,7 +22,6 @@ from certifeature.models import (
 from certifeature.models import (
     solver as newton,
 )
-from certifeature.models.problem import loss_of
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def four_classes():
 
 
 def test_the_default_has_a_loss_whose_growth_is_bounded():
-    assert loss_of(default_model(0)) == "squared_hinge"
+    assert Problem.of(default_model(0), None).loss == "squared_hinge"
 
 
 @pytest.mark.parametrize("data", ["two_classes", "four_classes"])

@@ -12,18 +12,16 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature.models import (
-    enclosure as interior_point,
-)
-from certifeature.models import (
-    enclosure as multipliers,
-)
-from certifeature.models import (
-    hard_margin,
-    hinge_objective,
-    squared_hinge_objective,
-)
+from certifeature.models import enclose, enclosure, hard_margin, make_loss
 from certifeature.rows.matrix import near_origin
+
+
+def hinge_objective(X, signs, costs, *, intercept):
+    return enclose(X, make_loss("hinge", signs, costs), intercept=intercept)
+
+
+def squared_hinge_objective(X, signs, costs, *, intercept):
+    return enclose(X, make_loss("squared_hinge", signs, costs), intercept=intercept)
 
 
 def random_problem(seed, n_rows, n_features, shift):
@@ -108,12 +106,12 @@ def test_rows_without_cost_do_not_exist(cost):
     X, signs, costs = random_problem(3, 30, 4, 0.2)
     costs = np.where(np.arange(30) % 3 == 0, 0.0, cost * costs)
     kept = costs > 0
-    for enclose in (
+    for objective in (
         lambda *args: squared_hinge_objective(*args, intercept=1.0),
         lambda *args: hinge_objective(*args, intercept=None),
     ):
-        expected = enclose(X[kept], signs[kept], costs[kept])
-        found = enclose(X, signs, costs)
+        expected = objective(X[kept], signs[kept], costs[kept])
+        found = objective(X, signs, costs)
         assert found.lower <= expected.upper
         assert expected.lower <= found.upper
         assert found.upper - found.lower <= 0.1 * found.upper
@@ -192,8 +190,8 @@ def test_overlapping_classes_have_no_hard_margin():
 def test_enclosures_hold_when_the_solver_is_stopped_early(monkeypatch):
     X, signs, costs = random_problem(0, 80, 5, 0.3)
     exact = hinge_objective(X, signs, costs, intercept=None)
-    monkeypatch.setattr(multipliers, "_MAX_ITERATIONS", 5)
-    monkeypatch.setattr(interior_point, "_MAX_STEPS", 3)
+    monkeypatch.setattr(enclosure, "_MAX_ITERATIONS", 5)
+    monkeypatch.setattr(enclosure, "_MAX_STEPS", 3)
     rough = hinge_objective(X, signs, costs, intercept=None)
     assert rough.lower <= exact.upper
     assert exact.lower <= rough.upper

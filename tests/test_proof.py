@@ -40,9 +40,8 @@ from certifeature.basis import span as _lanczos
 from certifeature.basis.span import _largest_ritz_value
 from certifeature.certificate import APriori
 from certifeature.datasets import make_relevant_features
-from certifeature.models import fit_model, hinge_objective, squared_hinge_objective
+from certifeature.models import Problem, enclose, fit_model, make_loss
 from certifeature.models.fitting import capped
-from certifeature.models.problem import intercept_of
 from certifeature.rows import ArrayBlocks
 
 
@@ -127,15 +126,13 @@ def models(C):
 
 def least_objective(model, X, y, classes, side):
     """Return a bound of the sum of the optimal objectives of all binary problems."""
-    enclose = squared_hinge_objective if model.__dict__.get("loss") == "squared_hinge" else None
     total, pairs = 0.0, isinstance(model, SVC) or len(classes) == 2
     problems = combinations(classes, 2) if pairs else ((label, None) for label in classes)
     for first, second in problems:
         own = np.isin(y, [first, second]) if pairs else np.ones(len(y), dtype=bool)
         signs = np.where(y[own] == first, 1.0, -1.0)
-        bounds = (enclose or hinge_objective)(
-            X[own], signs, np.full(len(signs), model.C), intercept=intercept_of(model)
-        )
+        loss = make_loss(getattr(model, "loss", "hinge"), signs, np.full(len(signs), model.C))
+        bounds = enclose(X[own], loss, intercept=Problem.of(model, None).intercept)
         total += getattr(bounds, side)
     return total
 

@@ -7,15 +7,7 @@ from certifeature import _resources as _memory
 from certifeature.basis import span as _leading
 from certifeature.certificate import measured as lanczos
 from certifeature.certificate.ball import minimum_enclosing_ball
-from certifeature.models import (
-    fit_model,
-    hard_margin,
-    hinge_objective,
-    logistic_objective,
-    multinomial_objective,
-    squared_hinge_objective,
-    tube_objective,
-)
+from certifeature.models import enclose, fit_model, hard_margin, make_loss
 from certifeature.models import support as find
 from certifeature.models import support_rows as rows_of_support
 from certifeature.selectors import bss as covering
@@ -46,16 +38,9 @@ def margin(X, signs):
 
 def objective(X, problem):
     """Return an enclosure of the optimum of a problem, on rows X."""
-    if problem.loss == "tube":
-        options = {"intercept": problem.intercept, "epsilon": problem.epsilon}
-        return tube_objective(X, problem.target, problem.costs, **options)
-    enclose = {
-        "hinge": hinge_objective,
-        "squared hinge": squared_hinge_objective,
-        "logistic": logistic_objective,
-        "multinomial": multinomial_objective,
-    }[problem.loss]
-    return enclose(X, problem.target, problem.costs, intercept=problem.intercept)
+    name = {"tube": "squared_epsilon_insensitive"}.get(problem.loss, problem.loss)
+    loss = make_loss(name.replace(" ", "_"), problem.target, problem.costs, problem.epsilon)
+    return enclose(X, loss, intercept=problem.intercept)
 
 
 def radius(X):

@@ -234,7 +234,7 @@ class Tube:
 
 
 class SquaredHinge:
-    """φ(f) = max(0, 1 − yf)²; its intercept is never free."""
+    """φ(f) = max(0, 1 − yf)²."""
 
     n_outputs = 1
 
@@ -243,6 +243,9 @@ class SquaredHinge:
 
     def of(self, rows):
         return SquaredHinge(self._signs[rows])
+
+    def has_no_minimum(self):
+        return len(set(self._signs)) < 2
 
     def values(self, scores):
         return self._slack(scores) ** 2
@@ -256,6 +259,9 @@ class SquaredHinge:
     def conjugates(self, slopes):
         s = slopes[:, 0]
         return self._signs * s + s * s / 4
+
+    def room(self, slopes):
+        return np.abs(slopes[:, 0])
 
     def _slack(self, scores):
         return np.maximum(1 - self._signs * scores[:, 0], ZERO)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.svm import LinearSVR
 
 from certifeature import _resources as _memory
 from certifeature._resources import one_thread
-from certifeature.certificate.realised import binary_problems
 from certifeature.models.enclosure import (
-    EPS,
+    CLOSE,
     OVERFLOW_IS_WIDE,
+    Point,
     SafeRows,
     at_scale_of_rows,
-    hinge_points,
+    points,
 )
-from certifeature.models.losses import SquaredHingeLoss, TubeLoss
-from certifeature.models.problem import intercept_of, row_costs
-from certifeature.models.solver import minimiser, squared_hinge_minimiser
+from certifeature.models.losses import EPS, ExcessLoss, Loss
+from certifeature.models.problem import Problem
 from certifeature.models.support import FEW_ROWS, Support
 from certifeature.rows.blocks import Block
 from certifeature.rows.rows import Rows
@@ -51,46 +48,43 @@ def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> Indic
     all_rows : Rows
         The rows among which S was found.
     """
-    intercept = intercept_of(found.model)
+    problem = found.problem
+    assert problem is not None
     if all_rows.in_blocks and found.n_passes is not None:
         # LIBLINEAR's intercept is penalised, so that rows need not be moved near the origin.
-        own = found.rows.columns(sample.indices, sample.scales)
-        assert own.y is not None
-        assert found.costs is not None
-        inside = SafeRows.of(own.X, intercept)
+        inside = SafeRows.of(found.rows.columns(sample.indices, sample.scales).X, problem.intercept)
         with one_thread():
-            regions = _regions(found, inside, own.y, found.costs)
+            regions = _regions(problem, inside)
         reduced = all_rows.columns(sample.indices, sample.scales).X
-        parts = reduced.collect(
-            partial(_unproven_in_block, found, regions, inside.constant, inside.exponent)
-        )
+        scale = inside.constant, inside.exponent
+        parts = reduced.collect(partial(_unproven_in_block, found, regions, scale))
         return np.setdiff1d(np.concatenate(parts), found.rows.places)
     candidates = all_rows.together(FEW_ROWS)
     assert candidates is not None
-    assert candidates.y is not None
     others = np.flatnonzero(~np.isin(candidates.places, found.rows.places))
     if not others.size:
         return others
     known = np.setdiff1d(np.arange(candidates.n_rows), others)
-    costs = row_costs(found.model, candidates.y, candidates.sample_weight)
+    everywhere = Problem.of(found.model, candidates.y, candidates.sample_weight)
     with one_thread():
-        reduced = SafeRows.of(candidates.columns(sample.indices, sample.scales).X, intercept)
-        regions = _regions(found, reduced.take(known), candidates.y[known], costs[known])
-        beyond = _have_no_loss(found, regions, reduced.take(others), candidates.y[others])
+        X = candidates.columns(sample.indices, sample.scales).X
+        rows = SafeRows.of(X, problem.intercept)
+        regions = _regions(everywhere.take(known), rows.take(known))
+        beyond = _have_no_loss(everywhere.take(others), regions, rows.take(others))
     return candidates.places[others[~beyond]]
 
 
 def _unproven_in_block(
-    found: Support, regions: list[_Region], constant: float, exponent: int, block: Block
+    found: Support, regions: list[_Region], scale: tuple[float, int], block: Block
 ) -> Indices:
-    values = block.X
+    values, (constant, exponent) = block.X, scale
     if sparse.issparse(values):
         scaled = np.ldexp(values.data, -exponent)
         values = sparse.csr_array((scaled, values.indices, values.indptr), shape=values.shape)
     else:
         values = np.ldexp(values, -exponent)
-    rows = SafeRows(values, constant, exponent)
-    beyond = _have_no_loss(found, regions, rows, block.labels())
+    own = Problem.of(found.model, block.labels(), classes=found.classes)
+    beyond = _have_no_loss(own, regions, SafeRows(values, constant, exponent))
     return block.first_row + np.flatnonzero(~beyond)
 
 
@@ -114,118 +108,102 @@ class _Region:
 _ANYWHERE = _Region(np.zeros(1), np.inf)
 
 
-def _regions(found: Support, rows: SafeRows, y: NDArray[Any], costs: FloatArray) -> list[_Region]:
-    """Return where the optimum on some rows is, for each problem that the model solves."""
-    if isinstance(found.model, LinearSVR):
-        return [_smooth_region(rows, TubeLoss(y, costs[:, 0], float(found.model.epsilon)))]
-    if found.loss not in ("hinge", "squared_hinge"):
+def _regions(problem: Problem, rows: SafeRows) -> list[_Region]:
+    """Return where the optimum on some rows is, for each part of what a model minimises."""
+    if problem.all_rows_matter or problem.loss == "other":
         return []
-    free = intercept_of(found.model) is None
-    regions = []
-    for problem in binary_problems(found.model, y, costs, found.classes):
-        part, signs = rows.take(problem.rows), problem.signs
-        if found.loss == "hinge":
-            regions.append(_hinge_region(part, signs, problem.costs, free=free))
-        else:
-            regions.append(_smooth_region(part, SquaredHingeLoss(signs, problem.costs)))
-    return regions
+    free = problem.intercept is None
+    return [_region(rows.take(part.rows), part.loss, free=free) for part in problem.parts]
 
 
-def _have_no_loss(
-    found: Support, regions: list[_Region], rows: SafeRows, y: NDArray[Any]
-) -> NDArray[np.bool_]:
-    """Tell which rows are shown to have no loss at the optimum of any problem."""
-    if not regions:
-        return np.zeros(len(y), dtype=bool)
-    if isinstance(found.model, LinearSVR):
-        low, high = regions[0].scores(rows)
-        off = np.maximum(high - y, y - low)
-        return np.asarray(off <= float(found.model.epsilon) - 4 * EPS * np.abs(y))
-    beyond = np.ones(len(y), dtype=bool)
-    ones = np.ones((len(y), 1))
-    problems = binary_problems(found.model, y, ones, found.classes)
-    for region, problem in zip(regions, problems, strict=True):
-        if not problem.rows.size:
-            continue
-        low, high = region.scores(rows.take(problem.rows))
-        beyond[problem.rows] &= np.where(problem.signs > 0, low >= 1, high <= -1)
+def _have_no_loss(problem: Problem, regions: list[_Region], rows: SafeRows) -> NDArray[np.bool_]:
+    """Tell which rows are shown to have no loss at the optimum of any part."""
+    beyond = np.full(rows.values.shape[0], bool(regions))
+    for region, part in zip(regions, problem.parts if regions else [], strict=True):
+        low, high = region.scores(rows.take(part.rows))
+        beyond[part.rows] &= part.loss.escapes(low, high)
     return beyond
 
 
-def _smooth_region(rows: SafeRows, loss: SquaredHingeLoss | TubeLoss) -> _Region:
-    """Return where the optimum of a smooth loss is: no further than the gradient is long."""
-    scaled = at_scale_of_rows(rows, loss.costs, rows.constant)
-    if scaled is None or len(scaled[1]) < len(loss.costs):
-        return _ANYWHERE
-    loss = replace(loss, costs=scaled[2])
-    start = np.zeros(rows.values.shape[1] + 1)
-    if isinstance(loss, SquaredHingeLoss):
-        weights, _ = squared_hinge_minimiser(
-            rows.values, rows.constant, loss.targets, loss.costs, start
-        )
-    else:
-        weights = minimiser(rows.values, loss, rows.constant, start[:, None])[0][:, 0]
-    scores, errors = rows.scores(weights)
-    errors = errors + 8 * EPS * (1 + np.abs(scores) + np.abs(loss.targets))
-    # The slope of a convex loss rises with the score.
-    least, slopes, most = (
-        loss.at((scores + shift)[:, None]).slopes[:, 0] for shift in (-errors, 0.0, errors)
-    )
-    combined, error = rows.combination(slopes)
-    error += float((np.abs(most - least) + 4 * EPS * np.abs(slopes)) @ rows.norms)
-    size = float(np.linalg.norm(weights + combined))
-    size += 4 * EPS * float(np.linalg.norm(weights) + np.linalg.norm(combined))
-    return _Region(weights, (size + error) * (1 + len(weights) * EPS))
+def _region(rows: SafeRows, loss: Loss, *, free: bool) -> _Region:
+    """Return where the optimum is, by the duality gap of the best point.
 
-
-def _hinge_region(rows: SafeRows, signs: FloatArray, costs: FloatArray, *, free: bool) -> _Region:
-    """Return where the optimum of a hinge loss is, by the duality gap of the best point."""
-    n_rows = len(signs)
-    scaled = at_scale_of_rows(rows, costs, None if free else rows.constant)
-    if scaled is None or len(scaled[1]) < n_rows or n_rows > _memory.MAX_GRAM:
-        return _ANYWHERE
-    costs = scaled[2]
-    *_, best = hinge_points(rows, signs, costs, free=free, close=0.0)
-    gap = max(best.upper - best.lower, 0.0) + 4 * EPS * best.upper
-    radius = float(np.sqrt(2 * gap) + 2 * EPS * np.linalg.norm(best.weights)) * (1 + 4 * EPS)
-    if not free:
-        return _Region(best.weights, radius)
-    below, above = _intercept_bounds(rows, signs, costs, best.alpha, best.shift, best.upper)
-    return _Region(best.weights, radius, (best.shift - below, best.shift + above))
-
-
-def _intercept_bounds(
-    rows: SafeRows,
-    signs: FloatArray,
-    costs: FloatArray,
-    alpha: FloatArray,
-    shift: float,
-    upper: float,
-) -> tuple[float, float]:
-    """Return by how much the optimal free intercept can be below and above a given one.
-
-    For multipliers α within their bounds and any intercept b, the least objective φ(b) is at least
-    Σαᵢ(1 − sᵢb) − ½‖Aᵀ(α·s)‖². Hence φ(b + τ) ≥ D(α) − τ·Σαᵢsᵢ, and the optimal τ has
-    φ(b + τ) ≤ upper. One multiplier is changed by ε, up or down, so that the sum is ±ε.
+    The objective is strongly convex in the weights: half the squared distance is at most the gap.
     """
-    weights, error = rows.combination(alpha * signs)
+    scaled = at_scale_of_rows(rows, loss, None if free else rows.constant)
+    n_rows = len(loss.costs)
+    too_many = not loss.smooth and n_rows > _memory.MAX_GRAM
+    if scaled is None or len(scaled[1]) < n_rows or too_many:
+        return _ANYWHERE
+    loss = scaled[2]
+    if not isinstance(loss, ExcessLoss) or (free and not loss.signed):
+        return _ANYWHERE
+    *_, best = points(rows, loss, free=free, close=CLOSE if loss.smooth else 0.0)
+    gap = max(best.upper - best.lower, 0.0) + 4 * EPS * best.upper
+    if loss.smooth:
+        gap = min(gap, _squared_gap(rows, loss, best))
+    weights = best.weights[:, 0]
+    radius = float(np.sqrt(2 * gap) + 2 * EPS * np.linalg.norm(weights)) * (1 + 4 * EPS)
+    if not free:
+        return _Region(weights, radius)
+    shift = float(best.shift[0])
+    below, above = _intercept_bounds(rows, loss, best)
+    return _Region(weights, radius, (shift - below, shift + above))
+
+
+def _squared_gap(rows: SafeRows, loss: ExcessLoss, best: Point) -> float:
+    """Return the duality gap of a squared loss, or more, without a difference of large numbers.
+
+    It is ½‖w − Aᵀβ‖² + Σ (βᵢ − βᵢ(w))²/(4cᵢ), with β(w) the multipliers that belong to w; and where
+    rows with a multiplier have no loss, its size times how far they are from having one.
+    """
+    scores, errors = rows.scores(best.weights)
+    targets, costs, sizes = loss.targets[:, None], loss.costs[:, None], np.abs(best.beta)
+    errors = errors + 8 * EPS * (1 + np.abs(scores) + np.abs(best.shift) + np.abs(targets))
+    scores = scores + best.shift
+    off = np.abs(best.beta + loss.at(scores).slopes) + 2 * costs * errors
+    off += (4 * len(scores) + 16) * EPS * sizes
+    short = np.maximum(0.0, loss.epsilon - np.sign(best.beta) * (targets - scores) + errors)
+    combined, error = rows.combination(best.beta)
+    size = float(np.linalg.norm(best.weights - combined)) + error
+    size += 4 * EPS * float(np.linalg.norm(best.weights) + np.linalg.norm(combined))
+    gap = size**2 / 2 + float((off**2 / (4 * costs) + sizes * short).sum())
+    return gap * (1 + (best.weights.size + 4 * len(scores) + 16) * EPS)
+
+
+def _intercept_bounds(rows: SafeRows, loss: ExcessLoss, best: Point) -> tuple[float, float]:
+    """Return by how much the optimal free intercept can be below and above that of a point.
+
+    For feasible multipliers β = αs and any intercept b, the least objective φ(b) is at least
+    Σαᵢ(1 − sᵢb) − ½‖Aᵀβ‖², for the squared hinge less Σα²/(4c). Hence φ(b + τ) ≥ D(α) − τ·Σαᵢsᵢ,
+    and the optimal τ has φ(b + τ) ≤ upper. One multiplier is changed by ε, up or down, so that the
+    sum is ±ε.
+    """
+    signs, costs, shift = loss.targets, loss.costs, float(best.shift[0])
+    alpha = best.beta[:, 0] * signs
+    weights, error = rows.combination(best.beta[:, 0])
     n_rows, total = len(alpha), float(alpha.sum())
-    square = (float(np.linalg.norm(weights)) + error) ** 2 * (1 + len(weights) * EPS)
+    half_square = (float(np.linalg.norm(weights)) + error) ** 2 / 2
+    # Curvature of the conjugate, and most that a multiplier may be.
+    bend, most = (0.5 / costs, np.inf) if loss.smooth else (np.zeros(n_rows), costs)
+    half_square += float(bend @ alpha**2) / 2
     # What the sum of α·s is, beside ε.
     balance = 4 * n_rows * EPS * total
-    dual = total * (1 - n_rows * EPS) - square / 2 - abs(shift) * balance
+    dual = total * (1 - 4 * n_rows * EPS) - abs(shift) * balance
+    dual -= half_square * (1 + (len(weights) + 4 * n_rows) * EPS)
     scores, errors = rows.scores(weights)
-    slack = 1 - signs * (scores + shift)
-    wrong = errors + 8 * EPS * (1 + np.abs(scores) + abs(shift)) + error * rows.norms
-    wish = np.sqrt(2 * max(upper - dual, EPS * upper)) / np.maximum(rows.norms, EPS)
+    slack = 1 - signs * (scores + shift) - bend * alpha
+    wrong = errors + 8 * EPS * (1 + np.abs(scores) + abs(shift) + bend * alpha) + error * rows.norms
+    bends = (rows.norms**2 + bend) * (1 + 8 * EPS)
+    wish = np.sqrt(2 * max(best.upper - dual, EPS * best.upper) / np.maximum(bends, EPS**2))
     bounds = {1.0: np.inf, -1.0: np.inf}
     for change in (1.0, -1.0):
-        room = costs - alpha if change > 0 else alpha
+        room = most - alpha if change > 0 else alpha
         step = np.minimum(wish, room * (1 - 4 * EPS))
-        gain = step * (change * slack - wrong) - (step * rows.norms) ** 2 / 2 * (1 + 4 * EPS)
+        gain = step * (change * slack - wrong) - step**2 * bends / 2
         sums = step - balance
         with np.errstate(divide="ignore", invalid="ignore"):
-            reach = np.where(sums > 0, (upper - dual - gain) / sums, np.inf) * (1 + 8 * EPS)
+            reach = np.where(sums > 0, (best.upper - dual - gain) / sums, np.inf) * (1 + 8 * EPS)
         for sign in (1.0, -1.0):
             own = reach[signs == sign]
             # A positive sum of α·s bounds τ from below.

@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from certifeature._validation import check_choice
 from certifeature.certificate.all_rows import unproven_rows
 from certifeature.certificate.certificate import APriori, Certificate
@@ -293,5 +291,5 @@ def _certificate_of_fit(selector: Any, realised: bool) -> Certificate:
             "the selector was fitted to rows in blocks, which are gone, or to weighted rows; give "
             "certify(X, y, selector), or realised=False."
         )
-    support = result.support or Support(rows, None, np.empty(0), None, rows)
+    support = result.support or Support(rows, None, None, rows)
     return certificate.with_realised(FullModel(support).realised(result.columns, certificate))

@@ -13,17 +13,11 @@ from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC, LinearSVC, LinearSVR
+from sklearn.svm import LinearSVC
 
 from certifeature._validation import warn
-from certifeature.models.problem import check_model, predicts_numbers, row_costs
-from certifeature.models.solver import (
-    MAX_DIRECT,
-    has_gradient,
-    has_smooth_loss,
-    move_smooth_to_optimum,
-    move_to_optimum,
-)
+from certifeature.models.problem import Problem, check_model, predicts_numbers, solver_of
+from certifeature.models.solver import MAX_DIRECT, minimise
 from certifeature.rows.rows import real_targets
 
 __all__ = [
@@ -32,6 +26,7 @@ __all__ = [
     "default_model",
     "fit_converges",
     "fit_model",
+    "move_to_optimum",
     "warn_of_no_optimum",
 ]
 
@@ -68,9 +63,12 @@ def default_model(random_state: int) -> LinearSVC:
     return LinearSVC(dual=True, random_state=random_state)
 
 
-def capped(model: Any) -> Any:
-    """Return an unfitted copy of a model whose solver ends, converged or not."""
-    return clone(model).set_params(max_iter=_capped_iterations(model))
+def capped(model: Any, max_steps: int = _MAX_STEPS) -> Any:
+    """Return an unfitted copy of a model whose solver ends, converged or not.
+
+    LIBSVM takes at most so many steps.
+    """
+    return clone(model).set_params(max_iter=_capped_iterations(model, max_steps))
 
 
 def fit_model(
@@ -120,17 +118,50 @@ def fit_converges(
     y = _checked_targets(model, y)
     check_row_norms(X)
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-    if has_smooth_loss(model) or has_gradient(model):
+    problem = Problem.of(model, y, sample_weight)
+    if problem.is_smooth:
         _fit_roughly(model, X, y, weights)
-        costs = row_costs(model, y, sample_weight)
-        move = move_to_optimum if has_smooth_loss(model) else move_smooth_to_optimum
-        reached = move(model, X, y, costs)
+        reached = move_to_optimum(model, X, problem)
     else:
-        tolerances = _TOLERANCES if isinstance(model, SVC) else (model.tol,)
+        tolerances = _TOLERANCES if solver_of(model) == "libsvm" else (model.tol,)
         reached = any(_fit_closely(model, X, y, weights, tolerance) for tolerance in tolerances)
     if not reached:
         warn_of_no_optimum(model)
     return reached
+
+
+def move_to_optimum(model: Any, X: Any, problem: Problem) -> bool:
+    """Move a fitted model to its optimum; tell whether it got there.
+
+    Solvers of scikit-learn stop at a tolerance, so their support rows depend on the order of the
+    rows. The optimum is one, and what is chosen for it is the same however the rows come.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; its weights are changed.
+    X : {ndarray, CSR array} of shape (n_samples, n_features)
+        The data it was fitted to.
+    problem : Problem
+        What it minimises, smooth.
+    """
+    X = X.astype(np.float64, copy=False)
+    constant = 1.0 if problem.intercept is None else problem.intercept
+    weights = np.zeros((X.shape[1] + 1, len(np.atleast_2d(model.coef_))))
+    weights[:-1] = np.atleast_2d(model.coef_).T
+    if constant:
+        weights[-1] = np.asarray(model.intercept_) / constant
+    all_reached = True
+    for part in problem.parts:
+        start = weights[:, part.columns]
+        best, reached = minimise(X, part.loss, problem.intercept, start)
+        weights[:, part.columns] = best
+        all_reached &= reached
+    model.coef_ = np.ascontiguousarray(weights[:-1].T).reshape(np.shape(model.coef_))
+    if constant:
+        values = constant * weights[-1]
+        model.intercept_ = float(values[0]) if np.ndim(model.intercept_) == 0 else values
+    return all_reached
 
 
 def warn_of_no_optimum(model: Any) -> None:
@@ -176,7 +207,7 @@ def _fit_roughly(model: Any, X: Any, y: NDArray[Any], weights: dict[str, Any]) -
         warnings.filterwarnings("ignore", '"sag" solver requires many iterations')
         warnings.filterwarnings("ignore", "Singular matrix in solving dual problem")
         temporary: dict[str, Any] = {"max_iter": _capped_iterations(model)}
-        if isinstance(model, LinearSVC | LinearSVR):
+        if solver_of(model) == "liblinear" and hasattr(model, "loss"):
             # LIBLINEAR's primal problem is much quicker of many rows and few columns; there, what
             # follows is quicker still.
             tall = X.shape[1] <= min(X.shape[0], MAX_DIRECT)
@@ -207,11 +238,11 @@ def _fit_closely(
     return not any(issubclass(w.category, ConvergenceWarning) for w in caught)
 
 
-def _capped_iterations(model: Any) -> int | None:
+def _capped_iterations(model: Any, max_steps: int = _MAX_STEPS) -> int | None:
     """Return at most how many iterations a solver may take; LIBSVM takes -1 for no limit."""
     if model.max_iter is None:
         return None
-    limit = _MAX_STEPS if isinstance(model, SVC) else _MAX_PASSES
+    limit = max_steps if solver_of(model) == "libsvm" else _MAX_PASSES
     return int(limit if model.max_iter < 0 else min(model.max_iter, limit))
 
 

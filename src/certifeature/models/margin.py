@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from certifeature.models.enclosure import (
     CLOSE,
-    EPS,
-    MAX_DIRECT,
     OVERFLOW_IS_WIDE,
     Enclosure,
     SafeRows,
-    bordered_solution,
     libsvm_multipliers,
 )
-from certifeature.models.solver import squared_hinge_minimiser
+from certifeature.models.losses import EPS, make_loss
+from certifeature.models.solver import MAX_DIRECT, bordered_solution, minimise
 
 __all__ = [
     "hard_margin",
@@ -30,8 +28,6 @@ FloatArray = NDArray[np.float64]
 # Slack is so expensive at these C, for rows of size 1, that separable rows have nearly none.
 _HARD = 1e7
 _HARDER = (1e4, 1e8, 1e12, 1e16)
-# An intercept whose feature is so large is as good as free.
-_NEARLY_FREE = 1e4
 _MAX_DROPS = 20
 
 
@@ -86,14 +82,13 @@ def _separators(rows: SafeRows, signs: FloatArray) -> Iterator[tuple[FloatArray,
     yield found(_on_the_margin(kernel, signs, alpha))
     if min(rows.values.shape) > MAX_DIRECT:
         return
-    weights = np.zeros(rows.values.shape[1] + 1)
-    intercept = _NEARLY_FREE * np.sqrt(size)
+    weights = None
     for cost in _HARDER:
-        costs = np.full(len(signs), cost / size)
-        weights, _ = squared_hinge_minimiser(rows.values, intercept, signs, costs, weights)
-        slack = 1 - signs * (rows.values @ weights[:-1] + intercept * weights[-1])
-        alpha = np.maximum(0.0, slack)
-        yield np.append(weights[:-1], 0.0), alpha
+        loss = make_loss("squared_hinge", signs, np.full(len(signs), cost / size))
+        weights, _ = minimise(rows.values, loss, None, weights)
+        scores = rows.values @ weights[:-1] + weights[-1]
+        alpha = np.maximum(0.0, 1 - signs * scores[:, 0])
+        yield np.append(weights[:-1, 0], 0.0), alpha
         yield found(_on_the_margin(kernel, signs, alpha))
 
 
@@ -104,7 +99,7 @@ def _on_the_margin(kernel: FloatArray, signs: FloatArray, alpha: FloatArray) -> 
         used = np.flatnonzero(alpha)
         if not 0 < len(used) <= MAX_DIRECT:
             break
-        beta = bordered_solution(kernel[np.ix_(used, used)], signs[used], 0.0)
+        beta, _ = bordered_solution(kernel[np.ix_(used, used)], signs[used], 0.0)
         alpha[used] = np.maximum(0.0, beta * signs[used])
         if (alpha[used] > 0).all() or not (alpha[signs > 0].any() and alpha[signs < 0].any()):
             break

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
 from numbers import Real
 from typing import Any
 
@@ -12,29 +14,32 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
-from sklearn.utils import compute_class_weight
 
 from certifeature._validation import as_positive
+from certifeature.models.losses import LOSSES, Loss, make_loss
 
 __all__ = [
-    "ACCEPTED",
-    "ALL_ROWS_MATTER",
     "ModelBound",
+    "Part",
+    "Problem",
     "check_model",
     "cost_of",
-    "intercept_of",
-    "loss_of",
     "model_name",
     "predicts_numbers",
-    "ridge_of",
-    "row_costs",
+    "solver_of",
     "with_cost_times",
 ]
 
 
+FloatArray = NDArray[np.float64]
+
 # The certificates are proven for these classes and no others. A subclass may minimise anything.
-ACCEPTED = (SVC, LinearSVC, LogisticRegression, RidgeClassifier, Ridge, LinearSVR)
+_ACCEPTED = (SVC, LinearSVC, LogisticRegression, RidgeClassifier, Ridge, LinearSVR)
 _TUBE = "squared_epsilon_insensitive"
+# Losses that no row escapes, however well it fits.
+_ALL_ROWS_MATTER = ("squared", "logistic", "multinomial")
+# Where labels are not known: the bound for many classes holds for two.
+_MANY_CLASSES = 3
 _REMEDY = (
     "use one of SVC(kernel='linear'), LinearSVC, LogisticRegression with an l2 penalty or "
     "RidgeClassifier, and for real-valued targets Ridge or "
@@ -51,7 +56,7 @@ def predicts_numbers(model: Any) -> bool:
 def check_model(model: Any) -> None:
     """Raise unless an estimator is a linear model that the guarantees are proven for."""
     name = type(model).__name__
-    if type(model) not in ACCEPTED:
+    if type(model) not in _ACCEPTED:
         raise ValueError(
             f"features cannot be chosen or certified for {name}; {_inner_model(model)}{_REMEDY}"
         )
@@ -109,6 +114,11 @@ def _check_penalty(model: LogisticRegression) -> None:
             f"LogisticRegression with l1_ratio={model.l1_ratio!r} is not l2-regularised alone, "
             f"which the guarantees need; use l1_ratio=0. Or {_REMEDY}"
         )
+    if _multi_class(model) == "multinomial":
+        raise ValueError(
+            "LogisticRegression with multi_class='multinomial' penalises two classes otherwise "
+            "than by default; leave multi_class as it is."
+        )
 
 
 def _check_ridge(model: Ridge | RidgeClassifier) -> None:
@@ -136,20 +146,6 @@ def _check_tube(model: LinearSVR) -> None:
         )
 
 
-# The conjugate of a loss times c is so strongly convex, times 1/c. That of the hinge is not, but as
-# its multipliers are no larger than c, the ridge of the squared hinge serves it nearly as well.
-_CONVEXITY = {
-    "hinge": 0.5,
-    "squared_hinge": 0.5,
-    "squared": 0.5,
-    "squared_epsilon_insensitive": 0.5,
-    "logistic": 4.0,
-    "multinomial": 2.0,
-}
-# Losses that no row escapes, however well it fits.
-ALL_ROWS_MATTER = ("squared", "logistic", "multinomial")
-
-
 @dataclass(frozen=True)
 class ModelBound:
     """What a certificate has to know of a model, which may be any.
@@ -159,7 +155,7 @@ class ModelBound:
     name : str or None
         As `model_name` returns it.
     mu : float or None
-        As `ridge_of` returns it.
+        As `Problem.mu`.
     hinge : bool
         Whether its loss is the hinge.
     converged : bool
@@ -177,31 +173,165 @@ class ModelBound:
         return None if self.hinge else self.mu
 
 
-def loss_of(model: Any, n_classes: int = 2) -> str:
-    """Return the name of a model's loss; "other" if only a bound for all directions covers it.
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of the independent problems that a model solves.
 
-    Parameters
+    Attributes
     ----------
-    model : estimator
-        Linear model.
-    n_classes : int, default=2
-        Number of classes that it is to tell apart.
+    rows : ndarray of int
+        Rows that take part.
+    loss : Loss
+        Their loss, with targets and costs.
+    columns : slice
+        Rows of ``coef_`` that hold the weights.
+    """
+
+    rows: NDArray[np.intp]
+    loss: Loss
+    columns: slice
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a linear model minimises: ½‖w‖² + Σ cᵢ·loss(targetᵢ, fᵢ), once for each of its parts.
+
+    Attributes
+    ----------
+    loss : str
+        Name of the loss, a key of `LOSSES`; "other" if only a bound for all directions covers it.
+    intercept : float or None
+        None if the intercept is not penalised, 0 if there is none; otherwise the value of the
+        constant feature whose weight the intercept is, as in LIBLINEAR.
+    y : ndarray of shape (n_samples,) or None
+        Labels, or numbers; None if they are not known.
+    classes : ndarray
+        All classes in ascending order, empty for numbers; labels may lack some of them.
+    costs : ndarray of shape (n_samples, n_columns) or None
+        The constants c: ``C``, or 1/(2·alpha) for ridge regression, times the weights of the row
+        and of its class. There is one column, but where each of several classes has its own. None
+        if they depend on labels that are not known.
+    epsilon : float
+        Half the width of the tube of a regression.
+    pairs : bool
+        Whether several classes are taken in pairs, rather than one against the rest.
 
     Examples
     --------
-    >>> from sklearn.svm import LinearSVC
-    >>> loss_of(LinearSVC())
-    'squared_hinge'
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC, LinearSVC
+    >>> problem = Problem.of(SVC(C=2, class_weight={1: 10}), np.array([0, 1, 1]))
+    >>> problem.loss, problem.intercept, problem.costs.ravel()
+    ('hinge', None, array([ 2., 20., 20.]))
+    >>> Problem.of(LinearSVC(C=10), np.array([0, 1, 1])).mu
+    0.05
     """
-    if isinstance(model, Ridge | RidgeClassifier):
-        return "squared"
-    if isinstance(model, LogisticRegression):
-        return "logistic" if n_classes <= 2 or model.solver == "liblinear" else "multinomial"
-    if isinstance(model, LinearSVR):
-        return str(model.loss)
-    if isinstance(model, LinearSVC) and model.multi_class == "ovr" and model.penalty == "l2":
-        return str(model.loss)
-    return "hinge" if isinstance(model, SVC) else "other"
+
+    loss: str
+    intercept: float | None
+    y: NDArray[Any] | None
+    classes: NDArray[Any]
+    costs: FloatArray | None
+    epsilon: float = 0.0
+    pairs: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        y: NDArray[Any] | None,
+        sample_weight: FloatArray | None = None,
+        classes: NDArray[Any] | None = None,
+    ) -> Problem:
+        """Return the problem of an estimator.
+
+        Parameters
+        ----------
+        model : estimator
+            Linear model of an accepted class.
+        y : ndarray of shape (n_samples,) or None
+            Labels, or numbers.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights of the rows.
+        classes : ndarray, default=None
+            The classes, where not all of them are among the labels.
+        """
+        if predicts_numbers(model) or y is None:
+            classes = np.empty(0)
+        elif classes is None:
+            classes = np.unique(y)
+        n_classes = _MANY_CLASSES if y is None else len(classes)
+        return cls(
+            _loss_of(model, n_classes),
+            _intercept_of(model),
+            y,
+            classes,
+            _costs_of(model, y, classes, sample_weight),
+            float(getattr(model, "epsilon", 0.0)),
+            solver_of(model) == "libsvm",
+        )
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the optimum can be computed to the last digits, by Newton's method."""
+        return self.loss not in ("hinge", "other")
+
+    @property
+    def all_rows_matter(self) -> bool:
+        """Whether no row escapes the loss, however well it fits."""
+        return self.loss in _ALL_ROWS_MATTER
+
+    @property
+    def mu(self) -> float | None:
+        """The ridge μ of the bound for the model; None if there is no such bound.
+
+        The conjugate of ½‖w‖² + Σ cᵢ·loss is μ-strongly convex, with μ that of the loss over
+        max(c). That of the hinge is not, but as its multipliers are no larger than c, the ridge of
+        the squared hinge serves it nearly as well. Rows times the roots of their weights have the
+        same μ as rows without.
+        """
+        if self.loss not in LOSSES or self.costs is None:
+            return None
+        return LOSSES[self.loss][0].convexity / float(self.costs.max())
+
+    def take(self, rows: NDArray[np.intp]) -> Problem:
+        """Return the problem on some of the rows."""
+        assert self.y is not None
+        assert self.costs is not None
+        return replace(self, y=self.y[rows], costs=self.costs[rows])
+
+    @cached_property
+    def splits(self) -> list[tuple[NDArray[np.intp], FloatArray]]:
+        """Rows and signs of pairs of classes, or of each class against the rest."""
+        y, classes = self.y, self.classes
+        assert y is not None
+        if len(classes) != 2 and not self.pairs:
+            return [(np.arange(len(y)), np.where(y == label, 1.0, -1.0)) for label in classes]
+        found = []
+        for first, second in combinations(classes, 2):
+            rows = np.flatnonzero((y == first) | (y == second))
+            # Scikit-learn takes the first class of a pair for the positive one, unless there are
+            # two classes only.
+            positive = second if len(classes) == 2 else first
+            found.append((rows, np.where(y[rows] == positive, 1.0, -1.0)))
+        return found
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The problems that are solved independently of each other."""
+        y, costs = self.y, self.costs
+        assert y is not None
+        assert costs is not None
+        if self.loss == "multinomial":
+            own = y[:, None] == self.classes
+            loss = make_loss(self.loss, own, costs[:, 0])
+            return [Part(np.arange(len(y)), loss, slice(0, len(self.classes)))]
+        splits = self.splits if len(self.classes) else [(np.arange(len(y)), y)]
+        columns = np.broadcast_to(costs, (len(y), max(len(splits), costs.shape[1]))).T
+        return [
+            Part(rows, make_loss(self.loss, targets, cost[rows], self.epsilon), slice(k, k + 1))
+            for k, ((rows, targets), cost) in enumerate(zip(splits, columns, strict=True))
+        ]
 
 
 def model_name(model: Any) -> str:
@@ -224,72 +354,21 @@ def model_name(model: Any) -> str:
     return f"{type(model).__name__}({given})"
 
 
-def intercept_of(model: Any) -> float | None:
-    """Return the feature whose weight a model's intercept is, 0 if it has none, None if it is free.
-
-    LIBLINEAR penalises the intercept as the weight of a constant feature; others do not.
-
-    Parameters
-    ----------
-    model : estimator
-        Linear model.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> from sklearn.svm import LinearSVC
-    >>> intercept_of(LinearSVC()), intercept_of(Ridge(fit_intercept=False)), intercept_of(Ridge())
-    (1.0, 0.0, None)
-    """
-    if not getattr(model, "fit_intercept", True):
-        return 0.0
-    of_liblinear = isinstance(model, LinearSVC | LinearSVR)
-    if of_liblinear or getattr(model, "solver", None) == "liblinear":
-        return float(model.intercept_scaling)
-    return None
-
-
-def ridge_of(loss: str, costs: NDArray[np.float64] | None) -> float | None:
-    """Return the ridge μ of the bound for a model: its conjugate is μ-strongly convex, or a hinge.
-
-    That of ½‖w‖² + Σ cᵢ·loss is μ/max(c)-strongly convex, with μ that of the loss. Rows times the
-    roots of their weights have the same μ as rows without.
-
-    Parameters
-    ----------
-    loss : str
-        As `loss_of` returns it.
-    costs : ndarray or None
-        The constants c, without weights of single rows.
-
-    Returns
-    -------
-    float or None
-        None if there is no such bound.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ridge_of("squared_hinge", np.full((3, 1), 10.0))
-    0.05
-    """
-    if loss not in _CONVEXITY or costs is None:
-        return None
-    return _CONVEXITY[loss] / float(costs.max())
-
-
-FloatArray = NDArray[np.float64]
+def solver_of(model: Any) -> str:
+    """Return "libsvm" or "liblinear" for a model that is trained by these, "other" otherwise."""
+    if isinstance(model, SVC):
+        return "libsvm"
+    if isinstance(model, LinearSVC | LinearSVR) or getattr(model, "solver", "") == "liblinear":
+        return "liblinear"
+    return "other"
 
 
 def cost_of(model: Any) -> float:
     """Return the parameter C of a model.
 
-    Ridge regression minimises ½‖w‖² + C·Σ(y − f)² with C = 1/(2·alpha); of several, it is the
-    largest.
+    Ridge regression minimises ½‖w‖² + C·Σ(y − f)² with C = 1/(2·alpha), of several the largest.
     """
-    if isinstance(model, Ridge | RidgeClassifier):
-        return float(1 / (2 * np.min(model.alpha)))
-    return float(model.C)
+    return float(_factors(model).max())
 
 
 def with_cost_times(model: Any, factor: float) -> Any:
@@ -299,70 +378,74 @@ def with_cost_times(model: Any, factor: float) -> Any:
     return clone(model).set_params(C=factor * model.C)
 
 
-def row_costs(
+def _loss_of(model: Any, n_classes: int) -> str:
+    if isinstance(model, Ridge | RidgeClassifier):
+        return "squared"
+    if isinstance(model, LogisticRegression):
+        one_by_one = solver_of(model) == "liblinear" or _multi_class(model) == "ovr"
+        return "logistic" if n_classes <= 2 or one_by_one else "multinomial"
+    if isinstance(model, LinearSVC | LinearSVR):
+        return str(model.loss) if _multi_class(model) == "ovr" else "other"
+    return "hinge"
+
+
+def _multi_class(model: Any) -> str:
+    """Return how a model takes several classes; newer LogisticRegression has no such parameter."""
+    return str(getattr(model, "multi_class", "auto" if hasattr(model, "solver") else "ovr"))
+
+
+def _intercept_of(model: Any) -> float | None:
+    if not getattr(model, "fit_intercept", True):
+        return 0.0
+    return float(model.intercept_scaling) if solver_of(model) == "liblinear" else None
+
+
+def _factors(model: Any) -> FloatArray:
+    """Return C, or 1/(2·alpha), for each target."""
+    if isinstance(model, Ridge | RidgeClassifier):
+        return np.asarray(1 / (2 * np.atleast_1d(np.asarray(model.alpha, dtype=float))))
+    return np.array([float(model.C)])
+
+
+def _costs_of(
     model: Any,
-    y: NDArray[Any],
-    sample_weight: FloatArray | None = None,
-    classes: NDArray[Any] | None = None,
-) -> FloatArray:
-    """Return what a model multiplies the loss of each row by.
-
-    Parameters
-    ----------
-    model : estimator
-        Linear model, whose objective is a multiple of ½‖w‖² + Σ cᵢ·loss.
-    y : ndarray of shape (n_samples,)
-        Labels, or numbers.
-    sample_weight : ndarray of shape (n_samples,), default=None
-        Weights of the rows.
-    classes : ndarray of shape (n_classes,), default=None
-        The classes, in ascending order, where not all of them are among the labels.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_problems)
-        ``C``, or 1/(2·alpha) for ridge regression, times the weight of the row and of its class.
-        There is one column, but where several classes are set against the rest one by one: then
-        each has a column. In those of LIBLINEAR only its own rows have the weight of their class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.svm import SVC
-    >>> row_costs(SVC(C=2, class_weight={1: 10}), np.array([0, 1, 1])).ravel()
-    array([ 2., 20., 20.])
-    """
-    factor = np.array([cost_of(model)])
-    if isinstance(model, Ridge | LinearSVR):
-        costs = np.ones((len(y), 1))
-    else:
-        classes = np.unique(y) if classes is None else classes
+    y: NDArray[Any] | None,
+    classes: NDArray[Any],
+    sample_weight: FloatArray | None,
+) -> FloatArray | None:
+    factors = _factors(model)
+    if y is None:
+        is_weighted = getattr(model, "class_weight", None) is not None
+        return None if is_weighted else np.full((1, 1), factors.max())
+    costs = np.ones((len(y), 1))
+    if len(classes):
         weights = _class_weights(model, classes, y, sample_weight)
         places = np.searchsorted(classes, y)
-        if len(classes) > 2 and isinstance(model, LinearSVC) and model.multi_class == "ovr":
+        many, multi_class = len(classes) > 2, _multi_class(model)
+        if many and solver_of(model) == "liblinear" and multi_class != "crammer_singer":
+            # In LIBLINEAR only the rows of the one class have its weight, and not the rest.
             costs = np.where(places[:, None] == np.arange(len(classes)), weights, 1.0)
         else:
             costs = weights[places][:, None]
-        if len(classes) > 2 and isinstance(model, RidgeClassifier):
+        if many and isinstance(model, RidgeClassifier):
             costs = np.repeat(costs, len(classes), axis=1)
-    if isinstance(model, Ridge | RidgeClassifier):
-        factor = 1 / (2 * np.atleast_1d(np.asarray(model.alpha, dtype=float)))
-        if len(factor) not in (1, costs.shape[1]):
-            raise ValueError(
-                f"{type(model).__name__} has {len(factor)} values of alpha for {costs.shape[1]} "
-                "targets; give one for each, or a single number."
-            )
+    if len(factors) not in (1, costs.shape[1]):
+        raise ValueError(
+            f"{type(model).__name__} has {len(factors)} values of alpha for {costs.shape[1]} "
+            "targets; give one for each, or a single number."
+        )
     if sample_weight is not None:
         costs = costs * sample_weight[:, None]
-    return np.asarray(factor * costs)
+    return np.asarray(factors * costs)
 
 
 def _class_weights(
     model: Any, classes: NDArray[Any], y: NDArray[Any], sample_weight: FloatArray | None
 ) -> FloatArray:
     given = getattr(model, "class_weight", None)
-    if isinstance(given, str):
-        # LIBSVM and ridge regression count rows, the others weigh them.
-        weight = sample_weight if isinstance(model, LinearSVC | LogisticRegression) else None
-        return np.asarray(compute_class_weight(given, classes=classes, y=y, sample_weight=weight))
-    return np.array([(given or {}).get(label, 1.0) for label in classes.tolist()], dtype=float)
+    if not isinstance(given, str):
+        return np.array([(given or {}).get(label, 1.0) for label in classes.tolist()], dtype=float)
+    # LIBSVM and ridge regression count rows to balance classes, the others weigh them.
+    weighs = isinstance(model, LinearSVC | LogisticRegression)
+    counts = np.bincount(np.searchsorted(classes, y), sample_weight if weighs else None)
+    return np.asarray(counts.sum() / (len(classes) * counts))

@@ -12,17 +12,11 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC, LinearSVC
 
 from certifeature._resources import in_parallel
 from certifeature.models.fitting import capped, check_row_norms, fit_model
-from certifeature.models.problem import predicts_numbers, row_costs
-from certifeature.models.solver import (
-    InnerProducts,
-    has_gradient,
-    has_smooth_loss,
-    squared_hinge_duals,
-)
+from certifeature.models.problem import Problem, predicts_numbers
+from certifeature.models.solver import InnerProducts, squared_hinge_duals
 from certifeature.models.support import dense_coef, feature_weights, ranks
 from certifeature.rows.matrix import (
     canonical_order,
@@ -42,8 +36,8 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 
 _ROUNDS = 4
-# A feature below this share of the largest is out of the game: with its square, which is what a
-# model sees of it, it is lost in the rounding of the others.
+# A feature below this share of the largest is dropped: with its square, which is what a model sees
+# of it, it is lost in the rounding of the others.
 _NEGLIGIBLE = 1e-10
 _DIGITS = 12
 
@@ -131,7 +125,7 @@ def _sizes(coef: FloatArray, z: FloatArray) -> FloatArray:
     return np.round(sizes / sizes.max(), _DIGITS)
 
 
-# Share of the features that stays in the game from one fit to the next.
+# Share of the features that is kept from one fit to the next.
 _KEPT = 0.5
 
 
@@ -236,7 +230,7 @@ def stable_scores(
         Share of the rows of each class in a subsample; two rows at least, if there are as many.
         Of numbers, share of all rows.
     seed : int, default=0
-        Of the subsamples, and of a model whose ``random_state`` is None.
+        Seed for the subsampling, and for a model whose ``random_state`` is None.
     n_jobs : int, default=None
         Number of processes that fit. It does not change the scores.
 
@@ -253,7 +247,7 @@ def stable_scores(
 
     Notes
     -----
-    A model with an l2 penalty does not mind a rotation. Where rows are few, all fits are in the
+    A rotation does not change a model with an l2 penalty. Where rows are few, all fits are in the
     coordinates that the Gram matrix of the rows gives them, and one product turns all weights back:
     many features cost no more than few. SVMs with the squared hinge loss take the Gram matrix
     itself, and are solved together. Of more than 1,000 rows, fewer than features, LIBLINEAR solves
@@ -297,16 +291,17 @@ def stable_scores(
     if n_subsamples is None:
         n_subsamples = _SUBSAMPLES_OF_MANY if many else _SUBSAMPLES
     subsamples = _subsamples(np.zeros(len(y)) if numbers else y, n_subsamples, share, seed)
-    few, wide = not many, len(y) <= X.shape[1]
-    if has_smooth_loss(model) and few and wide:
+    wide = len(y) <= X.shape[1]
+    is_squared_hinge = Problem.of(model, y).loss == "squared_hinge"
+    if is_squared_hinge and wide and not many:
         return _norm_of_scores(
             _weights_at_once(model, rows, exponent, y, sample_weight, subsamples)
         )
     back = None
-    if _gram_pays(model, rows):
+    if _gram_pays(rows):
         X, back = _coordinates(rows)
         X = scaled_back(X, exponent)
-    fit = _rough_fit if has_smooth_loss(model) and many and wide else fit_model
+    fit = _rough_fit if is_squared_hinge and many and wide else fit_model
     # Processes, for what `fit_model` does about warnings is not safe in threads.
     calls = [delayed(_weights)(fit, model, X, y, sample_weight, chosen) for chosen in subsamples]
     fits = in_parallel(calls, "fits to subsamples", n_jobs=n_jobs, backend="loky")
@@ -350,16 +345,11 @@ def _subsamples(y: NDArray[Any], n_subsamples: int, share: float, seed: int) -> 
     ]
 
 
-def _gram_pays(model: Any, rows: Any) -> bool:
-    """Tell whether the coordinates of rows are fewer than their values, and may replace these."""
-    rotates = (
-        isinstance(model, SVC)
-        or (isinstance(model, LinearSVC) and model.penalty == "l2")
-        or has_gradient(model)
-    )
+def _gram_pays(rows: Any) -> bool:
+    """Tell whether the coordinates of rows are fewer than their values."""
     n_rows = rows.shape[0]
     n_values = rows.nnz if sparse.issparse(rows) else rows.size
-    return rotates and n_rows <= _MAX_GRAM_ROWS and n_rows**2 < n_values
+    return n_rows <= _MAX_GRAM_ROWS and n_rows**2 < n_values
 
 
 def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
@@ -377,10 +367,8 @@ def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
 
 def _own_copy(model: Any, seed: int) -> Any:
     """Return an unfitted model that gives the same weights at every call, and gives up in time."""
-    model = capped(model)
-    if isinstance(model, SVC) and not 0 <= model.max_iter <= _MAX_ITERATIONS:
-        # Classes that overlap can keep LIBSVM busy long after the ranking is clear.
-        model.set_params(max_iter=_MAX_ITERATIONS)
+    # Classes that overlap can keep LIBSVM busy long after the ranking is clear.
+    model = capped(model, _MAX_ITERATIONS)
     if model.get_params().get("random_state", seed) is None:
         model.set_params(random_state=seed)
     return model
@@ -409,13 +397,13 @@ def _weights(
         return dense_coef(fit(clone(model), X[rows], y[rows], part))
 
 
-def _rough_fit(svm: LinearSVC, X: Any, y: NDArray[Any], part: FloatArray | None) -> LinearSVC:
+def _rough_fit(svm: Any, X: Any, y: NDArray[Any], part: FloatArray | None) -> Any:
     """Fit as `fit_model` does, but not to the optimum."""
     return svm.set_params(dual=True, tol=_ROUGH).fit(X, y, sample_weight=part)
 
 
 def _weights_at_once(
-    svm: LinearSVC,
+    svm: Any,
     rows: Any,
     exponent: int,
     y: NDArray[Any],
@@ -426,18 +414,16 @@ def _weights_at_once(
 
     All fits share the Gram matrix of the rows, which are those of the data over 2**exponent.
     """
-    gram = InnerProducts(rows, exponent, float(svm.intercept_scaling) if svm.fit_intercept else 0.0)
-    classes = np.unique(y)
-    positive = classes[1:] if len(classes) == 2 else classes
-    signs = np.repeat(np.where(y[:, None] == positive, 1.0, -1.0), len(subsamples), axis=1)
-    costs = np.zeros((len(y), len(positive), len(subsamples)))
+    problem = Problem.of(svm, y)
+    targets = [signs for _, signs in problem.splits]
+    costs = np.zeros((len(y), len(targets), len(subsamples)))
     for number, chosen in enumerate(subsamples):
         part = None if sample_weight is None else sample_weight[chosen]
-        of_rows = row_costs(svm, y[chosen], part)
-        assert of_rows is not None
-        costs[chosen, :, number] = of_rows
+        costs[chosen, :, number] = Problem.of(svm, y[chosen], part).costs
+    signs = np.repeat(np.column_stack(targets), len(subsamples), axis=1)
+    gram = InnerProducts(rows, exponent, problem.intercept or 0.0)
     duals = squared_hinge_duals(gram, signs, costs.reshape(signs.shape))
-    return [weights.T for weights in np.hsplit(rows.T @ duals, len(positive))]
+    return [weights.T for weights in np.hsplit(rows.T @ duals, len(targets))]
 
 
 def _norm_of_scores(problems: Iterable[Weights]) -> FloatArray:

@@ -1,7 +1,8 @@
-"""Newton's method for linear models."""
+"""Newton's method for linear models with smooth losses."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,25 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.svm import LinearSVC, LinearSVR
 
-from certifeature.models.losses import Local, LogisticLoss, MultinomialLoss, SmoothLoss, TubeLoss
-from certifeature.models.problem import intercept_of, loss_of
+from certifeature.models.losses import EPS, ExcessLoss, Local, Loss
 from certifeature.rows.matrix import scaled_back
 
 __all__ = [
     "MAX_DIRECT",
     "InnerProducts",
-    "best_share",
-    "has_gradient",
-    "has_smooth_loss",
-    "minimiser",
-    "move_smooth_to_optimum",
-    "move_to_optimum",
+    "bordered_solution",
+    "minimise",
     "solved",
     "squared_hinge_duals",
-    "squared_hinge_minimiser",
 ]
 
 
@@ -36,217 +29,244 @@ FloatArray = NDArray[np.float64]
 
 # Of the weights. The Hessian is at least the identity, so their error is at most the gradient.
 _TOLERANCE = 1e-10
-_EPS = float(np.finfo(np.float64).eps)
-# With the data, in all steps together.
-_MAX_PRODUCTS = 10_000
 _MAX_STEPS = 2000
-# Up to so many rows or features the linear systems are solved directly, which takes about as long
-# as a product for each so many of them.
+# Products with the data, in all steps together.
+_MAX_PRODUCTS = 10_000
+# Up to so many unknowns the linear systems are solved directly, which takes about as long as a
+# product for each so many of them.
 MAX_DIRECT, _DIRECT_PER_PRODUCT = 1000, 20
+# Values of sparse rows that may be written out, to be turned to as many columns as rows, where
+# products with them do not lead to the optimum.
+_MAX_WRITTEN_OUT = 2**21
+# Share of a gradient that conjugate gradients may leave, at first.
+_ACCURACY = 3e-3
+# Gradients of less than this share of the weights are near the optimum.
+_NEAR = 1e-3
 # Share of the slope along a step that may be left at its end.
 _LEFT_OVER = 1e-2
+_MAX_LINE_STEPS = 60
 
 
-def has_smooth_loss(svm: Any) -> bool:
-    """Tell whether an SVM is one whose optimum can be computed to the last digits."""
-    return (
-        isinstance(svm, LinearSVC)
-        and svm.loss == "squared_hinge"
-        and svm.penalty == "l2"
-        and svm.multi_class == "ovr"
-    )
-
-
-def move_to_optimum(svm: LinearSVC, X: Any, y: NDArray[Any], costs: FloatArray) -> bool:
-    """Move a fitted squared-hinge SVM to its optimum, by Newton steps; tell whether it got there.
-
-    LIBLINEAR stops at a tolerance, so its support rows depend on the order of the rows. The optimum
-    is one, and what is chosen for it is the same however the rows come.
-
-    Parameters
-    ----------
-    svm : LinearSVC
-        Fitted, with a smooth loss; its weights are changed.
-    X : {ndarray, CSR array} of shape (n_samples, n_features)
-        The data it was fitted to.
-    y : ndarray of shape (n_samples,)
-        Their labels.
-    costs : ndarray of shape (n_samples, n_problems)
-        What the SVM multiplies the loss of each row by.
-    """
-    X = X.astype(np.float64, copy=False)
-    scale = float(svm.intercept_scaling) if svm.fit_intercept else 0.0
-    positive = svm.classes_[1:] if len(svm.classes_) == 2 else svm.classes_
-    signs = np.where(y[:, None] == positive, 1.0, -1.0)
-    all_reached = True
-    for problem in range(costs.shape[1]):
-        start = np.append(svm.coef_[problem], 0.0)
-        if scale:
-            start[-1] = svm.intercept_[problem] / scale
-        best, reached = squared_hinge_minimiser(
-            X, scale, signs[:, problem], costs[:, problem], start
-        )
-        all_reached &= reached
-        svm.coef_[problem] = best[:-1]
-        if scale:
-            svm.intercept_[problem] = best[-1] * scale
-    return all_reached
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def squared_hinge_minimiser(
-    X: Any, scale: float, signs: FloatArray, costs: FloatArray, weights: FloatArray
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
+def minimise(
+    X: Any, loss: Loss, intercept: float | None, start: FloatArray | None = None
 ) -> tuple[FloatArray, bool]:
-    """Return the w that minimises ½‖w‖² + Σ cᵢ max(0, 1 − sᵢ aᵢᵀw)², where aᵢ = (xᵢ, scale).
+    """Return the W that minimises ½‖W‖² + loss(AW), with A the rows (xᵢ, intercept).
 
-    Newton's method with exact line searches, which is finite: S. S. Keerthi and D. DeCoste, *A
-    Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs*, JMLR 6, 2005.
+    Newton's method with line searches. For a loss that is quadratic where it is not zero it is
+    finite [1]_, and each step is a least-squares problem of the rows that have a loss.
 
     Parameters
     ----------
     X : {ndarray, CSR array} of shape (n_samples, n_features)
         Rows x.
-    scale : float
-        The last feature of all rows; 0 if there is none.
-    signs, costs : ndarray of shape (n_samples,)
-        Labels −1 and +1, and the constants c.
-    weights : ndarray of shape (n_features + 1,)
-        Where to start.
+    loss : Loss
+        Of the scores, a column for each of W; smooth.
+    intercept : float or None
+        The last feature of all rows, 0 if there is none; None for a 1 whose weights, the last of W,
+        are not penalised.
+    start : ndarray of shape (n_features + 1, n_columns), default=None
+        Where to start; None starts from 0.
 
     Returns
     -------
     weights, reached
         The minimiser, and whether it is known to be one, to rounding.
+
+    References
+    ----------
+    .. [1] S. S. Keerthi and D. DeCoste, "A modified finite Newton method for fast solution of large
+       scale linear SVMs", Journal of Machine Learning Research 6, 341-361, 2005.
     """
-    margins = signs * _times(X, scale, weights)
-    smallest, products = np.inf, _MAX_PRODUCTS
+    n_rows, n_features = X.shape
+    if start is None:
+        start = np.zeros((n_features + 1, loss.n_columns))
+    is_wide = n_rows < n_features and n_rows * loss.n_columns <= MAX_DIRECT and not loss.quadratic
+    if sparse.issparse(X) or not is_wide:
+        weights, reached = _newton(_Rows(X, intercept), loss, start)
+        if reached or not is_wide or n_rows * n_features > _MAX_WRITTEN_OUT:
+            return weights, reached
+        X, start = X.toarray(), weights
+    # The optimum is a combination of the rows, so that their own coordinates will do.
+    turn, triangle = np.linalg.qr(X.T)
+    inside = np.vstack([turn.T @ start[:-1], start[-1:]])
+    best, reached = _newton(_Rows(triangle.T.copy(), intercept), loss, inside)
+    return np.vstack([turn @ best[:-1], best[-1:]]), reached
+
+
+def _newton(rows: _Rows, loss: Loss, weights: FloatArray) -> tuple[FloatArray, bool]:
+    smallest, products, refine = np.inf, _MAX_PRODUCTS, False
     for _ in range(_MAX_STEPS):
-        if products <= 0:
-            break
-        slack = np.where(costs > 0, np.maximum(0.0, 1 - margins), 0.0)
-        gradient = weights - _transposed_times(X, scale, 2 * costs * signs * slack)
-        size, norm = float(np.linalg.norm(gradient)), float(np.linalg.norm(weights))
-        if size <= _TOLERANCE * norm:
+        # Not what they were plus their change: rounding of a bad start would stay for ever.
+        scores = rows.times(weights)
+        local = loss.at(scores)
+        gradient = rows.penalty * weights + rows.transposed_times(local.slopes)
+        size = float(np.linalg.norm(gradient))
+        length = float(np.linalg.norm(rows.penalty * weights))
+        if size <= _TOLERANCE * length:
             return weights, True
-        if not np.isfinite(size):
+        if not np.isfinite(size) or products <= 0:
             break
-        short = np.flatnonzero(slack)
-        rows, row_costs = X[short], 2 * costs[short]
-        accuracy = min(1e-3, np.sqrt(size / norm)) if norm else 1e-3
-        system = _System(rows, scale, row_costs, signs[short])
-        step, used = system.step(weights, gradient, accuracy * size, products)
-        change = signs * _times(X, scale, step)
-        along, length = float(weights @ step), float(step @ step)
-        share = best_share(along, length, margins, change, 2 * costs)
-        spread = _size(rows, scale)
-        of_margins = 1 + norm * spread / max(len(short), 1) ** 0.5
-        rounding = 4 * _EPS * spread * of_margins * float(np.linalg.norm(row_costs))
+        system = _System.at(rows, loss, local, scores)
         # A gradient that is no more than its own rounding need not sink any more.
-        if size <= rounding and (share == 0 or size > smallest / 2):
+        is_rounding = size <= system.rounding(length)
+        if is_rounding and size > smallest / 2:
             return weights, True
-        if share == 0:
-            break
-        products -= used
-        smallest = min(smallest, size)
-        weights, margins = weights + share * step, margins + share * change
+        stuck, refine = refine, refine or size <= _NEAR * length or size > smallest / 2
+        step, used = system.step(weights, gradient, products, refine=refine)
+        share = _share(loss, scores, rows.times(step), rows.penalty * weights, step, rows.penalty)
+        if share == 0 and stuck:
+            return weights, is_rounding
+        refine |= share == 0
+        smallest, products = min(smallest, size), products - used
+        weights = weights + share * step
     return weights, False
 
 
-def best_share(
-    along: float, length: float, margins: FloatArray, change: FloatArray, costs: FloatArray
+def _share(
+    loss: Loss,
+    scores: FloatArray,
+    change: FloatArray,
+    penalised: FloatArray,
+    step: FloatArray,
+    penalty: FloatArray,
 ) -> float:
-    """Return how much of a step to take, all of it where that is nearly the best.
+    """Return how much of a step to take."""
+    linear, square = float((penalised * step).sum()), float((penalty * step * step).sum())
 
-    Along the step the slope of the objective is piecewise linear and rises; it bends where a row
-    crosses the margin.
+    def slope(shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+        local = loss.at(scores + shares[0] * change)
+        rise = linear + shares * square + (local.slopes * change).sum()
+        return rise, square + (local.bent(change) * change).sum(keepdims=True)[0]
+
+    return float(_best_shares(slope, 1)[0])
+
+
+def _best_shares(
+    slope: Callable[[FloatArray], tuple[FloatArray, FloatArray]], n_problems: int
+) -> FloatArray:
+    """Return how much to take of the step of each problem, all of it where that is nearly the best.
+
+    Along a step the slope of an objective rises. Its zero is found by Newton's method between
+    bounds; 0 is returned of a step that leads nowhere.
 
     Parameters
     ----------
-    along, length : float
-        Inner products of the step with the weights, and with itself.
-    margins, change : ndarray of shape (n_samples,)
-        Of the rows, and by how much the step changes them.
-    costs : ndarray of shape (n_samples,)
-        What half of the squared loss of each row is multiplied by.
+    slope : callable
+        Takes a share of each step, and returns the slopes there and how fast they rise.
+    n_problems : int
+        Number of steps.
     """
-    slack, square = 1 - margins, costs * change**2
-
-    def slope(share: float) -> float:
-        short = np.maximum(0.0, slack - share * change)
-        return float(along + share * length - (costs * change) @ short)
-
-    first = slope(0.0)
-    if first >= 0:
-        return 0.0
-    if abs(slope(1.0)) <= _LEFT_OVER * -first:
-        return 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        places = slack / change
-    bends = np.flatnonzero((places > 0) & np.isfinite(places))
-    bends = bends[np.argsort(places[bends])]
-    is_short = (slack > 0) | ((slack == 0) & (change < 0))
-    changes = np.where(change[bends] < 0, square[bends], -square[bends])
-    rates = length + square[is_short].sum() + np.concatenate([[0.0], np.cumsum(changes)])
-    rates = np.maximum(rates, length)
-    starts = np.concatenate([[0.0], places[bends]])
-    slopes = first + np.concatenate([[0.0], np.cumsum(rates[:-1] * np.diff(starts))])
-    last = int(np.searchsorted(slopes, 0.0)) - 1
-    return float(starts[last] - slopes[last] / rates[last])
+    low, high = np.zeros(n_problems), np.full(n_problems, np.inf)
+    first = slope(low)[0]
+    done = ~(first < 0)
+    shares = np.where(done, 0.0, 1.0)
+    for _ in range(_MAX_LINE_STEPS):
+        found, rise = slope(shares)
+        done |= (np.abs(found) <= -_LEFT_OVER * first) | (high - low <= _LEFT_OVER * low)
+        if done.all():
+            break
+        low = np.where(~done & (found < 0), shares, low)
+        high = np.where(~done & ~(found < 0), shares, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            guess = shares - found / rise
+            middle = np.where(np.isfinite(high), (low + high) / 2, 2 * shares)
+        better = np.where((low < guess) & (guess < high), guess, middle)
+        shares = np.where(done, shares, better)
+    return np.where(done, shares, low)
 
 
 @dataclass(frozen=True, eq=False)
 class _System:
-    """The rows that are short of the margin, whose squared losses are minimised by a linear system.
+    """The quadratic problem that an objective looks like near some weights.
 
-    With A the rows (xᵢ, scale), C their costs and H = I + AᵀCA, the minimiser solves Hw = AᵀCs.
+    Attributes
+    ----------
+    rows : _Rows
+        Rows where the loss is curved.
+    local : Local
+        The loss there.
+    aims : ndarray of shape (n_samples,) or None
+        Where the quadratic losses of these rows would be least, if there are such.
+    kernel : callable
+        Returns the inner products of these rows.
     """
 
-    X: Any
-    scale: float
-    costs: FloatArray
-    signs: FloatArray
+    rows: _Rows
+    local: Local
+    aims: FloatArray | None
+    kernel: Callable[[], FloatArray]
+
+    @classmethod
+    def at(cls, rows: _Rows, loss: Loss, local: Local, scores: FloatArray) -> _System:
+        if not loss.quadratic:
+            return cls(rows, local, None, lambda: rows.kernel)
+        curved = np.flatnonzero(local.curvature[:, 0])
+        local = local.take(curved)
+        aims = scores[curved, 0] - local.slopes[:, 0] / local.curvature[:, 0]
+        return cls(rows.take(curved), local, aims, lambda: rows.kernel_of(curved))
+
+    def rounding(self, length: float) -> float:
+        """Return how large a gradient can be that is all rounding, given the norm of weights."""
+        size, local = self.rows.size, self.local
+        of_scores = size * length / max(self.rows.n_rows, 1) ** 0.5
+        of_scores += 0.0 if self.aims is None else float(np.abs(self.aims).max(initial=0.0))
+        slopes, curvature = (np.linalg.norm(part) for part in (local.slopes, local.curvature))
+        return float(4 * EPS * size * (slopes + of_scores * curvature))
 
     def step(
-        self, weights: FloatArray, gradient: FloatArray, residual_size: float, max_products: int
+        self, weights: FloatArray, gradient: FloatArray, max_products: int, *, refine: bool
     ) -> tuple[FloatArray, int]:
-        """Return the step to the minimiser, and how many products with the rows it took.
+        """Return the step to the minimum, and how many products with the rows it took.
 
         Small systems are solved directly, others by conjugate gradients. Of sparse rows these come
         first, for as long as a direct solution would take.
         """
-        n_rows, n_features = self.X.shape
-        is_small = min(n_rows, n_features) <= MAX_DIRECT
-        used = 1 + min(n_rows, n_features) // _DIRECT_PER_PRODUCT
-        if sparse.issparse(self.X) or not is_small:
-            n_products, limit = 0, used if is_small else max_products
-
-            def product(direction: FloatArray) -> FloatArray:
-                nonlocal n_products
-                n_products += 1
-                image = self.costs * (self.X @ direction[:-1] + self.scale * direction[-1])
-                return direction + np.append(self.X.T @ image, self.scale * image.sum())
-
-            hessian = LinearOperator((len(gradient), len(gradient)), matvec=product)
-            step, _ = cg(hessian, -gradient, rtol=0.0, atol=residual_size, maxiter=limit)
+        rows = self.rows
+        in_dual = self.aims is not None and rows.n_rows < gradient.size
+        unknowns = rows.n_rows if in_dual else gradient.size
+        is_small = unknowns <= MAX_DIRECT
+        used = 1 + unknowns // _DIRECT_PER_PRODUCT
+        if sparse.issparse(rows.X) or not is_small:
+            limit = used if is_small else max_products
+            step, n_products = self._by_products(weights, gradient, limit)
             if not is_small or n_products < limit:
                 return step, n_products
             used += n_products
-        if n_features <= MAX_DIRECT:
-            return solved(self._hessian(), -gradient), used
-        # The minimiser is Aᵀβ with (AAᵀ + C⁻¹)β = s: no difference of large numbers.
-        kernel = self.X @ self.X.T
-        kernel = kernel.toarray() if sparse.issparse(kernel) else kernel
-        beta = solved(kernel + self.scale**2 + np.diag(1 / self.costs), self.signs)
-        return _transposed_times(self.X, self.scale, beta) - weights, used
+        if self.aims is None or not in_dual:
+            flat = solved(rows.hessian(self.local), -gradient.T.ravel())
+            return flat.reshape(gradient.shape[::-1]).T, used
+        # The minimiser is Aᵀβ with (AAᵀ + D⁻¹)β = aims: no difference of large numbers. From where
+        # rounding of that system ends, what is left of the gradient leads on.
+        start, right, total = weights, self.aims, 0.0
+        if refine:
+            start = rows.penalty * gradient
+            right, total = rows.times(start)[:, 0], float(gradient[-1, 0])
+        system = self.kernel() + np.diag(1 / self.local.curvature[:, 0])
+        if rows.intercept is None:
+            beta, shift = bordered_solution(system, right, total)
+            return np.append(rows.X.T @ beta, shift)[:, None] - start, used
+        return rows.transposed_times(solved(system, right)[:, None]) - start, used
 
-    def _hessian(self) -> FloatArray:
-        scaled = sparse.diags_array(self.costs) @ self.X
-        gram = self.X.T @ scaled
-        hessian = np.eye(self.X.shape[1] + 1)
-        hessian[:-1, :-1] += gram.toarray() if sparse.issparse(gram) else gram
-        hessian[-1, :-1] = hessian[:-1, -1] = self.scale * (self.X.T @ self.costs)
-        hessian[-1, -1] += self.scale**2 * self.costs.sum()
-        return hessian
+    def _by_products(
+        self, weights: FloatArray, gradient: FloatArray, limit: int
+    ) -> tuple[FloatArray, int]:
+        """Return a step by conjugate gradients, and how many products it took."""
+        rows, local, shape, n_products = self.rows, self.local, gradient.shape, 0
+        size, length = (float(np.linalg.norm(part)) for part in (gradient, rows.penalty * weights))
+        accuracy = min(_ACCURACY, (size / length) ** 0.5) if length else _ACCURACY
+
+        def product(direction: FloatArray) -> FloatArray:
+            nonlocal n_products
+            n_products += 1
+            turned = direction.reshape(shape)
+            bent = rows.transposed_times(local.bent(rows.times(turned)))
+            return np.asarray((rows.penalty * turned + bent).ravel())
+
+        hessian = LinearOperator((gradient.size,) * 2, matvec=product, dtype=np.float64)
+        goal = max(accuracy * size, _TOLERANCE * length / 10)
+        step, _ = cg(hessian, -gradient.ravel(), rtol=0.0, atol=goal, maxiter=limit)
+        return step.reshape(shape), n_products
 
 
 def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
@@ -260,27 +280,93 @@ def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
     return np.asarray(solution, dtype=np.float64)
 
 
-def _size(X: Any, scale: float) -> float:
-    """Return the norm of all values of the rows (xᵢ, scale)."""
-    values = X.data if sparse.issparse(X) else X
-    return float(np.hypot(np.linalg.norm(values), scale * np.sqrt(X.shape[0])))
+def bordered_solution(
+    kernel: FloatArray, right: FloatArray, total: float
+) -> tuple[FloatArray, float]:
+    """Return the β of sum ``total`` and the b for which Kβ + b is the right side."""
+    n_rows = len(kernel)
+    size = np.sqrt(max(float(np.diag(kernel).max(initial=0.0)), np.finfo(np.float64).tiny))
+    system = np.zeros((n_rows + 1, n_rows + 1))
+    system[:-1, :-1] = kernel / size**2
+    system[-1, :-1] = system[:-1, -1] = 1.0
+    solution = solved(system, np.append(right / size**2, total))
+    return solution[:-1], float(solution[-1] * size**2)
 
 
-def _times(X: Any, scale: float, weights: FloatArray) -> FloatArray:
-    return np.asarray(X @ weights[:-1] + scale * weights[-1])
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows (xᵢ, intercept), and which of their weights are penalised."""
+
+    X: Any
+    intercept: float | None
+
+    @property
+    def constant(self) -> float:
+        return 1.0 if self.intercept is None else self.intercept
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @cached_property
+    def penalty(self) -> FloatArray:
+        penalty = np.ones((self.X.shape[1] + 1, 1))
+        penalty[-1] = 0.0 if self.intercept is None else 1.0
+        return penalty
+
+    @cached_property
+    def size(self) -> float:
+        """The norm of all values."""
+        values = self.X.data if sparse.issparse(self.X) else self.X
+        return float(np.hypot(np.linalg.norm(values), self.constant * np.sqrt(self.n_rows)))
+
+    @cached_property
+    def kernel(self) -> FloatArray:
+        """Inner products of the rows, without those of a free intercept."""
+        kernel = self.X @ self.X.T
+        kernel = kernel.toarray() if sparse.issparse(kernel) else kernel
+        return np.asarray(kernel + (self.intercept or 0.0) ** 2)
+
+    def kernel_of(self, chosen: NDArray[np.intp]) -> FloatArray:
+        """Return inner products of some rows; of few rows all are computed once."""
+        if self.n_rows <= MAX_DIRECT:
+            return self.kernel[np.ix_(chosen, chosen)]
+        return self.take(chosen).kernel
+
+    def take(self, chosen: NDArray[np.intp]) -> _Rows:
+        return self if len(chosen) == self.n_rows else _Rows(self.X[chosen], self.intercept)
+
+    def times(self, weights: FloatArray) -> FloatArray:
+        return np.asarray(self.X @ weights[:-1] + self.constant * weights[-1])
+
+    def transposed_times(self, values: FloatArray) -> FloatArray:
+        return np.vstack([self.X.T @ values, self.constant * values.sum(axis=0)])
+
+    def hessian(self, local: Local) -> FloatArray:
+        """Return the second derivatives of the objective, a block for each pair of columns."""
+        n_columns, n_weights = local.slopes.shape[1], self.X.shape[1] + 1
+        hessian = np.zeros((n_columns, n_weights, n_columns, n_weights))
+        for first in range(n_columns):
+            for second in range(n_columns):
+                hessian[first, :, second, :] = self._weighted_gram(local.pair(first, second))
+            hessian[first, :, first, :] += np.diag(self.penalty[:, 0])
+        if self.intercept is None and local.shares is not None:
+            # The same for all intercepts changes no loss; this keeps the steps from it.
+            hessian[:, -1, :, -1] += hessian[:, -1, :, -1].trace() / n_columns**2
+        return hessian.reshape(n_columns * n_weights, -1)
+
+    def _weighted_gram(self, weights: FloatArray) -> FloatArray:
+        inner = self.X.T @ (sparse.diags_array(weights) @ self.X)
+        gram = np.empty((self.X.shape[1] + 1,) * 2)
+        gram[:-1, :-1] = inner.toarray() if sparse.issparse(inner) else inner
+        gram[-1, :-1] = gram[:-1, -1] = self.constant * (self.X.T @ weights)
+        gram[-1, -1] = self.constant**2 * weights.sum()
+        return gram
 
 
-def _transposed_times(X: Any, scale: float, values: FloatArray) -> FloatArray:
-    return np.append(X.T @ values, scale * values.sum())
-
-
-BoolArray = NDArray[np.bool_]
-
-# Of the weights: the Hessian is at least the identity, so their error is at most the gradient.
+# Of the weights of many problems at once, as above.
 _DUAL_TOLERANCE = 1e-7
 _MAX_DUAL_STEPS = 200
-# Share of a residual that is left by the conjugate gradients of a step, at first.
-_FIRST_ACCURACY = 1e-2
 # Share of a step below which the next one is solved directly.
 _SHORT = 0.1
 # Products with the Gram matrix that a step may take before its systems are solved directly.
@@ -326,11 +412,11 @@ class InnerProducts:
 def squared_hinge_duals(gram: InnerProducts, signs: FloatArray, costs: FloatArray) -> FloatArray:
     """Return the β of each problem, with which its weights are w = Aᵀβ, and AAᵀ is the Gram matrix.
 
-    Every problem minimises ½‖w‖² + Σ cᵢ max(0, 1 − sᵢaᵢᵀw)². At its optimum β = 2cs·max(0, 1 − m)
-    with the margins m = s·AAᵀβ. If the rows that are short of the margin were known, β would
-    solve a linear system on them; Newton's method solves it for those that are short now, and goes
-    as far towards the solution as is best. The systems of all problems are solved together, so that
-    each product with the Gram matrix serves them all.
+    Every problem minimises ½‖w‖² + Σ cᵢ max(0, 1 − sᵢaᵢᵀw)². At its optimum β = −loss'(AAᵀβ). If
+    the rows that have a loss were known, β would solve a linear system on them; Newton's method
+    solves it for those that have one now, and goes as far towards the solution as is best. The
+    systems of all problems are solved together, so that each product with the Gram matrix serves
+    them all.
 
     Parameters
     ----------
@@ -351,21 +437,24 @@ def squared_hinge_duals(gram: InnerProducts, signs: FloatArray, costs: FloatArra
     >>> (rows.T @ beta).round(6)
     array([[0.8]])
     """
-    duals, values = np.zeros_like(signs), np.zeros_like(signs)
+    duals, scores = np.zeros_like(signs), np.zeros_like(signs)
     unsolved = np.arange(signs.shape[1])
-    accuracy = np.full(signs.shape[1], _FIRST_ACCURACY)
+    accuracy = np.full(signs.shape[1], _ACCURACY)
     for _ in range(_MAX_DUAL_STEPS):
-        state = signs[:, unsolved], costs[:, unsolved], duals[:, unsolved], values[:, unsolved]
-        errors = _relative_errors(gram, *state)
-        unsolved, errors = unsolved[errors > _DUAL_TOLERANCE], errors[errors > _DUAL_TOLERANCE]
+        loss = ExcessLoss(signs[:, unsolved], costs[:, unsolved], signed=True)
+        local = loss.at(scores[:, unsolved])
+        errors = _relative_errors(gram, local, duals[:, unsolved], scores[:, unsolved])
+        rough = errors > _DUAL_TOLERANCE
+        unsolved, errors = unsolved[rough], errors[rough]
         if not unsolved.size:
             break
-        state = signs[:, unsolved], costs[:, unsolved], duals[:, unsolved], values[:, unsolved]
+        loss = ExcessLoss(signs[:, unsolved], costs[:, unsolved], signed=True)
+        state = duals[:, unsolved], scores[:, unsolved]
         goals = np.minimum(accuracy[unsolved], np.sqrt(errors))
-        steps, changes = _steps(gram, *state, goals)
-        shares = _shares(*state, steps, changes)
+        steps, changes = _dual_steps(gram, loss, *state, goals)
+        shares = _dual_shares(loss, *state, steps, changes)
         duals[:, unsolved] += shares * steps
-        values[:, unsolved] += shares * changes
+        scores[:, unsolved] += shares * changes
         # A rough step may lead nowhere. Where one that was solved directly does not either, a
         # problem is as far as rounding lets it come.
         stuck = unsolved[(shares == 0) & (goals == 0)]
@@ -374,36 +463,32 @@ def squared_hinge_duals(gram: InnerProducts, signs: FloatArray, costs: FloatArra
     return duals
 
 
-def _slack(signs: FloatArray, costs: FloatArray, values: FloatArray) -> FloatArray:
-    return np.where(costs > 0, np.maximum(0.0, 1 - signs * values), 0.0)
-
-
 def _relative_errors(
-    gram: InnerProducts, signs: FloatArray, costs: FloatArray, duals: FloatArray, values: FloatArray
+    gram: InnerProducts, local: Local, duals: FloatArray, scores: FloatArray
 ) -> FloatArray:
     """Return the norms of the gradients of the problems, relative to those of their weights."""
-    rest = duals - 2 * costs * signs * _slack(signs, costs, values)
-    sizes, lengths = _dots(rest, gram @ rest), _dots(duals, values)
+    rest = duals + local.slopes
+    sizes, lengths = _dots(rest, gram @ rest), _dots(duals, scores)
     nothing = lengths <= 0
     ratios = np.maximum(sizes, 0.0) / np.where(nothing, 1.0, lengths)
     return np.where(nothing & (sizes > 0), np.inf, np.sqrt(ratios))
 
 
-def _steps(
+def _dual_steps(
     gram: InnerProducts,
-    signs: FloatArray,
-    costs: FloatArray,
+    loss: ExcessLoss,
     duals: FloatArray,
-    values: FloatArray,
+    scores: FloatArray,
     accuracies: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return steps to where the rows that are short now would have their optimum.
+    """Return steps to where the rows that have a loss now would have their optimum.
 
     There (K + 1/(2c))β = s on these rows, and β = 0 on the others. Beside the steps stand their
     products with the Gram matrix K.
     """
-    short = _slack(signs, costs, values) > 0
-    ridges = np.where(short, 1 / (2 * np.where(short, costs, 1.0)), 0.0)
+    signs, curvature = loss.targets, loss.at(scores).curvature
+    short = curvature > 0
+    ridges = np.where(short, 1 / np.where(short, curvature, 1.0), 0.0)
     found = np.where(short, duals, 0.0)
     images = gram @ found
     residuals = np.where(short, signs - images - ridges * found, 0.0)
@@ -425,31 +510,25 @@ def _steps(
         system = gram.matrix[np.ix_(rows, rows)] + np.diag(ridges[rows, problem])
         found[rows, problem] = solved(system, signs[rows, problem])
         images[:, problem] = gram.matrix @ found[:, problem]
-    return found - duals, images - values
+    return found - duals, images - scores
 
 
-def _shares(
-    signs: FloatArray,
-    costs: FloatArray,
+def _dual_shares(
+    loss: ExcessLoss,
     duals: FloatArray,
-    values: FloatArray,
+    scores: FloatArray,
     steps: FloatArray,
     changes: FloatArray,
 ) -> FloatArray:
     """Return how much of each step to take."""
     starts, squares = _dots(duals, changes), _dots(steps, changes)
-    return np.array(
-        [
-            best_share(
-                starts[problem],
-                squares[problem],
-                signs[:, problem] * values[:, problem],
-                signs[:, problem] * changes[:, problem],
-                2 * costs[:, problem],
-            )
-            for problem in range(signs.shape[1])
-        ]
-    )
+
+    def slope(shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+        local = loss.at(scores + shares * changes)
+        rise = starts + shares * squares + _dots(local.slopes, changes)
+        return rise, squares + _dots(local.curvature * changes, changes)
+
+    return _best_shares(slope, len(starts))
 
 
 def _dots(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -460,275 +539,3 @@ def _dots(left: FloatArray, right: FloatArray) -> FloatArray:
 def _ratios(numbers: FloatArray, others: FloatArray) -> FloatArray:
     """Return quotients, 0 where there is nothing left to divide by."""
     return np.divide(numbers, others, out=np.zeros_like(numbers), where=others > 0)
-
-
-_MAX_SMOOTH_STEPS = 500
-# Up to so many unknowns the linear systems are solved directly.
-_MAX_DIRECT = 1000
-# Values of sparse rows that may be written out, to be turned to as many columns as rows, where
-# products with them do not lead to the optimum.
-_MAX_WRITTEN_OUT = 2**21
-_MAX_HALVINGS = 60
-
-
-@np.errstate(over="ignore", under="ignore", invalid="ignore")
-def minimiser(
-    X: Any, loss: SmoothLoss, intercept: float | None, start: FloatArray
-) -> tuple[FloatArray, bool]:
-    """Return the W that minimises ½‖W‖² + loss(AW), with A the rows (xᵢ, intercept).
-
-    Parameters
-    ----------
-    X : {ndarray, CSR array} of shape (n_samples, n_features)
-        Rows x.
-    loss : SmoothLoss
-        Of the scores, a column for each of W.
-    intercept : float or None
-        The last feature of all rows, 0 if there is none; None for a 1 whose weights, the last of W,
-        are not penalised.
-    start : ndarray of shape (n_features + 1, n_columns)
-        Where to start.
-
-    Returns
-    -------
-    weights, reached
-        The minimiser, and whether it is known to be one, to rounding.
-    """
-    n_rows, n_features = X.shape
-    is_wide = n_rows < n_features
-    if sparse.issparse(X):
-        weights, reached = _newton(_Rows(X, intercept), loss, start)
-        if reached or not is_wide or n_rows * n_features > _MAX_WRITTEN_OUT:
-            return weights, reached
-        X, start = X.toarray(), weights
-    if is_wide:
-        # The optimum is a combination of the rows, so that their own coordinates will do.
-        turn, triangle = np.linalg.qr(X.T)
-        inside = np.vstack([turn.T @ start[:-1], start[-1:]])
-        best, reached = _newton(_Rows(triangle.T.copy(), intercept), loss, inside)
-        return np.vstack([turn @ best[:-1], best[-1:]]), reached
-    return _newton(_Rows(X, intercept), loss, start)
-
-
-def _newton(rows: _Rows, loss: SmoothLoss, weights: FloatArray) -> tuple[FloatArray, bool]:
-    smallest, best, products = np.inf, weights, _MAX_PRODUCTS
-    reached = False
-    for _ in range(_MAX_SMOOTH_STEPS):
-        # Not what it was plus its change: rounding of a bad start would stay for ever.
-        scores = rows.times(weights)
-        local = loss.at(scores)
-        gradient = rows.penalty * weights + rows.transposed_times(local.slopes)
-        size = float(np.linalg.norm(gradient))
-        length = float(np.linalg.norm(rows.penalty * weights))
-        if not np.isfinite(size) or (reached and size > smallest / 2):
-            break
-        smallest, best = size, weights
-        reached = size <= max(_TOLERANCE * length, _rounding(rows, local, length))
-        # A direct solution brings more digits for little.
-        if products <= 0 or size <= _EPS * length or (reached and weights.size > _MAX_DIRECT):
-            break
-        accuracy = min(1e-2, size / length) if length else 1e-2
-        residual_size = max(accuracy * size, _TOLERANCE * length / 10)
-        step, used = _step(rows, local, gradient, residual_size, products)
-        change = rows.times(step)
-        share = _share(rows.penalty * weights, rows.penalty * step, step, loss, scores, change)
-        if share == 0:
-            break
-        products -= used
-        weights = weights + share * step
-    return best, reached
-
-
-def _rounding(rows: _Rows, local: Local, length: float) -> float:
-    """Return how large a gradient can be that is all rounding."""
-    of_scores = rows.size * length / rows.n_rows**0.5 * float(np.linalg.norm(local.curvature))
-    return 4 * _EPS * rows.size * (float(np.linalg.norm(local.slopes)) + of_scores)
-
-
-def _share(
-    weights: FloatArray,
-    penalised: FloatArray,
-    step: FloatArray,
-    loss: SmoothLoss,
-    scores: FloatArray,
-    change: FloatArray,
-) -> float:
-    """Return how much of a step to take: all of it, unless the objective rises again before."""
-    linear, square = float((weights * step).sum()), float((penalised * step).sum())
-
-    def slope(share: float) -> float:
-        local = loss.at(scores + share * change)
-        return linear + share * square + float((local.slopes * change).sum())
-
-    first = slope(0.0)
-    if not first < 0:
-        return 0.0
-    low, high = 0.0, 1.0
-    if slope(high) <= -first / 2:
-        return 1.0
-    for _ in range(_MAX_HALVINGS):
-        middle = (low + high) / 2
-        found = slope(middle)
-        if abs(found) <= -first / 2:
-            return middle
-        low, high = (middle, high) if found < 0 else (low, middle)
-    return low
-
-
-def _step(
-    rows: _Rows, local: Local, gradient: FloatArray, residual_size: float, max_products: int
-) -> tuple[FloatArray, int]:
-    """Return a Newton step, and how many products with the rows it took."""
-    shape = gradient.shape
-    if gradient.size <= _MAX_DIRECT:
-        return solved(rows.hessian(local), -gradient.T.ravel()).reshape(shape[::-1]).T, 1
-    n_products = 0
-
-    def product(direction: FloatArray) -> FloatArray:
-        nonlocal n_products
-        n_products += 1
-        turned = direction.reshape(shape)
-        bent = rows.transposed_times(local.bent(rows.times(turned)))
-        return np.asarray((rows.penalty * turned + bent).ravel())
-
-    diagonal = (rows.penalty + rows.squares_transposed_times(local.curvature)).ravel()
-    diagonal = np.where(diagonal > 0, diagonal, 1.0)
-    operators = [
-        LinearOperator((gradient.size, gradient.size), matvec=function, dtype=np.float64)
-        for function in (product, lambda direction: direction.ravel() / diagonal)
-    ]
-    hessian, nearly_inverse = operators
-    step, _ = cg(
-        hessian,
-        -gradient.ravel(),
-        rtol=0.0,
-        atol=residual_size,
-        maxiter=max_products,
-        M=nearly_inverse,
-    )
-    return step.reshape(shape), n_products
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Rows (xᵢ, intercept), and which of their weights are penalised."""
-
-    X: Any
-    intercept: float | None
-
-    @property
-    def constant(self) -> float:
-        return 1.0 if self.intercept is None else self.intercept
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.X.shape[0])
-
-    @cached_property
-    def penalty(self) -> FloatArray:
-        penalty = np.ones((self.X.shape[1] + 1, 1))
-        penalty[-1] = 0.0 if self.intercept is None else 1.0
-        return penalty
-
-    @cached_property
-    def size(self) -> float:
-        """The norm of all values."""
-        values = self.X.data if sparse.issparse(self.X) else self.X
-        return float(np.hypot(np.linalg.norm(values), self.constant * np.sqrt(self.n_rows)))
-
-    @cached_property
-    def _squares(self) -> Any:
-        return self.X.multiply(self.X).tocsr() if sparse.issparse(self.X) else self.X**2
-
-    def times(self, weights: FloatArray) -> FloatArray:
-        return np.asarray(self.X @ weights[:-1] + self.constant * weights[-1])
-
-    def transposed_times(self, values: FloatArray) -> FloatArray:
-        return np.vstack([self.X.T @ values, self.constant * values.sum(axis=0)])
-
-    def squares_transposed_times(self, values: FloatArray) -> FloatArray:
-        return np.vstack([self._squares.T @ values, self.constant**2 * values.sum(axis=0)])
-
-    def hessian(self, local: Local) -> FloatArray:
-        """Return the second derivatives of the objective, a block for each pair of columns."""
-        n_columns, n_weights = local.slopes.shape[1], self.X.shape[1] + 1
-        hessian = np.zeros((n_columns, n_weights, n_columns, n_weights))
-        for first in range(n_columns):
-            for second in range(n_columns):
-                hessian[first, :, second, :] = self._weighted_gram(local.pair(first, second))
-            hessian[first, :, first, :] += np.diag(self.penalty[:, 0])
-        if self.intercept is None and local.shares is not None:
-            # The same for all intercepts changes no loss; this keeps the steps from it.
-            hessian[:, -1, :, -1] += hessian[:, -1, :, -1].trace() / n_columns**2
-        return hessian.reshape(n_columns * n_weights, -1)
-
-    def _weighted_gram(self, weights: FloatArray) -> FloatArray:
-        scaled = sparse.diags_array(weights) @ self.X
-        inner = self.X.T @ scaled
-        gram = np.empty((self.X.shape[1] + 1,) * 2)
-        gram[:-1, :-1] = inner.toarray() if sparse.issparse(inner) else inner
-        gram[-1, :-1] = gram[:-1, -1] = self.constant * (self.X.T @ weights)
-        gram[-1, -1] = self.constant**2 * weights.sum()
-        return gram
-
-
-_SMOOTH = ("squared", "logistic", "multinomial", "squared_epsilon_insensitive")
-
-
-def has_gradient(model: Any) -> bool:
-    """Tell whether `move_smooth_to_optimum` knows the loss of a model."""
-    return loss_of(model) in _SMOOTH
-
-
-def move_smooth_to_optimum(model: Any, X: Any, y: NDArray[Any], costs: FloatArray) -> bool:
-    """Move a fitted model with a smooth loss to its optimum; tell whether it got there.
-
-    Parameters
-    ----------
-    model : LogisticRegression, RidgeClassifier, Ridge or LinearSVR
-        Fitted; its weights are changed.
-    X : {ndarray, CSR array} of shape (n_samples, n_features)
-        The data it was fitted to.
-    y : ndarray of shape (n_samples,)
-        Their labels, or numbers.
-    costs : ndarray of shape (n_samples, n_problems)
-        What the model multiplies the loss of each row by.
-    """
-    X = X.astype(np.float64, copy=False)
-    intercept = intercept_of(model)
-    constant = 1.0 if intercept is None else intercept
-    coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
-    start = np.zeros((X.shape[1] + 1, len(coef)))
-    start[:-1] = coef.T
-    if constant:
-        start[-1] = np.asarray(model.intercept_) / constant
-    parts, first, all_reached = [], 0, True
-    for loss in _losses(model, y, costs):
-        columns = slice(first, first + loss.n_columns)
-        best, reached = minimiser(X, loss, intercept, start[:, columns])
-        all_reached &= reached
-        parts.append(best)
-        first += loss.n_columns
-    weights = np.hstack(parts)
-    shape = np.shape(model.coef_)
-    model.coef_ = np.ascontiguousarray(weights[:-1].T).reshape(shape)
-    if constant:
-        values = constant * weights[-1]
-        model.intercept_ = float(values[0]) if np.ndim(model.intercept_) == 0 else values
-    return all_reached
-
-
-def _losses(model: Any, y: NDArray[Any], costs: FloatArray) -> list[SmoothLoss]:
-    """Return the losses of the problems that a model solves, independently of each other."""
-    if isinstance(model, LinearSVR):
-        return [TubeLoss(y, costs[:, 0], float(model.epsilon))]
-    if not isinstance(model, LogisticRegression | RidgeClassifier):
-        return [TubeLoss(y, costs[:, 0])]
-    is_multinomial = len(model.classes_) > 2 and isinstance(model, LogisticRegression)
-    if is_multinomial:
-        return [MultinomialLoss(y[:, None] == model.classes_, costs[:, 0])]
-    positive = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
-    signs = np.where(y[:, None] == positive, 1.0, -1.0)
-    if isinstance(model, LogisticRegression):
-        return [LogisticLoss(signs[:, 0], costs[:, 0])]
-    return [TubeLoss(part, cost) for part, cost in zip(signs.T, costs.T, strict=True)]

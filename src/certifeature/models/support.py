@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from dataclasses import dataclass
 from functools import partial
@@ -14,23 +13,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature._resources import one_thread
 from certifeature._validation import warn
-from certifeature.models.fitting import capped, default_model, fit_converges, warn_of_no_optimum
-from certifeature.models.problem import (
-    ALL_ROWS_MATTER,
-    ModelBound,
-    check_model,
-    cost_of,
-    loss_of,
-    model_name,
-    predicts_numbers,
-    ridge_of,
-    row_costs,
+from certifeature.models.fitting import (
+    capped,
+    default_model,
+    fit_converges,
+    move_to_optimum,
+    warn_of_no_optimum,
 )
-from certifeature.models.solver import has_smooth_loss, move_to_optimum
+from certifeature.models.problem import ModelBound, Problem, check_model, model_name, solver_of
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import stored_bytes
 from certifeature.rows.rows import Rows
@@ -40,13 +33,12 @@ __all__ = [
     "Cascade",
     "Support",
     "cascade",
+    "decision_scores",
     "dense_coef",
     "every_row",
     "feature_weights",
     "find_support",
     "grown",
-    "margins",
-    "near_margin",
     "ranks",
     "support_rows",
 ]
@@ -84,30 +76,27 @@ def support_rows(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     array([1, 2])
     """
     check_model(model)
-    if loss_of(model) in ALL_ROWS_MATTER:
+    y = np.asarray(y)
+    problem = Problem.of(model, y)
+    if problem.all_rows_matter:
         return np.arange(len(y))
-    if isinstance(model, LinearSVR):
-        return _outside_tube(model, X, np.asarray(y, dtype=np.float64))
-    rows = np.flatnonzero(near_margin(margins(model, X, np.asarray(y))))
-    if isinstance(model, SVC):
-        # A solver that stopped early may have multipliers on rows beyond the margin.
-        return np.union1d(model.support_, rows).astype(np.intp)
+    scores = decision_scores(model, X)
+    if not len(problem.classes):
+        errors = np.abs(np.asarray(y, dtype=np.float64) - scores[:, 0])
+        rows = np.flatnonzero(errors >= (1 - _MARGIN_SLACK) * problem.epsilon)
+        if not rows.size:
+            raise ValueError(
+                f"{type(model).__name__} predicts every row to within epsilon={problem.epsilon:g}, "
+                "so no row matters to it; lower epsilon."
+            )
+        return rows
+    rows = np.flatnonzero(near_margin(margins(problem, scores)))
+    # A solver that stopped early may have multipliers on rows beyond the margin.
+    rows = np.union1d(rows, getattr(model, "support_", [])).astype(np.intp)
     if not rows.size:
         raise ValueError(
             f"{type(model).__name__} puts every row beyond its margin, so it is not the solution "
             "of an SVM; let it converge (more iterations, a smaller tolerance, scaled data)."
-        )
-    return rows
-
-
-def _outside_tube(model: LinearSVR, X: Any, y: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the rows that a model does not predict to within its epsilon."""
-    errors = np.abs(y - model.predict(X))
-    rows = np.flatnonzero(errors >= (1 - _MARGIN_SLACK) * model.epsilon)
-    if not rows.size:
-        raise ValueError(
-            f"LinearSVR predicts every row to within epsilon={model.epsilon:g}, so no row "
-            "matters to it; lower epsilon."
         )
     return rows
 
@@ -117,38 +106,26 @@ def near_margin(margins: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray((margins <= 1 + _MARGIN_SLACK).any(axis=1))
 
 
-def margins(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+def decision_scores(model: Any, X: Any) -> NDArray[np.float64]:
+    """Return the predictions of a fitted model, a column for each line of its weights."""
+    X = X if sparse.issparse(X) else np.asarray(X)
+    return np.asarray(X @ dense_coef(model).T + model.intercept_, dtype=np.float64)
+
+
+def margins(problem: Problem, scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the functional margin of each row (rows) in each binary problem (columns).
 
     A row that is not part of a problem is infinitely far from its margin.
     """
-    if isinstance(model, SVC):
-        return _margins_of_pairs(model, X, y)
-    decisions = np.asarray(model.decision_function(X), dtype=np.float64)
-    if decisions.ndim == 1:
-        decisions = decisions[:, None]
-        signs = np.where(y == model.classes_[1], 1.0, -1.0)[:, None]
-        return decisions * signs
-    own = y[:, None] == model.classes_[None, :]
-    if getattr(model, "multi_class", "ovr") == "crammer_singer":
-        rival = np.where(own, -np.inf, decisions).max(axis=1)
-        return (decisions[own] - rival)[:, None]
-    return np.where(own, decisions, -decisions)
-
-
-def _margins_of_pairs(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.float64]:
-    """Return margins of an SVM that sets every class against every other."""
-    X = X if sparse.issparse(X) else np.asarray(X)
-    decisions = X @ dense_coef(model).T + model.intercept_
-    if len(model.classes_) == 2:
-        # Of two classes scikit-learn takes the second for the positive one.
-        decisions = -decisions
-    columns = []
-    for column, (first, second) in enumerate(itertools.combinations(model.classes_, 2)):
-        signs = np.where(y == first, 1.0, -1.0)
-        belongs = (y == first) | (y == second)
-        columns.append(np.where(belongs, signs * decisions[:, column], np.inf))
-    return np.column_stack(columns)
+    if problem.loss == "other" and len(problem.classes) > 2:
+        assert problem.y is not None
+        own = problem.y[:, None] == problem.classes
+        rival = np.where(own, -np.inf, scores).max(axis=1)
+        return (scores[own] - rival)[:, None]
+    found = np.full((len(scores), len(problem.splits)), np.inf)
+    for column, (rows, signs) in enumerate(problem.splits):
+        found[rows, column] = signs * scores[rows, column]
+    return found
 
 
 def feature_weights(model: Any) -> NDArray[np.float64]:
@@ -248,7 +225,7 @@ class Cascade:
     converged: bool
 
 
-def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
+def cascade(blocks: RowBlocks, svm: Any) -> Cascade:
     """Train a linear SVM on rows in blocks, of which only support rows are gathered.
 
     Every block trains an SVM of its own and passes on its support rows. An SVM is trained on these
@@ -297,6 +274,7 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
             f"class_weight names {sorted(unknown, key=str)}, but the classes are {classes}."
         )
     fitted, n_rounds = _adapted(svm, classes), 1
+    is_smooth = Problem.of(svm, None).is_smooth
     converged = fit_converges(fitted, gathered.X, gathered.y)
     while True:
         seen = blocks.collect(partial(_outside, fitted, gathered.indices))
@@ -305,18 +283,18 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
         gap = outside / (inside + outside)
         n_rounds += 1
         more = _Gathered.of([rows for _, rows in seen])
-        settled = not len(more.y) if has_smooth_loss(svm) else gap <= _GAP
+        settled = not len(more.y) if is_smooth else gap <= _GAP
         if settled or n_rounds == _MAX_ROUNDS:
             break
         gathered = gathered.joined(more)
-        if has_smooth_loss(svm):
-            # From where it was it is not far to the new optimum.
-            costs = row_costs(fitted, gathered.y, classes=classes)
-            converged = move_to_optimum(fitted, gathered.X, gathered.y, costs)
-            if not converged:
-                warn_of_no_optimum(fitted)
-        else:
+        if not is_smooth:
             converged = fit_converges(fitted, gathered.X, gathered.y)
+            continue
+        # From where it was it is not far to the new optimum.
+        problem = Problem.of(fitted, gathered.y, classes=classes)
+        converged = move_to_optimum(fitted, gathered.X, problem)
+        if not converged:
+            warn_of_no_optimum(fitted)
     if not settled:
         warn(
             f"the cascade did not settle in {n_rounds} passes: rows left out make up {gap:.1e} of "
@@ -331,12 +309,12 @@ def cascade(blocks: RowBlocks, svm: LinearSVC) -> Cascade:
 def _check(svm: Any) -> None:
     name = type(svm).__name__
     check_model(svm)
-    if loss_of(svm) in ALL_ROWS_MATTER:
+    if Problem.of(svm, None).all_rows_matter:
         raise ValueError(
             f"the rows come in blocks, and all of them matter to {name}; set supervised=False "
             f"and leave estimator={name}(...) as it is, which chooses for all rows."
         )
-    if not isinstance(svm, LinearSVC):
+    if solver_of(svm) != "liblinear" or not hasattr(svm, "multi_class"):
         raise ValueError(
             f"rows in blocks are for sklearn.svm.LinearSVC; got {name}. Use that, or "
             "supervised=False."
@@ -375,7 +353,7 @@ class _Gathered:
         return _Gathered(self.X[rows], self.y[rows], self.indices[rows])
 
 
-def _own_support(svm: LinearSVC, block: Block) -> _Gathered:
+def _own_support(svm: Any, block: Block) -> _Gathered:
     """Return the support rows of an SVM trained on one block."""
     y = block.labels()
     classes = np.unique(y)
@@ -383,14 +361,14 @@ def _own_support(svm: LinearSVC, block: Block) -> _Gathered:
         rows = np.arange(min(len(y), _ROWS_OF_ONE_CLASS))
     else:
         fitted = capped(_adapted(svm, classes)).fit(block.X, y)
-        nearest = margins(fitted, block.X, y).min(axis=1)
+        nearest = margins(Problem.of(fitted, y), decision_scores(fitted, block.X)).min(axis=1)
         # Since the intercept is penalised, the support may lack a class, which must not get lost.
         of_each = [np.flatnonzero(y == c)[nearest[y == c].argmin()] for c in classes]
         rows = np.union1d(support_rows(fitted, block.X, y), of_each)
     return _Gathered(block.X[rows], y[rows], block.first_row + rows)
 
 
-def _adapted(svm: LinearSVC, classes: NDArray[Any]) -> LinearSVC:
+def _adapted(svm: Any, classes: NDArray[Any]) -> Any:
     """Return an unfitted SVM with a weight for these classes, and for no others."""
     if svm.class_weight is None:
         return clone(svm)
@@ -398,18 +376,20 @@ def _adapted(svm: LinearSVC, classes: NDArray[Any]) -> LinearSVC:
     return clone(svm).set_params(class_weight=weights)
 
 
-def _outside(svm: LinearSVC, known: NDArray[np.intp], block: Block) -> tuple[float, _Gathered]:
+def _outside(svm: Any, known: NDArray[np.intp], block: Block) -> tuple[float, _Gathered]:
     """Return the loss of the rows of a block that are not known, and those near the margin."""
     y = block.labels()
     within = known[(known >= block.first_row) & (known < block.first_row + len(y))]
     unknown = np.ones(len(y), dtype=bool)
     unknown[within - block.first_row] = False
-    rows = np.flatnonzero(unknown & near_margin(margins(svm, block.X, y)))
+    problem = Problem.of(svm, y, classes=svm.classes_)
+    close = near_margin(margins(problem, decision_scores(svm, block.X)))
+    rows = np.flatnonzero(unknown & close)
     loss = _loss(svm, block.X[rows], y[rows]) if rows.size else 0.0
     return loss, _Gathered(block.X[rows], y[rows], block.first_row + rows)
 
 
-def _penalty(svm: LinearSVC) -> float:
+def _penalty(svm: Any) -> float:
     """Return ½‖w‖², with the intercept where LIBLINEAR counts it."""
     value = float(np.sum(svm.coef_**2))
     if svm.fit_intercept:
@@ -417,18 +397,14 @@ def _penalty(svm: LinearSVC) -> float:
     return value / 2
 
 
-def _loss(svm: LinearSVC, X: Any, y: NDArray[Any]) -> float:
+def _loss(svm: Any, X: Any, y: NDArray[Any]) -> float:
     """Return C times the loss of rows, over all binary problems."""
-    slack = np.maximum(0.0, 1 - margins(svm, X, y))
-    losses = slack**2 if svm.loss == "squared_hinge" else slack
-    costs = row_costs(svm, y, classes=svm.classes_)
-    return float((costs * losses).sum())
+    problem, scores = Problem.of(svm, y, classes=svm.classes_), decision_scores(svm, X)
+    return sum(part.loss.value(scores[:, part.columns]) for part in problem.parts)
 
 
 # Up to so many rows in blocks are gathered, so that any model can be trained on them.
 FEW_ROWS = 1000
-# Where labels are not known: the bound for many classes holds for two.
-_MANY_CLASSES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,11 +417,8 @@ class Support:
         Those rows, in memory.
     model : estimator
         The model, fitted.
-    classes : ndarray
-        All classes, none for a model that predicts numbers; the support may lack some.
-    costs : ndarray of shape (n_support, n_problems) or None
-        What the model multiplies the loss of each of the rows by; None where classes have
-        weights and labels are not known.
+    problem : Problem or None
+        What the model minimises on these rows, without weights of rows; None if it is not known.
     candidates : Rows
         The rows among which the support was found: all rows, or, of blocks, the support alone.
     converged : bool
@@ -457,22 +430,21 @@ class Support:
 
     rows: Rows
     model: Any
-    classes: NDArray[Any]
-    costs: NDArray[np.float64] | None
+    problem: Problem | None
     candidates: Rows
     converged: bool = True
     n_passes: int | None = None
     optimality_gap: float | None = None
 
     @property
-    def loss(self) -> str:
-        """The name of the loss."""
-        return loss_of(self.model, len(self.classes) or _MANY_CLASSES)
+    def classes(self) -> NDArray[Any]:
+        """All classes, none for a model that predicts numbers; the support may lack some."""
+        return np.empty(0) if self.problem is None else self.problem.classes
 
     @property
     def kind(self) -> str:
         """Which rows a certificate is for: "all" where none can be left out, or "support"."""
-        return "all" if self.loss in ALL_ROWS_MATTER else "support"
+        return "all" if self.problem is not None and self.problem.all_rows_matter else "support"
 
     @property
     def mu(self) -> float | None:
@@ -481,7 +453,7 @@ class Support:
         A row of weight s times √s leaves the dual as it is, but for the convexity of its loss,
         which is that of a row without weight. Weighted rows come divided by the largest root.
         """
-        mu = ridge_of(self.loss, self.costs)
+        mu = None if self.problem is None else self.problem.mu
         weights = self.rows.sample_weight
         if mu is None or weights is None:
             return mu
@@ -492,7 +464,8 @@ class Support:
     @property
     def target(self) -> ModelBound:
         """What a certificate has to know of the model."""
-        return ModelBound(model_name(self.model), self.mu, self.loss == "hinge", self.converged)
+        is_hinge = self.problem is not None and self.problem.loss == "hinge"
+        return ModelBound(model_name(self.model), self.mu, is_hinge, self.converged)
 
 
 def every_row(rows: Rows, estimator: Any) -> Support:
@@ -510,12 +483,7 @@ def every_row(rows: Rows, estimator: Any) -> Support:
     if rows.in_blocks and is_weighted:
         parts = rows.X.collect(attrgetter("y"))
         labels = None if any(part is None for part in parts) else np.concatenate(parts)
-    if labels is not None:
-        classes = np.empty(0) if predicts_numbers(model) else np.unique(labels)
-        return Support(rows, model, classes, row_costs(model, labels), rows)
-    # All rows cost the same, unless classes differ.
-    costs = None if is_weighted else np.full((1, 1), cost_of(model))
-    return Support(rows, model, np.empty(0), costs, rows)
+    return Support(rows, model, Problem.of(model, labels), rows)
 
 
 def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
@@ -544,10 +512,8 @@ def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
 
 def _taken(candidates: Rows, model: Any, chosen: NDArray[np.intp], converged: bool) -> Support:
     """Return some of the rows as those that matter to a model."""
-    assert candidates.y is not None
-    costs = row_costs(model, candidates.y)[chosen]
-    classes = np.empty(0) if predicts_numbers(model) else np.unique(candidates.y)
-    return Support(candidates.take(chosen), model, classes, costs, candidates, converged)
+    problem = Problem.of(model, candidates.y).take(chosen)
+    return Support(candidates.take(chosen), model, problem, candidates, converged)
 
 
 def grown(support: Support, places: NDArray[np.intp]) -> Support:
@@ -568,10 +534,9 @@ def grown(support: Support, places: NDArray[np.intp]) -> Support:
 def _in_blocks(rows: Rows, estimator: Any, seed: int) -> Support:
     found = cascade(rows.X, _unfitted(estimator, seed))
     support = Rows(found.X, found.y, None, found.indices, rows.feature_names)
-    classes = found.svm.classes_
-    costs = row_costs(found.svm, found.y, classes=classes)
+    problem = Problem.of(found.svm, found.y, classes=found.svm.classes_)
     facts = found.converged, found.n_rounds, found.gap
-    return Support(support, found.svm, classes, costs, support, *facts)
+    return Support(support, found.svm, problem, support, *facts)
 
 
 def _unfitted(estimator: Any, seed: int) -> Any:

@@ -37,7 +37,7 @@ def hinge_is_enclosed(rng):
 def squared_hinge_is_enclosed(rng):
     """The optimum of the squared hinge loss lies within its enclosure."""
     case, signs = _draw(rng)
-    _check_objective(rng, case, "squared hinge", signs, free=False)
+    _check_objective(rng, case, "squared hinge", signs)
 
 
 def logistic_is_enclosed(rng):
