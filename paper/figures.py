@@ -17,13 +17,7 @@ from paper.output import csv_text, markdown_table
 from paper.panels import error_panels
 from paper.runner import run
 from paper.study import Study
-from paper.summary import (
-    as_percent,
-    by_task,
-    group,
-    mean_and_deviation,
-    rivalry,
-)
+from paper.summary import as_percent, by_task, group, mean_and_deviation, rivalry
 from paper.tasks import Task, web_tasks
 
 __all__ = ["about", "figures", "web_study"]

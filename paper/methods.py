@@ -9,14 +9,7 @@ from sklearn.feature_selection import chi2, f_classif
 
 from certifeature.comparison import FULL_DATA, METHODS, Maker
 
-__all__ = [
-    "KEEP_ALL",
-    "PaperMethod",
-    "WhichRows",
-    "ccat_methods",
-    "paper_methods",
-    "today_methods",
-]
+__all__ = ["KEEP_ALL", "PaperMethod", "WhichRows", "ccat_methods", "paper_methods", "today_methods"]
 
 WhichRows = Literal["support", "all"]
 

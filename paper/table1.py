@@ -83,11 +83,7 @@ def table1(
     n_jobs, seed
         Of the runner.
     """
-    methods = [
-        *paper_methods("support"),
-        *today_methods("support", counts=False),
-        KEEP_ALL,
-    ]
+    methods = [*paper_methods("support"), *today_methods("support", counts=False), KEEP_ALL]
     tasks = {
         (k, number): synthetic_task(k, number, n_samples, n_features)
         for k in n_relevant

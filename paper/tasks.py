@@ -20,13 +20,7 @@ from certifeature.rows.matrix import fingerprint
 from paper.data.rcv1 import load_rcv1_ccat
 from paper.data.techtc import list_techtc_tasks, load_techtc
 
-__all__ = [
-    "Task",
-    "ccat_task",
-    "directory_pairs",
-    "synthetic_task",
-    "web_tasks",
-]
+__all__ = ["Task", "ccat_task", "directory_pairs", "synthetic_task", "web_tasks"]
 
 # Newsgroups whose messages make tasks of the size of TechTC-300: each with the seventh after it,
 # and three more pairs that differ less.

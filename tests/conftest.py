@@ -12,7 +12,7 @@ settings.load_profile("quick")
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
-# Limits of size that are not in certifeature._resources. Tests know them from here only.
+# Limits of size that are not in certifeature._utils. Tests know them from here only.
 LIMITS = {
     "certifeature.basis.span": {"FAILURE", "_COLUMNS_AT_ONCE", "_NUMBERS_AT_ONCE", "_WIDTH"},
     "certifeature.certificate.measured": {"_MAX_CERTAIN_ROWS"},
@@ -20,7 +20,7 @@ LIMITS = {
         *("_FEWEST_LEADING", "_FEW_DIRECTIONS", "_LEAST_LOOKED_AT", "_LOOKED_AT", "_MAX_LEADING")
     },
     "certifeature.selectors.fit": {"_MAX_ROUNDS"},
-    "certifeature.sparsify.bss.scan": {
+    "certifeature.sparsify.bss.kernel": {
         *("_FIRST_BLOCK", "_FIRST_LOOK", "_HEAD_VALUES", "_LEAST_HEAD"),
         *("_MANY_BLOCKS", "_SMALL_HEAD"),
     },
@@ -39,7 +39,7 @@ def small_limits(monkeypatch):
 
     def set_limits(**limits):
         for name, value in limits.items():
-            home, attribute = homes.get(name, ("certifeature._resources", name))
+            home, attribute = homes.get(name, ("certifeature._utils", name))
             monkeypatch.setattr(import_module(home), attribute, value)
 
     return set_limits

@@ -8,18 +8,8 @@ from random_rows import random_rows
 from scipy import sparse
 from sklearn.base import clone
 
-from certifeature import (
-    BSSSelector,
-    LeverageScoreSelector,
-    RandomSelector,
-    RRQRSelector,
-)
-from certifeature.basis import (
-    ImplicitVectors,
-    exact_basis,
-    sketched_basis,
-    truncated_basis,
-)
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
+from certifeature.basis import ImplicitVectors, exact_basis, sketched_basis, truncated_basis
 from certifeature.basis.basis import squared_norms
 
 

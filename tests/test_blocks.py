@@ -16,13 +16,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_selection import f_classif
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import (
-    BSSSelector,
-    LeverageScoreSelector,
-    RandomSelector,
-    RRQRSelector,
-    certify,
-)
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector, certify
 from certifeature.basis import exact_basis
 from certifeature.basis.span import RowSummary
 from certifeature.io import FileBlocks
@@ -241,10 +235,7 @@ class TestSupervised:
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("shape", "n_rows"),
-        [
-            *product([(90, 200), (1000, 60), (1001, 60)], [40, 350, 5000]),
-            ((3000, 400), 350),
-        ],
+        [*product([(90, 200), (1000, 60), (1001, 60)], [40, 350, 5000]), ((3000, 400), 350)],
         ids=str,
     )
     def test_any_block_size(self, shape, n_rows):

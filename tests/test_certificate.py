@@ -169,8 +169,7 @@ def test_certificate_is_never_better_than_the_truth(seed, rank, log_condition, l
 
 
 @pytest.mark.parametrize(
-    "selector",
-    [BSSSelector(120), LeverageScoreSelector(150, random_state=0), RRQRSelector(100)],
+    "selector", [BSSSelector(120), LeverageScoreSelector(150, random_state=0), RRQRSelector(100)]
 )
 def test_every_selector_hands_out_its_certificate(selector, binary):
     X, y = binary

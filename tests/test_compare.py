@@ -87,7 +87,7 @@ class TestRows:
             return sketched_basis(rows.X, 5, random_state=0), None
 
         monkeypatch.setattr(trial, "span", sketch)
-        monkeypatch.setattr("certifeature._resources.MAX_GRAM", 5)
+        monkeypatch.setattr("certifeature._utils.MAX_GRAM", 5)
         X, y = data
         hard = LinearSVC(multi_class="crammer_singer", random_state=0)
         fold, growth = fold_of_all(hard, X, y), growth_for(hard)(Rows(X, y))

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, certify
-from certifeature import _resources as _memory
+from certifeature import _utils as _memory
 from certifeature.basis import Basis, truncated_basis
 from certifeature.basis.basis import Residual
 from certifeature.basis.span import largest_eigenvalue

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector
-from certifeature import _resources as _memory
+from certifeature import _utils as _memory
 from certifeature.basis.span import leading_basis
 from certifeature.rows import ArrayBlocks
 from certifeature.selectors import bss as covering

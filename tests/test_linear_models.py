@@ -36,9 +36,7 @@ from certifeature.models import (
     stable_scores,
     support_rows,
 )
-from certifeature.models import (
-    solver as smooth_minimiser,
-)
+from certifeature.models import solver as smooth_minimiser
 from certifeature.models.problem import check_model, predicts_numbers
 from certifeature.models.support import find_support
 from certifeature.rows import ArrayBlocks
@@ -237,10 +235,7 @@ class TestRefusals:
             (clone(TUBE).set_params(epsilon=-1.0), "epsilon of LinearSVR must be"),
             (clone(TUBE).set_params(C=-1.0), "C of LinearSVR must be"),
             (RidgeClassifier(class_weight={0: -1}), "class_weight of RidgeClassifier"),
-            (
-                SVR(kernel="linear"),
-                "cannot be chosen or certified for SVR; use one of SVC",
-            ),
+            (SVR(kernel="linear"), "cannot be chosen or certified for SVR; use one of SVC"),
             (Lasso(), "features cannot be chosen or certified for Lasso"),
             (RidgeCV(), "features cannot be chosen or certified for RidgeCV"),
         ],

@@ -19,9 +19,7 @@ from certifeature.models import (
     fit_model,
     support_rows,
 )
-from certifeature.models import (
-    solver as newton,
-)
+from certifeature.models import solver as newton
 
 
 @pytest.fixture

@@ -62,11 +62,7 @@ def test_lpsvm_does_not_mind_the_order():
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize(
-    "svm",
-    [SVC(kernel="linear"), LinearSVC(random_state=0)],
-    ids=str,
-)
+@pytest.mark.parametrize("svm", [SVC(kernel="linear"), LinearSVC(random_state=0)], ids=str)
 def test_support_rows_do_not_depend_on_the_order_of_rows(svm, n_classes):
     for seed in range(10):
         rng = np.random.default_rng(seed)

@@ -20,7 +20,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, BSSSelectorCV, RRQRSelector, _progress
 from certifeature._progress import listed, listening, phase
-from certifeature._resources import in_parallel
+from certifeature._utils import in_parallel
 from certifeature.certificate.measured import measured_in_blocks
 from certifeature.cli.app import run
 from certifeature.datasets import make_relevant_features

@@ -41,7 +41,7 @@ from certifeature.basis.span import _largest_ritz_value
 from certifeature.certificate import APriori
 from certifeature.datasets import make_relevant_features
 from certifeature.models import Problem, enclose, fit_model, make_loss
-from certifeature.models.fitting import capped
+from certifeature.models.support import capped
 from certifeature.rows import ArrayBlocks
 
 
@@ -259,9 +259,7 @@ def test_a_probable_bound_that_is_exceeded_is_withdrawn(data, monkeypatch):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
-    ("shape", "seed"),
-    [*product([(60, 300), (400, 60)], range(3)), ((1200, 1500), 0)],
-    ids=str,
+    ("shape", "seed"), [*product([(60, 300), (400, 60)], range(3)), ((1200, 1500), 0)], ids=str
 )
 def test_names_of_classes_change_nothing(n_classes, shape, seed):
     rng = np.random.default_rng(seed)

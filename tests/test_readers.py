@@ -24,15 +24,7 @@ from sklearn.svm import LinearSVC
 from certifeature.io import FileBlocks, read_data
 from certifeature.rows.matrix import stored_bytes
 
-FORMATS = [
-    "csv",
-    "tsv",
-    "svmlight",
-    "npz",
-    "sparse npz",
-    "parquet",
-    "excel",
-]
+FORMATS = ["csv", "tsv", "svmlight", "npz", "sparse npz", "parquet", "excel"]
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
 
@@ -550,22 +542,10 @@ class TestBinary:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            (
-                parquet(a=[1.0, 2.0], b=["u", "v"], y=[0, 1]),
-                r"row 0 .*, column 'b': 'u' is not",
-            ),
-            (
-                parquet(a=[1.0, None], y=[0, 1]),
-                r"row 1 .*, column 'a': .*missing.*Impute",
-            ),
-            (
-                parquet(a=pd.array([1, None]), y=[0, 1]),
-                r"row 1 .*, column 'a': .*missing.*Impute",
-            ),
-            (
-                parquet(a=[1.0, np.inf], y=[0, 1]),
-                r"row 1 .*, column 'a': 'inf' is not",
-            ),
+            (parquet(a=[1.0, 2.0], b=["u", "v"], y=[0, 1]), r"row 0 .*, column 'b': 'u' is not"),
+            (parquet(a=[1.0, None], y=[0, 1]), r"row 1 .*, column 'a': .*missing.*Impute"),
+            (parquet(a=pd.array([1, None]), y=[0, 1]), r"row 1 .*, column 'a': .*missing.*Impute"),
+            (parquet(a=[1.0, np.inf], y=[0, 1]), r"row 1 .*, column 'a': 'inf' is not"),
             (parquet(a=[1.0, 2.0], y=["u", None]), r"row 1 .*: the label is missing"),
             (parquet(a=[1.0], y=pd.to_datetime(["2020-01-01"])), r"labels of type timestamp"),
             (parquet(a=[1.0], b=[1.0]), r"no column is named y.*'a', 'b'"),

@@ -310,8 +310,7 @@ class TestStream:
         )
 
     @pytest.mark.parametrize(
-        "option",
-        [("--scale", "standard"), ("--cv", 5), ("--write", "a.csv"), ("--method", "rfe")],
+        "option", [("--scale", "standard"), ("--cv", 5), ("--write", "a.csv"), ("--method", "rfe")]
     )
     def test_what_needs_all_rows(self, option, files, capsys):
         message = refused(capsys, "select", "parts", "-k", 30, "--stream", *option)

@@ -2,12 +2,7 @@
 
 from check_release import archive_faults, wheel_faults
 
-TRACKED = [
-    "README.md",
-    "paper/a.py",
-    "src/certifeature/__init__.py",
-    "src/certifeature/py.typed",
-]
+TRACKED = ["README.md", "paper/a.py", "src/certifeature/__init__.py", "src/certifeature/py.typed"]
 PACKAGE = ["certifeature/__init__.py", "certifeature/py.typed"]
 ARCHIVE = [f"certifeature-0.1.0/{name}" for name in ["PKG-INFO", *TRACKED]]
 

@@ -391,11 +391,7 @@ class TestVerdict:
         [
             (LOW[::-1], LOW[::-1], "RFE cannot be told from it; what"),
             (HIGH, HIGH, "RFE did worse; what"),
-            (
-                HIGH,
-                LOW[::-1],
-                "RFE did worse at this C and, with C tuned, cannot be told",
-            ),
+            (HIGH, LOW[::-1], "RFE did worse at this C and, with C tuned, cannot be told"),
         ],
     )
     def test_others_of_the_same_size_are_judged_at_both_costs(self, errors, tuned, how):
@@ -462,10 +458,7 @@ def test_many_classes_are_not_listed():
 
 
 def test_features_as_a_table_to_take_away():
-    features = [
-        Feature(2, "=1+1", 1.0, 0.5, "-sick", "cover", 1),
-        Feature(1, 'a,"b"\n', 2.0),
-    ]
+    features = [Feature(2, "=1+1", 1.0, 0.5, "-sick", "cover", 1), Feature(1, 'a,"b"\n', 2.0)]
     html = render(Report("t", features=features, own=OWN))
     (table,) = re.findall(r'href="data:text/csv;base64,([^"]*)" download="features.csv"', html)
     assert list(csv.reader(io.StringIO(b64decode(table).decode(), newline=""))) == [

@@ -84,10 +84,7 @@ def browser(chromium, tmp_path):
     # Asked first, so that all events before the answer have come.
     assert chromium.evaluate("window.hit === undefined")
     said = chromium.params_of(
-        "Runtime.consoleAPICalled",
-        "Runtime.exceptionThrown",
-        "Log.entryAdded",
-        "Audits.issueAdded",
+        "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded", "Audits.issueAdded"
     )
     assert said == []
     asked = [event["request"]["url"] for event in chromium.params_of("Network.requestWillBeSent")]

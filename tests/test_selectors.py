@@ -21,12 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
 
-from certifeature import (
-    BSSSelector,
-    LeverageScoreSelector,
-    RandomSelector,
-    RRQRSelector,
-)
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
 from certifeature.basis import BasisFacts, exact_basis
 from certifeature.models import elimination_order, feature_weights, fit_model, support_rows
 

@@ -12,13 +12,7 @@ from sklearn.feature_selection import RFE, f_classif
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import (
-    BSSSelector,
-    LeverageScoreSelector,
-    RandomSelector,
-    RRQRSelector,
-    certify,
-)
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector, certify
 from certifeature.certificate import realised as realise
 from certifeature.certificate.certify import certificates_of
 from certifeature.rows.rows import as_rows

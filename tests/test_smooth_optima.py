@@ -154,10 +154,9 @@ def test_rows_of_any_size_do_not_break_the_enclosure(kind, seed, log_size, log_c
     wild = enclosed(kind, X * scale, places, costs * 10.0**log_cost, targets, intercept)
     # No weights at all, which is the worst there is.
     with np.errstate(over="ignore", under="ignore"):
-        worst = {
-            "logistic": np.log(2) * costs.sum(),
-            "multinomial": np.log(3) * costs.sum(),
-        }.get(kind, costs @ targets**2) * 10.0**log_cost
+        worst = {"logistic": np.log(2) * costs.sum(), "multinomial": np.log(3) * costs.sum()}.get(
+            kind, costs @ targets**2
+        ) * 10.0**log_cost
     assert 0 <= wild.lower <= worst * (1 + 1e-9)
     assert wild.upper > 0
 

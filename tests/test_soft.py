@@ -352,11 +352,7 @@ class TestHingeProposition:
         kept = (reduced + 1 / (2 * cost)) / (kernel + 1 / (2 * cost))
         return optimum(reduced) / optimum(kernel), 2 / (kept * (1 + kept))
 
-    @given(
-        kernel=st.floats(1e-3, 1e3),
-        share=st.floats(1e-3, 1),
-        cost=st.floats(1e-3, 1e3),
-    )
+    @given(kernel=st.floats(1e-3, 1e3), share=st.floats(1e-3, 1), cost=st.floats(1e-3, 1e3))
     def test_holds_without_an_intercept(self, kernel, share, cost):
         growth, factor = self.growth_and_factor(kernel, share * kernel, cost, 0.0)
         assert growth <= factor * (1 + 1e-12)

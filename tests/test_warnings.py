@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LPSVMSelector, RandomSelector, certify
-from certifeature._validation import warn
+from certifeature._utils import warn
 from certifeature.datasets import make_relevant_features
 from certifeature.models import cascade, fit_model
 from certifeature.rows import ArrayBlocks

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["guarded", "is_number", "replacing", "unguarded", "write_text"]
-
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:

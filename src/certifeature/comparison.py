@@ -31,9 +31,8 @@ from certifeature.evaluation.engine import (
 from certifeature.evaluation.new_data import FULL_DATA
 from certifeature.evaluation.splits import Splits, splits_of
 from certifeature.models import default_model
-from certifeature.models.fitting import capped
 from certifeature.models.problem import check_model, cost_of, predicts_numbers
-from certifeature.models.support import find_support
+from certifeature.models.support import capped, find_support
 from certifeature.rows.rows import Rows
 from certifeature.selectors import (
     BSSSelector,
@@ -152,12 +151,7 @@ _LISTED = (
         "random",
         # It looks at no row, so a basis of one direction will do.
         lambda size, _, seed: RandomSelector(
-            size,
-            supervised=False,
-            basis="sketch",
-            n_components=1,
-            rescale=False,
-            random_state=seed,
+            size, supervised=False, basis="sketch", n_components=1, rescale=False, random_state=seed
         ),
         ours=True,
         draws=True,

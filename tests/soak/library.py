@@ -3,7 +3,7 @@
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
-from certifeature import _resources as _memory
+from certifeature import _utils as _memory
 from certifeature.basis import span as _leading
 from certifeature.certificate import measured as lanczos
 from certifeature.certificate.ball import minimum_enclosing_ball

@@ -11,28 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, sparse
 
-from certifeature import _resources as _memory
+from certifeature import _utils as _memory
 from certifeature.rows.matrix import SMALLEST_NORM, column_norms, scaled_back
-
-__all__ = [
-    "FAILURE",
-    "Basis",
-    "ImplicitVectors",
-    "Residual",
-    "RowSpace",
-    "Vectors",
-    "as_vectors",
-    "check_orthonormal",
-    "condensed_rows",
-    "implicit_row_space",
-    "orthonormality_defect",
-    "row_blocks",
-    "row_space",
-    "scaled_row_space",
-    "squared_norms",
-    "triangular",
-]
-
 
 FloatArray = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
-from certifeature import _resources as _memory
+from certifeature import _utils as _memory
 from certifeature._progress import phase
-from certifeature._validation import as_count
+from certifeature._utils import as_count
 from certifeature.basis.basis import (
     FAILURE,
     Basis,
@@ -36,25 +36,6 @@ from certifeature.rows.matrix import (
     stored_bytes,
 )
 from certifeature.rows.rows import Rows
-
-__all__ = [
-    "FAILURE",
-    "BasisFacts",
-    "LargestEigenvalue",
-    "Residual",
-    "RowSummary",
-    "Sketch",
-    "check_n_components",
-    "exact_basis",
-    "gaussian_rows",
-    "largest_eigenvalue",
-    "leading_basis",
-    "leading_span",
-    "sketched_basis",
-    "span",
-    "truncated_basis",
-]
-
 
 FloatArray = NDArray[np.float64]
 

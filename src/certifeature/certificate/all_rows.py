@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature import _resources as _memory
-from certifeature._resources import one_thread
+from certifeature import _utils as _memory
+from certifeature._utils import one_thread
 from certifeature.models.enclosure import (
     CLOSE,
     OVERFLOW_IS_WIDE,
@@ -25,11 +25,6 @@ from certifeature.models.support import FEW_ROWS, Support
 from certifeature.rows.blocks import Block
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import ColumnChoice
-
-__all__ = [
-    "unproven_rows",
-]
-
 
 FloatArray = NDArray[np.float64]
 Indices = NDArray[np.intp]

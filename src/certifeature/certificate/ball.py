@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._validation import as_positive
+from certifeature._utils import as_positive
 from certifeature.rows.matrix import finite_rows, near_origin, normalised, scaled_back
-
-__all__ = ["Ball", "minimum_enclosing_ball"]
 
 FloatArray = NDArray[np.float64]
 

@@ -7,24 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any, Self
 
-from certifeature._validation import warn
+from certifeature._utils import warn
 from certifeature.evaluation.new_data import NewData
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
-
-__all__ = [
-    "APriori",
-    "Certificate",
-    "Measured",
-    "Realised",
-    "Regularised",
-    "as_html",
-    "as_phrase",
-    "as_sentences",
-    "measured_probability",
-    "only_support",
-    "rounded_down",
-    "rounded_up",
-]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from certifeature._validation import check_choice
+from certifeature._utils import check_choice
 from certifeature.certificate.all_rows import unproven_rows
 from certifeature.certificate.certificate import APriori, Certificate
 from certifeature.certificate.measured import Measurable
@@ -20,8 +20,6 @@ from certifeature.rows.matrix import same_values
 from certifeature.rows.rows import Rows, as_rows
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
-
-__all__ = ["Certifier", "certificates_of", "certify"]
 
 
 class Certifier:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature import _resources as _memory
+from certifeature import _utils as _memory
 from certifeature._progress import phase
 from certifeature.basis import Basis, exact_basis
 from certifeature.basis.basis import FAILURE
@@ -28,21 +28,6 @@ from certifeature.rows.matrix import (
     times_power_of_two,
 )
 from certifeature.sparsify import ColumnChoice
-
-__all__ = [
-    "STEPS",
-    "Measurable",
-    "bound_in_memory",
-    "extreme_eigenvalues",
-    "hinge_kept",
-    "left_out_factors",
-    "measured_in_blocks",
-    "operator_rounding",
-    "regularised_eigenvalues",
-    "soft_bound",
-    "without_basis",
-]
-
 
 FloatArray = NDArray[np.float64]
 

@@ -13,17 +13,6 @@ from certifeature.certificate.certificate import APriori
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.bss import LEAST_COVERAGE
 
-__all__ = [
-    "RidgeCut",
-    "bss_promise",
-    "effective_dimension",
-    "promise_of_scales",
-    "ridge_cut",
-    "ridge_promise",
-    "sampling_promise",
-]
-
-
 FloatArray = NDArray[np.float64]
 
 _TINY = float(np.finfo(np.float64).tiny)

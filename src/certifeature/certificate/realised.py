@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature import _resources as _memory
-from certifeature._resources import one_thread
+from certifeature import _utils as _memory
+from certifeature._utils import one_thread
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.certificate.certificate import Certificate, Realised
 from certifeature.models.enclosure import Enclosure, SafeRows, enclose
@@ -17,11 +17,6 @@ from certifeature.models.margin import hard_margin
 from certifeature.models.problem import Problem
 from certifeature.models.support import Support, decision_scores
 from certifeature.sparsify import ColumnChoice
-
-__all__ = [
-    "FullModel",
-]
-
 
 FloatArray = NDArray[np.float64]
 # Rows and signs of two classes that have a hard margin, and the margin.

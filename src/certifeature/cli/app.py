@@ -15,8 +15,6 @@ from certifeature.cli.compare import compare_command
 from certifeature.cli.doctor import doctor_command
 from certifeature.cli.select import certify_command, demo_command, select_command
 
-__all__ = ["app", "run"]
-
 _BAD_INPUT, _STOPPED = 2, 130
 _HELP = """Choose a few hundred of the original features of wide data for a linear model, with a
 proven bound on how much the choice can cost.

@@ -20,10 +20,8 @@ from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import Candidate, cross_validate
 from certifeature.evaluation.new_data import SELECTED, SHUFFLED
 from certifeature.evaluation.splits import Splits, splits_of
-from certifeature.models.fitting import capped
 from certifeature.models.problem import predicts_numbers
-
-__all__ = ["Assessment", "assess", "folds_of", "n_folds_for"]
+from certifeature.models.support import capped
 
 _RIVALS = ("bss", "rfe", "univariate")
 # Errors are compared at so many times the number of features, too.

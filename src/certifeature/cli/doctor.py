@@ -36,8 +36,6 @@ from certifeature.io._common import first_few, read_bytes
 from certifeature.io.reader import TABLES, format_of
 from certifeature.io.tables import Columns, Places, Table, table_of
 
-__all__ = ["doctor_command"]
-
 _N_CLASSES = 10
 _MIN_CLASS = 5
 _N_TEXTS = 5

@@ -15,8 +15,6 @@ from certifeature.report import Feature
 from certifeature.report.tables import features_csv
 from certifeature.sparsify import ColumnChoice
 
-__all__ = ["feature_list", "features_text", "kept_features", "read_features"]
-
 
 def features_text(features: list[Feature], path: Path) -> str:
     """Return what is written to a file: a table if its name ends in .csv, else a plain list."""

@@ -23,26 +23,6 @@ from certifeature.report.text import number
 from certifeature.rows import Block, RowBlocks
 from certifeature.rows.matrix import fingerprint
 
-__all__ = [
-    "Loaded",
-    "Scaling",
-    "Source",
-    "are_numbers",
-    "check_classes",
-    "check_scaling",
-    "column_deviations",
-    "distinct_names",
-    "has_decimals",
-    "load",
-    "load_blocks",
-    "look_like_counts",
-    "scaled",
-    "scaling_for",
-    "scaling_or_note",
-    "to_scale",
-    "too_many_classes",
-]
-
 # Memory for the file, its numbers and what is computed from them, per byte of the file.
 _MEMORY_PER_BYTE = 2.0
 # In fewer rows, a class may well have only one.

@@ -219,10 +219,7 @@ class SelectOptions:
     method: Annotated[
         str,
         typer.Option(
-            "--method",
-            "-m",
-            help=f"Method of selection: {', '.join(METHODS)}.",
-            **_METHOD_NAMES,
+            "--method", "-m", help=f"Method of selection: {', '.join(METHODS)}.", **_METHOD_NAMES
         ),
     ] = "bss"
     keep: Annotated[

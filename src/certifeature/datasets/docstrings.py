@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.utils import Bunch
 
-__all__ = ["load_docstrings"]
-
 _PACKAGES = ("numpy", "scipy", "sklearn")
 _VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
 _WORD = r"[a-z]{3,}"
@@ -280,8 +278,5 @@ def _describe(documents: Iterable[str], *, n_words: int, weighting: str) -> str:
         for package, count in counts.items()
     ]
     return _DESCR.format(
-        counts="\n".join(lines),
-        n_documents=counts.total(),
-        n_words=n_words,
-        weighting=weighting,
+        counts="\n".join(lines), n_documents=counts.total(), n_words=n_words, weighting=weighting
     )

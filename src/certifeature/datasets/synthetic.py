@@ -4,9 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from certifeature._validation import as_count
-
-__all__ = ["make_relevant_features"]
+from certifeature._utils import as_count
 
 
 def make_relevant_features(

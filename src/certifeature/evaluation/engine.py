@@ -19,28 +19,12 @@ from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from certifeature._resources import in_parallel, one_thread
+from certifeature._utils import in_parallel, one_thread
 from certifeature.evaluation.splits import Split, Splits, splits_of
-from certifeature.models.fitting import capped, fit_model
 from certifeature.models.problem import cost_of, predicts_numbers, with_cost_times
+from certifeature.models.support import capped, fit_model
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.sparsify.choice import ColumnChoice, as_column_choice
-
-__all__ = [
-    "ALL_FEATURES",
-    "N_INNER",
-    "Candidate",
-    "CrossValidation",
-    "Outcome",
-    "Prediction",
-    "cross_validate",
-    "fold_seed",
-    "jaccard_index",
-    "masks_of",
-    "nogueira_index",
-    "size_parameter",
-    "table_and_rows",
-]
 
 FloatArray = NDArray[np.float64]
 # Takes training rows, and returns what measures a choice of their columns.

@@ -9,13 +9,6 @@ from typing import Self
 import numpy as np
 from scipy import stats
 
-__all__ = [
-    "Difference",
-    "corrected_interval",
-    "shown_error",
-]
-
-
 _CONFIDENCE = 0.95
 # Differences closer than this differ by rounding only.
 _SAME = 1e-12

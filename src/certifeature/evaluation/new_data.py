@@ -18,17 +18,8 @@ from certifeature.evaluation.engine import (
 )
 from certifeature.evaluation.intervals import Difference, shown_error
 from certifeature.evaluation.splits import splits_of
-from certifeature.models.fitting import default_model
 from certifeature.models.problem import predicts_numbers
-
-__all__ = [
-    "FULL_DATA",
-    "SELECTED",
-    "SHUFFLED",
-    "NewData",
-    "as_sentences",
-    "new_data_errors",
-]
+from certifeature.models.support import default_model
 
 # Names of candidates: with all features, with the chosen ones, and with these for shuffled labels.
 FULL_DATA = "full data"

@@ -17,8 +17,6 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-__all__ = ["Split", "Splits", "splits_of"]
-
 # Training rows, and test rows.
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 

@@ -3,7 +3,4 @@
 from certifeature.io.blocks import FileBlocks
 from certifeature.io.reader import read_data
 
-__all__ = [
-    "FileBlocks",
-    "read_data",
-]
+__all__ = ["FileBlocks", "read_data"]

@@ -24,17 +24,6 @@ from certifeature._files import is_number, unguarded
 from certifeature.datasets.dataset import Dataset
 from certifeature.rows.matrix import canonical_csr
 
-__all__ = [
-    "check_text",
-    "checked_data",
-    "decoding",
-    "extra",
-    "first_few",
-    "labels_from_text",
-    "not_found",
-    "read_bytes",
-]
-
 # By content, not by name: streams have no name, and names of downloads may be wrong.
 _UNPACKERS: dict[bytes, Callable[[BinaryIO], Any]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),

@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature._progress import listed
-from certifeature._validation import as_count
+from certifeature._utils import as_count
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import checked_data, not_found, read_bytes
 from certifeature.io.reader import format_of, read_data
 from certifeature.io.svmlight import check_no_columns, parse_svmlight
 from certifeature.io.tables import Columns
 from certifeature.rows.blocks import RowBlocks, stacked
-
-__all__ = ["FileBlocks", "data_files", "joined"]
 
 _Path = str | os.PathLike[str]
 _KINDS = {"i": "numbers as labels", "f": "numbers as labels", "U": "texts as labels"}

@@ -16,8 +16,6 @@ from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import check_text, checked_data, decoding, first_few, read_bytes
 from certifeature.io.tables import Columns, find_label
 
-__all__ = ["read_folder", "read_npz"]
-
 _END_OF_ARCHIVE = b"PK\x05\x06"
 _TOO_MANY_TO_COUNT = 0xFFFF
 _SPARSE_KEYS = frozenset({"format", "shape", "data"})

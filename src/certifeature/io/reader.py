@@ -14,8 +14,6 @@ from certifeature.io.npz import read_folder, read_npz
 from certifeature.io.svmlight import read_svmlight
 from certifeature.io.tables import Columns, read_table
 
-__all__ = ["TABLES", "format_of", "read_data"]
-
 TABLES = ("csv", "excel", "parquet", "tsv")
 _READERS: dict[str, Callable[[bytes, str, Columns], Dataset]] = {
     **{kind: partial(read_table, kind=kind) for kind in TABLES},

@@ -22,8 +22,6 @@ from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import checked_data, decoding
 from certifeature.io.tables import Columns
 
-__all__ = ["SVMlightRows", "check_no_columns", "parse_svmlight", "read_svmlight"]
-
 _NUMBER = rb"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?"
 _PAIR = rb"\d{1,10}:" + _NUMBER
 _LINE = re.compile(rb"\s*+" + _NUMBER + rb"(?:\s++qid:\d++)?(?:\s++" + _PAIR + rb")*+\s*+")

@@ -35,8 +35,6 @@ from certifeature.io._common import (
     labels_from_text,
 )
 
-__all__ = ["Columns", "Places", "Table", "find_label", "read_table", "table_of"]
-
 _Column = str | int
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
 _MISSING = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "null", "none"})

@@ -1,12 +1,18 @@
 """Linear models as mathematics: problems, losses, solvers, enclosures, support vectors."""
 
 from certifeature.models.enclosure import Enclosure, enclose
-from certifeature.models.fitting import default_model, fit_model
 from certifeature.models.losses import Loss, make_loss
 from certifeature.models.margin import hard_margin
 from certifeature.models.problem import Problem
 from certifeature.models.ranking import arom_scores, elimination_order, stable_scores
-from certifeature.models.support import Cascade, cascade, feature_weights, support_rows
+from certifeature.models.support import (
+    Cascade,
+    cascade,
+    default_model,
+    feature_weights,
+    fit_model,
+    support_rows,
+)
 
 __all__ = [
     "Cascade",

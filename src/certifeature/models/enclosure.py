@@ -16,23 +16,10 @@ from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from certifeature import _resources as _memory
+from certifeature import _utils as _memory
 from certifeature.models.losses import EPS, TINY, Loss
 from certifeature.models.solver import MAX_DIRECT, bordered_solution, minimise, solved
 from certifeature.rows.matrix import finite_rows, near_origin
-
-__all__ = [
-    "CLOSE",
-    "OVERFLOW_IS_WIDE",
-    "Enclosure",
-    "Point",
-    "SafeRows",
-    "at_scale_of_rows",
-    "enclose",
-    "libsvm_multipliers",
-    "points",
-]
-
 
 FloatArray = NDArray[np.float64]
 
@@ -476,6 +463,7 @@ def _interior_point(
     sides = signs * caps
     Q = unit * sides[:, None] * kernel * sides
     # Shares, multipliers of s ≥ 0 and of s ≤ 1, and the intercept.
+    state: tuple[FloatArray, ...]
     state = np.full(n_rows, 0.5), np.ones(n_rows), np.ones(n_rows), np.zeros(1)
 
     def gap(state: tuple[FloatArray, ...]) -> float:

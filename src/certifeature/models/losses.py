@@ -17,19 +17,6 @@ from scipy.special import expit, softmax
 
 from certifeature.rows.matrix import near_origin
 
-__all__ = [
-    "EPS",
-    "LOSSES",
-    "TINY",
-    "ExcessLoss",
-    "Local",
-    "LogisticLoss",
-    "Loss",
-    "MultinomialLoss",
-    "make_loss",
-]
-
-
 FloatArray = NDArray[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)

@@ -18,11 +18,6 @@ from certifeature.models.enclosure import (
 from certifeature.models.losses import EPS, make_loss
 from certifeature.models.solver import MAX_DIRECT, bordered_solution, minimise
 
-__all__ = [
-    "hard_margin",
-]
-
-
 FloatArray = NDArray[np.float64]
 
 # Slack is so expensive at these C, for rows of size 1, that separable rows have nearly none.

@@ -15,21 +15,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
-from certifeature._validation import as_positive
+from certifeature._utils import as_positive
 from certifeature.models.losses import LOSSES, Loss, make_loss
-
-__all__ = [
-    "ModelBound",
-    "Part",
-    "Problem",
-    "check_model",
-    "cost_of",
-    "model_name",
-    "predicts_numbers",
-    "solver_of",
-    "with_cost_times",
-]
-
 
 FloatArray = NDArray[np.float64]
 
@@ -408,10 +395,7 @@ def _factors(model: Any) -> FloatArray:
 
 
 def _costs_of(
-    model: Any,
-    y: NDArray[Any] | None,
-    classes: NDArray[Any],
-    sample_weight: FloatArray | None,
+    model: Any, y: NDArray[Any] | None, classes: NDArray[Any], sample_weight: FloatArray | None
 ) -> FloatArray | None:
     factors = _factors(model)
     if y is None:

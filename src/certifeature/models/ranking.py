@@ -13,11 +13,17 @@ from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from certifeature._resources import in_parallel
-from certifeature.models.fitting import capped, check_row_norms, fit_model
+from certifeature._utils import in_parallel
 from certifeature.models.problem import Problem, predicts_numbers
 from certifeature.models.solver import InnerProducts, squared_hinge_duals
-from certifeature.models.support import dense_coef, feature_weights, ranks
+from certifeature.models.support import (
+    capped,
+    check_row_norms,
+    dense_coef,
+    feature_weights,
+    fit_model,
+    ranks,
+)
 from certifeature.rows.matrix import (
     canonical_order,
     class_numbers,
@@ -25,13 +31,6 @@ from certifeature.rows.matrix import (
     scaled_back,
     scaled_columns,
 )
-
-__all__ = [
-    "arom_scores",
-    "elimination_order",
-    "stable_scores",
-]
-
 
 FloatArray = NDArray[np.float64]
 

@@ -15,16 +15,6 @@ from scipy.sparse.linalg import LinearOperator, cg
 from certifeature.models.losses import EPS, ExcessLoss, Local, Loss
 from certifeature.rows.matrix import scaled_back
 
-__all__ = [
-    "MAX_DIRECT",
-    "InnerProducts",
-    "bordered_solution",
-    "minimise",
-    "solved",
-    "squared_hinge_duals",
-]
-
-
 FloatArray = NDArray[np.float64]
 
 # Of the weights. The Hessian is at least the identity, so their error is at most the gradient.
@@ -514,11 +504,7 @@ def _dual_steps(
 
 
 def _dual_shares(
-    loss: ExcessLoss,
-    duals: FloatArray,
-    scores: FloatArray,
-    steps: FloatArray,
-    changes: FloatArray,
+    loss: ExcessLoss, duals: FloatArray, scores: FloatArray, steps: FloatArray, changes: FloatArray
 ) -> FloatArray:
     """Return how much of each step to take."""
     starts, squares = _dots(duals, changes), _dots(steps, changes)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature._validation import as_count
+from certifeature._utils import as_count
 from certifeature.comparison import FULL_DATA, Comparison, Contender
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from certifeature._callbacks import as_one_task
-from certifeature._progress import listed
+from certifeature._progress import as_one_task, listed
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability
 from certifeature.certificate.certify import certificates_of
@@ -28,7 +27,6 @@ from certifeature.selectors.base import fitted_to_sizes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CertificateDisplay"]
 
 # The probability with which each layer is true.
 _PROBABILITIES: dict[str, Callable[[Certificate], float]] = {

@@ -22,7 +22,6 @@ from certifeature.plotting._axes import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ErrorCurveDisplay"]
 
 # A label that starts so is not in the legend.
 _TUNED = {"linestyle": ":", "linewidth": 1, "markerfacecolor": "none", "label": "_tuned"}

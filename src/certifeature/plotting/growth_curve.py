@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from certifeature.comparison import Comparison
-from certifeature.plotting._axes import (
-    add_legend,
-    axes_for,
-    curves_of,
-    label_numbers,
-    plot_growth,
-)
+from certifeature.plotting._axes import add_legend, axes_for, curves_of, label_numbers, plot_growth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["GrowthCurveDisplay"]
 
 
 class GrowthCurveDisplay:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-__all__ = ["RankDisplay"]
 
 # The scores of a selector, or of an order of BSSSelector, in words.
 _SCORES = {

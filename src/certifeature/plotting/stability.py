@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.stats import binom
 from sklearn.model_selection import check_cv
 
-from certifeature._callbacks import as_one_task
+from certifeature._progress import as_one_task
 from certifeature.evaluation.engine import (
     Candidate,
     cross_validate,
@@ -26,7 +26,6 @@ from certifeature.sparsify.choice import as_column_choice
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["StabilityDisplay"]
 
 FloatArray = NDArray[np.float64]
 

@@ -19,8 +19,6 @@ from certifeature.models.support import dense_coef
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
 
-__all__ = ["Feature", "Report", "features_of", "with_times_chosen"]
-
 
 @dataclass(frozen=True)
 class Feature:

@@ -31,7 +31,6 @@ from certifeature.report.text import MISSING, one_line, typeset, visible
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["render", "write_report"]
 
 _HEADINGS = {
     "summary": "In short",

@@ -17,8 +17,6 @@ from certifeature.evaluation.intervals import shown_error
 from certifeature.report.contents import Report
 from certifeature.report.text import class_counts, joined, measure_name, number
 
-__all__ = ["bound_of", "method_name", "methods_paragraph", "rivals_of", "rows_of", "verdict"]
-
 # What tables call by a short name, in sentences.
 _METHOD_NAMES = {
     FULL_DATA: "all features",

@@ -18,25 +18,7 @@ from certifeature.evaluation.engine import masks_of, nogueira_index
 from certifeature.evaluation.intervals import shown_error
 from certifeature.report.contents import Feature, Report
 from certifeature.report.sentences import bound_of, method_name, rivals_of, rows_of
-from certifeature.report.text import (
-    MISSING,
-    class_counts,
-    decimals,
-    duration,
-    measure_name,
-    number,
-)
-
-__all__ = [
-    "beside_rows",
-    "constants",
-    "error_rows",
-    "facts",
-    "feature_rows",
-    "features_csv",
-    "layers",
-    "method_rows",
-]
+from certifeature.report.text import MISSING, class_counts, decimals, duration, measure_name, number
 
 Row = dict[str, Any]
 

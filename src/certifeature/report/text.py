@@ -6,19 +6,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "MISSING",
-    "class_counts",
-    "decimals",
-    "duration",
-    "joined",
-    "measure_name",
-    "number",
-    "one_line",
-    "typeset",
-    "visible",
-]
-
 MISSING = "–"
 # The counts of more classes than this are no longer read one by one.
 _MAX_CLASSES = 6

@@ -3,9 +3,4 @@
 from certifeature.rows.blocks import ArrayBlocks, Block, RowBlocks
 from certifeature.rows.dask import DaskBlocks
 
-__all__ = [
-    "ArrayBlocks",
-    "Block",
-    "DaskBlocks",
-    "RowBlocks",
-]
+__all__ = ["ArrayBlocks", "Block", "DaskBlocks", "RowBlocks"]

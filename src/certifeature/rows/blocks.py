@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from certifeature import _resources as _memory
+from certifeature import _utils as _memory
 from certifeature._progress import listed, phase
-from certifeature._validation import as_count
+from certifeature._utils import as_count
 from certifeature.rows.matrix import canonical_csr, refuse_dates, scaled_columns, stored_bytes
-
-__all__ = ["ArrayBlocks", "Block", "RowBlocks", "checked_block", "checked_rows", "stacked"]
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from certifeature.rows.blocks import Block, RowBlocks, checked_block
 from certifeature.rows.matrix import is_dask, scaled_columns
 
-__all__ = ["DaskBlocks", "chosen_columns", "column_names"]
-
 Total = TypeVar("Total")
 Result = TypeVar("Result")
 

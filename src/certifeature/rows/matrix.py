@@ -13,31 +13,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import norm as sparse_norm
 
-__all__ = [
-    "SMALLEST_NORM",
-    "TOO_LARGE",
-    "canonical_csr",
-    "canonical_order",
-    "class_numbers",
-    "column_norms",
-    "exponent_of",
-    "fingerprint",
-    "finite_rows",
-    "is_dask",
-    "near_origin",
-    "normalised",
-    "original_columns",
-    "refuse_dates",
-    "refusing_overflow",
-    "same_values",
-    "scaled_back",
-    "scaled_columns",
-    "stored_bytes",
-    "stored_values",
-    "times_power_of_two",
-]
-
-
 # Below it the squares of a column's values may be too small to be told from zero.
 SMALLEST_NORM = 1e-140
 _TINY = float(np.finfo(np.float64).tiny)

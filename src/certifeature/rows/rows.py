@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from certifeature._validation import warn
+from certifeature._utils import warn
 from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import DaskBlocks
 from certifeature.rows.matrix import (
@@ -25,15 +25,6 @@ from certifeature.rows.matrix import (
     refusing_overflow,
     scaled_columns,
 )
-
-__all__ = [
-    "Rows",
-    "as_rows",
-    "come_in_blocks",
-    "one_dimensional",
-    "real_targets",
-]
-
 
 FloatArray = NDArray[np.float64]
 

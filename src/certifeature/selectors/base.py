@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, Options, RealN
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifeature._callbacks import CallbackSupportMixin, fit_task, with_callbacks
+from certifeature._progress import CallbackSupportMixin, fit_task, with_callbacks
 from certifeature.basis.span import BasisFacts
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
@@ -29,17 +29,6 @@ from certifeature.rows.matrix import original_columns, refuse_dates, scaled_colu
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.fit import Fit, FitOptions, FitResult, Strategy
 from certifeature.sparsify import ColumnChoice
-
-__all__ = [
-    "CONSTRAINTS",
-    "BaseSelector",
-    "ShownInNotebooks",
-    "TakesColumns",
-    "check_together",
-    "fitted_to_sizes",
-    "requested_size",
-]
-
 
 # Those that all selectors have, each by itself.
 CONSTRAINTS: dict[str, list[Any]] = {

@@ -29,19 +29,6 @@ from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, bss
 from certifeature.sparsify.choice import as_indices
 
-__all__ = [
-    "BY_COVERAGE",
-    "LABELLED",
-    "ORDERS",
-    "BSSSelector",
-    "BSSStrategy",
-    "checked_scores",
-    "feature_scores",
-    "missing_classes",
-    "with_faint_last",
-]
-
-
 FloatArray = NDArray[np.float64]
 Order = str | ArrayLike | Callable[..., Any]
 

@@ -21,12 +21,10 @@ from certifeature.evaluation.engine import (
     table_and_rows,
 )
 from certifeature.evaluation.splits import Splits
-from certifeature.models.fitting import default_model, fit_model
 from certifeature.models.problem import predicts_numbers
+from certifeature.models.support import default_model, fit_model
 from certifeature.selectors.base import ShownInNotebooks
 from certifeature.selectors.bss import BSSSelector
-
-__all__ = ["BSSSelectorCV"]
 
 _SERIES = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._progress import phase
-from certifeature._resources import one_thread
-from certifeature._validation import warn
+from certifeature._utils import one_thread, warn
 from certifeature.basis import Basis
 from certifeature.basis.span import BasisFacts, leading_span, span
 from certifeature.certificate import APriori, Certificate
@@ -28,8 +27,6 @@ from certifeature.models.support import Support, every_row, find_support, grown
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import EmptyChoiceError
-
-__all__ = ["Fit", "FitOptions", "FitResult", "Picks", "Ranking", "Strategy"]
 
 FloatArray = NDArray[np.float64]
 

@@ -13,8 +13,6 @@ from certifeature.selectors.base import CONSTRAINTS, BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import leverage_sample, leverage_scores
 
-__all__ = ["LeverageScoreSelector"]
-
 
 class LeverageScoreSelector(BaseSelector):
     """Choose features at random, with probabilities in proportion to their leverage scores.
@@ -129,12 +127,12 @@ class LeverageScoreSelector(BaseSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _strategy(self) -> LeverageStrategy:
-        return LeverageStrategy(self.replace)
+    def _strategy(self) -> _LeverageStrategy:
+        return _LeverageStrategy(self.replace)
 
 
 @dataclass(frozen=True)
-class LeverageStrategy(Strategy):
+class _LeverageStrategy(Strategy):
     """Draws in proportion to leverage scores."""
 
     replace: bool

@@ -14,13 +14,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifeature._validation import warn
+from certifeature._utils import warn
 from certifeature.models import feature_weights
 from certifeature.rows.matrix import canonical_csr, refuse_dates
 from certifeature.rows.rows import one_dimensional
 from certifeature.sparsify.lpsvm import lpsvm
-
-__all__ = ["LPSVMSelector"]
 
 
 class LPSVMSelector(SelectorMixin, BaseEstimator):

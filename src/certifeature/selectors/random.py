@@ -15,8 +15,6 @@ from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import leverage_scores, uniform
 
-__all__ = ["RandomSelector"]
-
 
 class RandomSelector(BaseSelector):
     """Choose features uniformly at random: the baseline of every other method.
@@ -113,12 +111,12 @@ class RandomSelector(BaseSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _strategy(self) -> UniformStrategy:
-        return UniformStrategy()
+    def _strategy(self) -> _UniformStrategy:
+        return _UniformStrategy()
 
 
 @dataclass(frozen=True)
-class UniformStrategy(Strategy):
+class _UniformStrategy(Strategy):
     """Uniform draws without replacement."""
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:

@@ -15,8 +15,6 @@ from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, rrqr
 
-__all__ = ["RRQRSelector"]
-
 # Accuracy of a basis, relative to the largest singular value.
 _ACCURACY = 1e-13
 
@@ -126,12 +124,12 @@ class RRQRSelector(BaseSelector):
         self.rescale = rescale
         self.random_state = random_state
 
-    def _strategy(self) -> RRQRStrategy:
-        return RRQRStrategy()
+    def _strategy(self) -> _RRQRStrategy:
+        return _RRQRStrategy()
 
 
 @dataclass(frozen=True)
-class RRQRStrategy(Strategy):
+class _RRQRStrategy(Strategy):
     """Pivots of a QR factorisation of the rows."""
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:

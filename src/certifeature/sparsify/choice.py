@@ -12,14 +12,6 @@ from numpy.typing import NDArray
 from certifeature.models import feature_weights
 from certifeature.rows.matrix import fingerprint
 
-__all__ = [
-    "ColumnChoice",
-    "EmptyChoiceError",
-    "Steps",
-    "as_column_choice",
-    "as_indices",
-]
-
 
 class EmptyChoiceError(ValueError):
     """A random choice that has no features."""

@@ -12,10 +12,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
-from certifeature._validation import as_positive, warn
+from certifeature._utils import as_positive, warn
 from certifeature.rows.matrix import finite_rows, near_origin, normalised, scaled_columns
-
-__all__ = ["LPSVMSolution", "lpsvm"]
 
 FloatArray = NDArray[np.float64]
 

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._progress import phase
-from certifeature._validation import as_count
+from certifeature._utils import as_count
 from certifeature.rows.matrix import normalised
 from certifeature.sparsify.choice import ColumnChoice
-
-__all__ = ["rrqr"]
 
 FloatArray = NDArray[np.float64]
 

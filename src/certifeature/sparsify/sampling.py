@@ -5,15 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certifeature._validation import as_count
+from certifeature._utils import as_count
 from certifeature.basis.basis import as_vectors, check_orthonormal, squared_norms
 from certifeature.sparsify.choice import ColumnChoice, EmptyChoiceError
-
-__all__ = [
-    "leverage_sample",
-    "leverage_scores",
-    "uniform",
-]
 
 
 def leverage_scores(vectors: ArrayLike) -> NDArray[np.float64]:

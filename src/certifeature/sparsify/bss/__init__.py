@@ -2,7 +2,4 @@
 
 from certifeature.sparsify.bss.kernel import LEAST_COVERAGE, bss
 
-__all__ = [
-    "LEAST_COVERAGE",
-    "bss",
-]
+__all__ = ["LEAST_COVERAGE", "bss"]

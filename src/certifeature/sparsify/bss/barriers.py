@@ -8,15 +8,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Barriers",
-    "QuadraticForm",
-    "Spectrum",
-    "Step",
-    "products",
-]
-
-
 FloatArray = NDArray[np.float64]
 
 # Rounding must not reverse an inequality of matrices.
@@ -200,10 +191,7 @@ class Barriers:
     """
 
     def __init__(
-        self,
-        positions: FloatArray,
-        steps: FloatArray,
-        walls: FloatArray | None = None,
+        self, positions: FloatArray, steps: FloatArray, walls: FloatArray | None = None
     ) -> None:
         self._positions = positions
         self._steps = steps

@@ -3,18 +3,284 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certifeature import _utils as _memory
 from certifeature._progress import phase
-from certifeature._validation import as_count, check_choice
-from certifeature.basis.basis import Vectors, as_vectors, check_orthonormal, squared_norms
-from certifeature.sparsify.bss.barriers import Barriers
-from certifeature.sparsify.bss.scan import Scan, WidestScan
+from certifeature._utils import as_count, check_choice
+from certifeature.basis.basis import (
+    Vectors,
+    as_vectors,
+    check_orthonormal,
+    row_blocks,
+    squared_norms,
+)
+from certifeature.sparsify.bss.barriers import Barriers, QuadraticForm, Spectrum, Step
 from certifeature.sparsify.choice import ColumnChoice, Steps
 
-__all__ = ["LEAST_COVERAGE", "bss"]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+Pick = tuple[int, FloatArray]
+
+# The head holds the best unpicked features, one of which mostly is admissible: so many values in
+# total, and at least so many features. Only a few are examined if the last pick was beyond it.
+_HEAD_VALUES, _LEAST_HEAD = 2**21, 1024
+_SMALL_HEAD = 64
+# Features examined together: half as many as in the last step, at least a few. A scan of all
+# features doubles its blocks from the first size to the largest number of values.
+_FIRST_LOOK = 8
+_FIRST_BLOCK = 256
+_LARGEST_BLOCK = 2**20
+# So many blocks of survivors are joined, up to a number of values.
+_MANY_BLOCKS = 16
+_LARGEST_JOINED = 2**23
+_EPS = float(np.finfo(np.float32).eps)
+NOTHING_ADMISSIBLE = (
+    "no admissible feature is left, although theory promises one: the columns of vectors are "
+    "orthonormal only to rounding that BSS cannot bear. Orthonormalise them, for instance with "
+    "numpy.linalg.qr."
+)
+
+
+class Scan:
+    """Search for the best admissible feature: unpicked ones first, then picked ones.
+
+    Parameters
+    ----------
+    vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
+        V.
+    ranking : ndarray
+        The features to examine, best first. A place is an index into it.
+    n_ranked : int
+        Number of those that come before picked features; the others come after them.
+    chosen : ndarray
+        Features that count as picked from the start.
+    """
+
+    def __init__(
+        self, vectors: Vectors, ranking: IntArray, n_ranked: int, chosen: IntArray
+    ) -> None:
+        self._vectors = vectors
+        self._ranking = ranking
+        self._n_ranked = n_ranked
+        self._free = ~np.isin(ranking, chosen)
+        self._rough = RoughVectors(vectors, ranking)
+        self._went_deep = False
+        self._depth = 0
+
+    def turn(self, spectrum: Spectrum, ceiling: FloatArray) -> None:
+        """Change to the coordinates of a new eigenbasis, and to a diagonal above the next forms."""
+        self._turned = spectrum.turned
+        n_head = max(_LEAST_HEAD, _HEAD_VALUES // len(ceiling))
+        free = np.flatnonzero(self._free[: self._n_ranked])
+        self._head, self._has_all = free[:n_head], len(free) <= n_head
+        self._head_vectors, self._head_squares = np.empty((2, len(self._head), len(ceiling)))
+        self._n_turned = 0
+        self.ceiling = ceiling
+        self._shortlist = Shortlist(self._rough, spectrum, ceiling)
+
+    def near_top(self, step: Step) -> Pick | None:
+        """Return the first admissible feature among the best unpicked ones, if there is one."""
+        n_head = min(_SMALL_HEAD, len(self._head)) if self._went_deep else len(self._head)
+        start, size = 0, max(_FIRST_LOOK, self._depth // 2)
+        while start < n_head:
+            stop = min(start + size, n_head)
+            self._turn_head(stop)
+            vectors, squares = self._head_vectors[start:stop], self._head_squares[start:stop]
+            admissible = step.surplus.at(vectors, squares) >= 0
+            hits = np.flatnonzero(admissible & self._free[self._head[start:stop]])
+            if hits.size:
+                self._depth = start + int(hits[0])
+                return self._pick(self._head[self._depth], vectors[hits[0]])
+            start, size = stop, 2 * size
+        looked_at_all = self._has_all and n_head == len(self._head)
+        return self._again(step.surplus) if looked_at_all else None
+
+    def _again(self, surplus: QuadraticForm) -> Pick | None:
+        """Return the first admissible feature among the picked ones, if there is one."""
+        places = np.flatnonzero(~self._free)
+        vectors = self._turned(self._vectors[self._ranking[places]])
+        hits = np.flatnonzero(surplus.at(vectors, vectors**2) >= 0)
+        return self._pick(places[hits[0]], vectors[hits[0]]) if hits.size else None
+
+    def _turn_head(self, n_needed: int) -> None:
+        """Compute the coordinates of the first features of the head, unless that is done."""
+        if n_needed > self._n_turned:
+            n_needed = max(n_needed, 2 * self._n_turned, _SMALL_HEAD)
+            new = slice(self._n_turned, min(n_needed, len(self._head)))
+            self._head_vectors[new] = self._turned(self._vectors[self._ranking[self._head[new]]])
+            np.square(self._head_vectors[new], out=self._head_squares[new])
+            self._n_turned = new.stop
+
+    def anywhere(self, surplus: QuadraticForm, ceiling: FloatArray) -> Pick:
+        """Return the first admissible feature of all, for a form below the ceiling."""
+        picked: list[Pick] = []
+        last_resort: list[Pick] = []
+        for block in self._shortlist.blocks():
+            kept = np.flatnonzero(block.squares @ ceiling >= 0)
+            vectors, squares = block.vectors[kept], block.squares[kept]
+            hits = np.flatnonzero(surplus.at(vectors, squares) >= 0)
+            for place, vector in zip(block.places[kept[hits]], vectors[hits], strict=True):
+                if not self._free[place]:
+                    picked.append((place, vector))
+                elif place < self._n_ranked:
+                    self._went_deep = bool(place > self._head[-1])
+                    return self._pick(place, vector)
+                else:
+                    last_resort.append((place, vector))
+            if picked and (block.places >= self._n_ranked).any():
+                break
+        if not picked and not last_resort:
+            raise ValueError(NOTHING_ADMISSIBLE)
+        return self._pick(*(picked or last_resort)[0])
+
+    def _pick(self, place: int, vector: FloatArray) -> Pick:
+        self._free[place] = False
+        return int(self._ranking[place]), vector
+
+
+class Block(NamedTuple):
+    """Places of features, with their coordinates in the eigenbasis and the squares of these."""
+
+    places: IntArray
+    vectors: FloatArray
+    squares: FloatArray
+
+
+class Shortlist:
+    """The features that may be admissible while the quadratic form stays below a ceiling.
+
+    vᵀNv ≤ vᵀRv for N ≼ R, so that v is ruled out where the right side is negative. The list grows
+    as deep into the ranking as scans go.
+    """
+
+    def __init__(self, rough: RoughVectors, spectrum: Spectrum, ceiling: FloatArray) -> None:
+        self._rough = rough
+        self._spectrum = spectrum
+        self._ceiling = ceiling
+        self._n_kept = 0
+        self._n_values = 0
+        self._max_values = max(_memory.MAX_LISTED, rough.n_values_in_memory)
+        self._blocks: list[Block] = []
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the blocks on the list, best first, and then those of the other features."""
+        if len(self._blocks) >= _MANY_BLOCKS and self._n_values <= _LARGEST_JOINED:
+            self._blocks = [Block(*map(np.concatenate, zip(*self._blocks, strict=True)))]
+        yield from self._blocks
+        for number in range(self._n_kept, len(self._rough)):
+            block = self._rough.screened(number, self._spectrum, self._ceiling)
+            if self._n_kept == number and self._n_values + block.vectors.size <= self._max_values:
+                self._blocks.append(block)
+                self._n_kept += 1
+                self._n_values += block.vectors.size
+            yield block
+
+
+class RoughVectors:
+    """V in order of rank and in single precision, which is enough to rule out most features."""
+
+    def __init__(self, vectors: Vectors, ranking: IntArray) -> None:
+        self._vectors = vectors
+        self._ranking = ranking
+        self._bounds = [0]
+        stride, longest = _FIRST_BLOCK, max(1, _LARGEST_BLOCK // vectors.shape[1])
+        while self._bounds[-1] < len(ranking):
+            self._bounds.append(min(self._bounds[-1] + stride, len(ranking)))
+            stride = min(2 * stride, longest)
+        self._kept: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
+
+    @property
+    def n_values_in_memory(self) -> int:
+        """Size of V if it is an array, else 0."""
+        return self._vectors.size if isinstance(self._vectors, np.ndarray) else 0
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return len(self._bounds) - 1
+
+    def screened(self, number: int, spectrum: Spectrum, ceiling: FloatArray) -> Block:
+        """Return the features of a block that a form below the ceiling may admit."""
+        if number < len(self._kept):
+            rough, squared_norms = self._kept[number]
+        else:
+            features = self._ranking[self._bounds[number] : self._bounds[number + 1]]
+            rough = self._vectors[features].astype(np.float32)
+            squared_norms = np.einsum("ij,ij->i", rough, rough)
+            n_values = self._bounds[number + 1] * rough.shape[1]
+            if number == len(self._kept) and n_values <= _memory.MAX_ARRAY:
+                self._kept.append((rough, squared_norms))
+        axes = spectrum.axes
+        # All values are finite, but BLAS may read beyond small matrices and signal invalid values.
+        with np.errstate(invalid="ignore"):
+            turned = rough if axes is None else rough @ axes.astype(np.float32)
+            values = turned**2 @ ceiling.astype(np.float32)
+        # The error of a coordinate is at most (ℓ + 2)·eps·‖v‖/2, and that of a form twice the norm
+        # of these errors; there may be two eigenbases.
+        n_components = rough.shape[1]
+        error = 1.5 * (n_components + 2) * len(ceiling) / np.sqrt(n_components) * _EPS
+        error *= np.abs(ceiling).max()
+        places = self._bounds[number] + np.flatnonzero(values + error * squared_norms >= 0)
+        vectors = spectrum.turned(self._vectors[self._ranking[places]])
+        return Block(places, vectors, vectors**2)
+
+
+# Ratios that are equal but for rounding tie.
+_DIGITS = 9
+# Number of steps between two searches of all features, and of features examined in between.
+_STEPS, _NEAREST = 8, 512
+
+
+class WidestScan(Scan):
+    """Search for the feature of the largest 𝓛/𝓤, whatever its rank.
+
+    These ratios change little from step to step. All features are examined in the first two steps
+    and then in every eighth, and in between those that were the best then.
+    """
+
+    _n_steps, _n_since = 0, 0
+
+    def turn(self, spectrum: Spectrum, ceiling: FloatArray) -> None:
+        """Change to the coordinates of a new eigenbasis."""
+        turned = [spectrum.turned(block) for _, block in row_blocks(self._vectors)]
+        self._all = np.concatenate(turned)[self._ranking]
+        self._squares = self._all**2
+        self._n_since = _STEPS
+
+    def near_top(self, step: Step) -> Pick:
+        """Return the unpicked feature of the largest ratio, or the picked one if none is left."""
+        place = None
+        if self._n_since < min(_STEPS, self._n_steps):
+            place = self._widest(step, self._near)
+        if place is None:
+            place = self._widest_of_all(step)
+        self._n_steps, self._n_since = self._n_steps + 1, self._n_since + 1
+        return self._pick(place, self._all[place])
+
+    def _widest_of_all(self, step: Step) -> int:
+        ratios = self._ratios(step, np.arange(len(self._all)))
+        free = np.where(self._free, ratios, 0.0)
+        # Stable, so that the better rank comes first among equal ratios.
+        self._near = np.sort(np.argsort(-free, kind="stable")[:_NEAREST])
+        self._n_since = 0
+        if ratios.max() < 1:
+            raise ValueError(NOTHING_ADMISSIBLE)
+        return int(np.argmax(free if free.max() >= 1 else ratios))
+
+    def _widest(self, step: Step, places: NDArray[np.intp]) -> int | None:
+        """Return the unpicked feature of the largest ratio among some, if one is admissible."""
+        ratios = np.where(self._free[places], self._ratios(step, places), 0.0)
+        best = int(np.argmax(ratios))
+        return int(places[best]) if ratios[best] >= 1 else None
+
+    def _ratios(self, step: Step, places: NDArray[np.intp]) -> FloatArray:
+        lower, upper = step.both_forms(self._all[places], self._squares[places])
+        ratios = np.divide(lower, upper, out=np.zeros(len(lower)), where=upper > 0)
+        return np.round(ratios, _DIGITS)
+
 
 # A column of negligible norm would need an enormous scale, which spoils rows outside the basis.
 _NEGLIGIBLE_NORM = 1e-6
