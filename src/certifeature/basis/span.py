@@ -191,21 +191,30 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     residuals -= left * squares
     values = np.sqrt(squares)
     rounding = _rounding(rows)
-    outside = Residual(
+
+    def outside(V: FloatArray) -> FloatArray:
+        """Return (I − UUᵀ)XXᵀ(I − UUᵀ)V."""
+        V = columns.T @ (rows.T @ (V - left @ (left.T @ V)))
+        return np.asarray(V - left @ (left.T @ V))
+
+    square = largest_eigenvalue(
+        outside, len(left), _STEPS, identity=fingerprint(rows), rounding=rounding
+    ).upper
+    residual = Residual(
         left,
         values,
         columns,
         exponent,
         _shares(columns, left, along),
         residuals.T @ residuals,
-        _largest_square(rows, columns, left, rounding),
+        square,
         rounding,
         max(1, min(n_distinct, rows.shape[1]) - n_components),
     )
     vectors: Any = ImplicitVectors(columns, left / values)
     if along is not None:
         vectors = along @ (turn / values)
-    return Basis(vectors, scaled_back(values, exponent), None, False, None, outside)
+    return Basis(vectors, scaled_back(values, exponent), None, False, None, residual)
 
 
 def _places(rows: Any) -> tuple[NDArray[np.intp], FloatArray]:
@@ -267,21 +276,6 @@ def _rounding(rows: Any) -> float:
     if sparse.issparse(rows):
         values, n_terms = rows.data, int(np.diff(rows.indptr).max())
     return 8 * (rows.shape[0] + n_terms) * _EPS * float(np.sum(values**2))
-
-
-def _largest_square(rows: Any, columns: Any, left: FloatArray, rounding: float) -> float:
-    """Return a number that ‖(I − UUᵀ)X‖² is not above, but for a small chance."""
-
-    def without(V: FloatArray) -> FloatArray:
-        return V - left @ (left.T @ V)
-
-    return largest_eigenvalue(
-        lambda V: without(columns.T @ (rows.T @ without(V))),
-        len(left),
-        _STEPS,
-        identity=fingerprint(rows),
-        rounding=rounding,
-    ).upper
 
 
 # Rows that share one random stream, so that a sketch does not depend on how the rows are cut.

@@ -38,7 +38,7 @@ class QuadraticForm:
         by_probes = 4 * n_probes * (width + n_probes)
         by_matrix = width * n_coordinates
         if len(vectors) * (by_probes - by_matrix) <= 2 * n_probes * width * (width + 2 * n_probes):
-            return np.asarray(squares @ self.diagonal + self.correction(vectors))
+            return np.asarray(squares @ self.diagonal + self.corrections(vectors).sum(axis=0))
         values = np.zeros(len(vectors))
         for own, matrix in self._matrices:
             part = vectors[:, own]
@@ -61,11 +61,6 @@ class QuadraticForm:
         for own, matrix in found:
             matrix[np.diag_indices_from(matrix)] += self.diagonal[own]
         return found
-
-    def correction(self, vectors: FloatArray) -> FloatArray:
-        """Return the values for the rows of ``vectors``, without the diagonal part."""
-        total: FloatArray = self.corrections(vectors).sum(axis=0)
-        return total
 
     def corrections(self, vectors: FloatArray) -> FloatArray:
         """Return the part of each barrier in the correction."""
