@@ -389,12 +389,12 @@ class TestVerdict:
     @pytest.mark.parametrize(
         ("errors", "tuned", "how"),
         [
-            (LOW[::-1], LOW[::-1], "RFE cannot be told from it; what"),
+            (LOW[::-1], LOW[::-1], "RFE did not differ significantly; what"),
             (HIGH, HIGH, "RFE did worse; what"),
             (
                 HIGH,
                 LOW[::-1],
-                "RFE did worse at this C and, with C tuned, cannot be told",
+                "RFE did worse at this C and, with C tuned, did not differ",
             ),
         ],
     )
@@ -411,7 +411,7 @@ class TestVerdict:
         (said,) = verdict(Report("t", comparison=COMPARISON))
         assert said == (
             "The lowest error of 2 choices is 4.0 %, by BSS with 290 features (3.0 % with all); "
-            "these rows cannot tell 1 of the others from it."
+            "1 of the others did not differ significantly from it."
         )
 
     def test_nothing_is_claimed_that_is_not_proven(self):
