@@ -389,9 +389,9 @@ class TestVerdict:
     @pytest.mark.parametrize(
         ("errors", "tuned", "how"),
         [
-            (LOW[::-1], LOW[::-1], "RFE cannot be told from it; what"),
+            (LOW[::-1], LOW[::-1], "RFE did not differ significantly; what"),
             (HIGH, HIGH, "RFE did worse; what"),
-            (HIGH, LOW[::-1], "RFE did worse at this C and, with C tuned, cannot be told"),
+            (HIGH, LOW[::-1], "RFE did worse at this C and, with C tuned, did not differ"),
         ],
     )
     def test_others_of_the_same_size_are_judged_at_both_costs(self, errors, tuned, how):
@@ -407,7 +407,7 @@ class TestVerdict:
         (said,) = verdict(Report("t", comparison=COMPARISON))
         assert said == (
             "The lowest error of 2 choices is 4.0 %, by BSS with 290 features (3.0 % with all); "
-            "these rows cannot tell 1 of the others from it."
+            "1 of the others did not differ significantly from it."
         )
 
     def test_nothing_is_claimed_that_is_not_proven(self):

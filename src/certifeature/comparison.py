@@ -87,7 +87,7 @@ class SelectionMethod:
     needs_classes : bool
         Whether it is a classifier of its own, that cannot choose for a model that predicts numbers.
     draws : bool
-        Whether its choice is a draw of lots, so that each fold gets another seed.
+        Whether its choice is random, so that each fold gets another seed.
     """
 
     name: str

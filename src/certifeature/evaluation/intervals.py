@@ -102,7 +102,7 @@ class Difference:
 
 
 def shown_error(error: float, measure: str) -> str:
-    """Return an error as people read it: in percent, but for 1 - R²."""
+    """Return an error as text: a percentage, or 1 - R² as it is."""
     return f"{100 * error:.1f} %" if measure == "error" else f"{error:.3g}"
 
 

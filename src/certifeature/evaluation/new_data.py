@@ -181,7 +181,7 @@ class NewData:
         return f"{fewest}" if fewest == most else f"{fewest} to {most}"
 
     def shown(self, error: float) -> str:
-        """Return an error as people read it: in percent, but for 1 - R².
+        """Return an error as text: a percentage, or 1 - R² as it is.
 
         Parameters
         ----------

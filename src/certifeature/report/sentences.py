@@ -34,7 +34,7 @@ _CONCLUSIONS = {
 }
 # How others do, by the sign of the error of the choice minus theirs.
 _OTHERS = {
-    "tie": "cannot be told from it",
+    "tie": "did not differ significantly",
     "lower": "did worse",
     "higher": "did better",
     "unclear": "differed by the same in every fold",
@@ -130,7 +130,7 @@ def _chance(n: NewData) -> str:
     return (
         f"Do not rely on this choice: with {n.size} features the {measure_name(n.measure)} is "
         f"{n.shown(n.error_selected)} with the true labels and {n.shown(n.shuffled_error)} with "
-        f"shuffled ones; chance has {n.shown(n.chance_error)}. These rows cannot tell them apart."
+        f"shuffled ones; chance has {n.shown(n.chance_error)}. That is no significant difference."
     )
 
 
@@ -177,8 +177,8 @@ def _lowest(comparison: Comparison) -> str:
     differences = (comparison.difference(best, c) for c in chosen if c is not best)
     n_ties = sum(d is not None and d.verdict != "lower" for d in differences)
     if n_ties == 0:
-        return f"{start}, and these rows tell it from all others."
-    return f"{start}; these rows cannot tell {n_ties} of the others from it."
+        return f"{start}, significantly lower than all others."
+    return f"{start}; {n_ties} of the others did not differ significantly from it."
 
 
 def methods_paragraph(
@@ -197,7 +197,7 @@ def methods_paragraph(
     Parameters
     ----------
     certificate : Certificate
-        Of the choice, with estimates for new data if there are any.
+        Certificate of the choice, with estimates for new data if there are any.
     n_rows : int
         How many rows the features were chosen from.
     classes : mapping of str to int, default=None
