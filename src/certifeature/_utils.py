@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 from certifeature._progress import listed
 
-# An array held as a whole: V where it is exact, a tall matrix made dense, V in single precision.
+# An array held as a whole: V where it is exact, a tall matrix made dense.
 MAX_ARRAY = 2**28
 # Beyond it V is made row by row, where the rows of X are fewer than the features.
 MAX_VECTORS = 2**26

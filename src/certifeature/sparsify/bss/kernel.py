@@ -37,7 +37,6 @@ _LARGEST_BLOCK = 2**20
 # So many blocks of survivors are joined, up to a number of values.
 _MANY_BLOCKS = 16
 _LARGEST_JOINED = 2**23
-_EPS = float(np.finfo(np.float32).eps)
 NOTHING_ADMISSIBLE = (
     "no admissible feature is left, although theory promises one: the columns of vectors are "
     "orthonormal only to rounding that BSS cannot bear. Orthonormalise them, for instance with "
@@ -67,7 +66,6 @@ class Scan:
         self._ranking = ranking
         self._n_ranked = n_ranked
         self._free = ~np.isin(ranking, chosen)
-        self._rough = RoughVectors(vectors, ranking)
         self._went_deep = False
         self._depth = 0
 
@@ -80,7 +78,7 @@ class Scan:
         self._head_vectors, self._head_squares = np.empty((2, len(self._head), len(ceiling)))
         self._n_turned = 0
         self.ceiling = ceiling
-        self._shortlist = Shortlist(self._rough, spectrum, ceiling)
+        self._shortlist = Shortlist(self._vectors, self._ranking, spectrum, ceiling)
 
     def near_top(self, step: Step) -> Pick | None:
         """Return the first admissible feature among the best unpicked ones, if there is one."""
@@ -157,13 +155,14 @@ class Shortlist:
     as deep into the ranking as scans go.
     """
 
-    def __init__(self, rough: RoughVectors, spectrum: Spectrum, ceiling: FloatArray) -> None:
-        self._rough = rough
-        self._spectrum = spectrum
-        self._ceiling = ceiling
-        self._n_kept = 0
-        self._n_values = 0
-        self._max_values = max(_memory.MAX_LISTED, rough.n_values_in_memory)
+    def __init__(
+        self, vectors: Vectors, ranking: IntArray, spectrum: Spectrum, ceiling: FloatArray
+    ) -> None:
+        self._vectors, self._ranking = vectors, ranking
+        self._spectrum, self._ceiling = spectrum, ceiling
+        self._end, self._stride = 0, _FIRST_BLOCK
+        in_memory = vectors.size if isinstance(vectors, np.ndarray) else 0
+        self._n_values, self._max_values = 0, max(_memory.MAX_LISTED, in_memory)
         self._blocks: list[Block] = []
 
     def blocks(self) -> Iterator[Block]:
@@ -171,61 +170,24 @@ class Shortlist:
         if len(self._blocks) >= _MANY_BLOCKS and self._n_values <= _LARGEST_JOINED:
             self._blocks = [Block(*map(np.concatenate, zip(*self._blocks, strict=True)))]
         yield from self._blocks
-        for number in range(self._n_kept, len(self._rough)):
-            block = self._rough.screened(number, self._spectrum, self._ceiling)
-            if self._n_kept == number and self._n_values + block.vectors.size <= self._max_values:
+        start, stride = self._end, self._stride
+        longest = max(1, _LARGEST_BLOCK // self._vectors.shape[1])
+        while start < len(self._ranking):
+            block = self._screened(np.arange(start, min(start + stride, len(self._ranking))))
+            listed = self._end == start
+            start, stride = start + stride, min(2 * stride, longest)
+            if listed and self._n_values + block.vectors.size <= self._max_values:
                 self._blocks.append(block)
-                self._n_kept += 1
+                self._end, self._stride = start, stride
                 self._n_values += block.vectors.size
             yield block
 
-
-class RoughVectors:
-    """V in order of rank and in single precision, which is enough to rule out most features."""
-
-    def __init__(self, vectors: Vectors, ranking: IntArray) -> None:
-        self._vectors = vectors
-        self._ranking = ranking
-        self._bounds = [0]
-        stride, longest = _FIRST_BLOCK, max(1, _LARGEST_BLOCK // vectors.shape[1])
-        while self._bounds[-1] < len(ranking):
-            self._bounds.append(min(self._bounds[-1] + stride, len(ranking)))
-            stride = min(2 * stride, longest)
-        self._kept: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
-
-    @property
-    def n_values_in_memory(self) -> int:
-        """Size of V if it is an array, else 0."""
-        return self._vectors.size if isinstance(self._vectors, np.ndarray) else 0
-
-    def __len__(self) -> int:
-        """Return the number of blocks."""
-        return len(self._bounds) - 1
-
-    def screened(self, number: int, spectrum: Spectrum, ceiling: FloatArray) -> Block:
-        """Return the features of a block that a form below the ceiling may admit."""
-        if number < len(self._kept):
-            rough, squared_norms = self._kept[number]
-        else:
-            features = self._ranking[self._bounds[number] : self._bounds[number + 1]]
-            rough = self._vectors[features].astype(np.float32)
-            squared_norms = np.einsum("ij,ij->i", rough, rough)
-            n_values = self._bounds[number + 1] * rough.shape[1]
-            if number == len(self._kept) and n_values <= _memory.MAX_ARRAY:
-                self._kept.append((rough, squared_norms))
-        axes = spectrum.axes
-        # All values are finite, but BLAS may read beyond small matrices and signal invalid values.
-        with np.errstate(invalid="ignore"):
-            turned = rough if axes is None else rough @ axes.astype(np.float32)
-            values = turned**2 @ ceiling.astype(np.float32)
-        # The error of a coordinate is at most (ℓ + 2)·eps·‖v‖/2, and that of a form twice the norm
-        # of these errors; there may be two eigenbases.
-        n_components = rough.shape[1]
-        error = 1.5 * (n_components + 2) * len(ceiling) / np.sqrt(n_components) * _EPS
-        error *= np.abs(ceiling).max()
-        places = self._bounds[number] + np.flatnonzero(values + error * squared_norms >= 0)
-        vectors = spectrum.turned(self._vectors[self._ranking[places]])
-        return Block(places, vectors, vectors**2)
+    def _screened(self, places: IntArray) -> Block:
+        """Return those of the features that a form below the ceiling may admit."""
+        vectors = self._spectrum.turned(self._vectors[self._ranking[places]])
+        squares = vectors**2
+        kept = squares @ self._ceiling >= 0
+        return Block(places[kept], vectors[kept], squares[kept])
 
 
 # Ratios that are equal but for rounding tie.
