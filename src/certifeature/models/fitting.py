@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -18,6 +17,7 @@ from sklearn.svm import LinearSVC
 from certifeature._validation import warn
 from certifeature.models.problem import Problem, check_model, predicts_numbers, solver_of
 from certifeature.models.solver import MAX_DIRECT, minimise
+from certifeature.rows.matrix import column_norms
 from certifeature.rows.rows import real_targets
 
 __all__ = [
@@ -259,13 +259,4 @@ def _set_for_now(model: Any, parameters: dict[str, Any]) -> Iterator[None]:
 
 def _largest_row_norm(X: Any) -> float:
     """Return the largest norm of a row, safe from overflow on the way."""
-    X = X.tocsr() if sparse.issparse(X) else X
-    values = X.data if sparse.issparse(X) else X
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest == 0:
-        return 0.0
-    squares = (values / largest) ** 2
-    if sparse.issparse(X):
-        squares = sparse.csr_array((squares, X.indices, X.indptr), shape=X.shape)
-        return largest * float(np.sqrt((squares @ np.ones(X.shape[1])).max()))
-    return largest * float(np.sqrt(squares.sum(axis=1).max()))
+    return float(column_norms(X.astype(np.float64, copy=False).T).max(initial=0.0))

@@ -18,9 +18,7 @@ from certifeature.models.enclosure import (
 from certifeature.models.losses import EPS, make_loss
 from certifeature.models.solver import MAX_DIRECT, bordered_solution, minimise
 
-__all__ = [
-    "hard_margin",
-]
+__all__ = ["hard_margin"]
 
 
 FloatArray = NDArray[np.float64]
