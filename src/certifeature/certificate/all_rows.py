@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from certifeature import _utils as _memory
 from certifeature._utils import one_thread
@@ -51,8 +50,9 @@ def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> Indic
         with one_thread():
             regions = _regions(problem, inside)
         reduced = all_rows.columns(sample.indices, sample.scales).X
-        scale = inside.constant, inside.exponent
-        parts = reduced.collect(partial(_unproven_in_block, found, regions, scale))
+        parts = reduced.collect(
+            partial(_unproven_in_block, found, regions, inside.take(np.arange(0)))
+        )
         return np.setdiff1d(np.concatenate(parts), found.rows.places)
     candidates = all_rows.together(FEW_ROWS)
     assert candidates is not None
@@ -70,16 +70,10 @@ def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> Indic
 
 
 def _unproven_in_block(
-    found: Support, regions: list[_Region], scale: tuple[float, int], block: Block
+    found: Support, regions: list[_Region], inside: SafeRows, block: Block
 ) -> Indices:
-    values, (constant, exponent) = block.X, scale
-    if sparse.issparse(values):
-        scaled = np.ldexp(values.data, -exponent)
-        values = sparse.csr_array((scaled, values.indices, values.indptr), shape=values.shape)
-    else:
-        values = np.ldexp(values, -exponent)
     own = Problem.of(found.model, block.labels(), classes=found.classes)
-    beyond = _have_no_loss(own, regions, SafeRows(values, constant, exponent))
+    beyond = _have_no_loss(own, regions, inside.like(block.X))
     return block.first_row + np.flatnonzero(~beyond)
 
 
@@ -128,9 +122,9 @@ def _region(rows: SafeRows, loss: Loss, *, free: bool) -> _Region:
     scaled = at_scale_of_rows(rows, loss, None if free else rows.constant)
     n_rows = len(loss.costs)
     too_many = not loss.smooth and n_rows > _memory.MAX_GRAM
-    if scaled is None or len(scaled[1]) < n_rows or too_many:
+    if scaled is None or len(scaled[1].costs) < n_rows or too_many:
         return _ANYWHERE
-    loss = scaled[2]
+    loss = scaled[1]
     if not isinstance(loss, ExcessLoss) or (free and not loss.signed):
         return _ANYWHERE
     *_, best = points(rows, loss, free=free, close=CLOSE if loss.smooth else 0.0)

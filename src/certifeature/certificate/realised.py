@@ -15,7 +15,7 @@ from certifeature.certificate.certificate import Certificate, Realised
 from certifeature.models.enclosure import Enclosure, SafeRows, enclose
 from certifeature.models.margin import hard_margin
 from certifeature.models.problem import Problem
-from certifeature.models.support import Support, decision_scores
+from certifeature.models.support import Support
 from certifeature.sparsify import ColumnChoice
 
 FloatArray = NDArray[np.float64]
@@ -72,7 +72,7 @@ class FullModel:
 
         Both at once, so that inner products of the rows are computed once, and not kept.
         """
-        X, model, problem = self.found.rows.X, self.found.model, self.found.problem
+        X, problem = self.found.rows.X, self.found.problem
         assert problem is not None
         rows = SafeRows.of(X, None)
         separations = []
@@ -82,25 +82,21 @@ class FullModel:
             margin = hard_margin(rows.take(members), signs) if has_both else None
             if margin is not None:
                 separations.append((members, signs, margin))
-        # A model that was trained on these rows need not be found again.
-        scores = decision_scores(model, X) if hasattr(model, "coef_") else None
-        return separations, _objective(problem, rows, X, "lower", scores)
+        return separations, _objective(problem, rows, X, "lower")
 
 
-def _objective(
-    problem: Problem, centred: SafeRows, X: Any, side: str, scores: FloatArray | None = None
-) -> float | None:
+def _objective(problem: Problem, centred: SafeRows, X: Any, side: str) -> float | None:
     """Return the lower or upper bound of the objective; None of one that is not enclosed."""
     if problem.loss == "other":
         return None
     rows = centred if problem.intercept is None else SafeRows.of(X, problem.intercept)
-    total = 0.0
-    for part in problem.parts:
-        near = None if scores is None else scores[part.rows, part.columns]
-        own = rows.take(part.rows)
-        found = enclose(own, part.loss, intercept=problem.intercept, scores=near)
-        total += getattr(found, side)
-    return total
+    # From zero, and not from the weights of a model: bounds are then the same to the last digit,
+    # however the model was trained.
+    found = (
+        enclose(rows.take(part.rows), part.loss, intercept=problem.intercept)
+        for part in problem.parts
+    )
+    return sum(getattr(enclosure, side) for enclosure in found)
 
 
 def _worst_margins(

@@ -67,13 +67,18 @@ class SafeRows:
             The value of the constant feature that a penalised intercept is the weight of, 0 for no
             intercept, None for a free one.
         """
-        values = finite_rows(X)
-        constant = float(intercept or 0.0)
-        values, exponent = _scaled_down(values, constant)
+        values, constant = finite_rows(X), float(intercept or 0.0)
+        exponent = _exponent(values, constant)
+        values = _over_power(values, exponent)
         if intercept is None:
-            values, more = _scaled_down(near_origin(values), 0.0)
-            exponent += more
+            values = near_origin(values)
+            more = _exponent(values, 0.0)
+            values, exponent = _over_power(values, more), exponent + more
         return cls(values, float(np.ldexp(constant, -exponent)), exponent)
+
+    def like(self, values: Any) -> SafeRows:
+        """Return other rows at the same scale, for an intercept that is not free."""
+        return SafeRows(_over_power(values, self.exponent), self.constant, self.exponent)
 
     def take(self, rows: NDArray[np.intp]) -> SafeRows:
         """Return some of the rows, or all, in their order."""
@@ -136,14 +141,18 @@ class SafeRows:
         return [slice(start, start + at_once) for start in range(0, n_rows, at_once)]
 
 
-def _scaled_down(values: Any, constant: float) -> tuple[Any, int]:
-    """Return values of at most 1 in magnitude, as a constant is, and the exponent of the scale."""
+def _exponent(values: Any, constant: float) -> int:
+    """Return the exponent of the power of 2 above all values and a constant."""
     stored = values.data if sparse.issparse(values) else values
-    exponent = int(np.frexp(max(np.abs(stored).max(initial=0.0), abs(constant)))[1])
-    scaled = np.ldexp(stored, -exponent)
-    if sparse.issparse(values):
-        scaled = sparse.csr_array((scaled, values.indices, values.indptr), shape=values.shape)
-    return scaled, exponent
+    return int(np.frexp(max(np.abs(stored).max(initial=0.0), abs(constant)))[1])
+
+
+def _over_power(values: Any, exponent: int) -> Any:
+    """Return values over 2^exponent."""
+    if not sparse.issparse(values):
+        return np.ldexp(values, -exponent)
+    parts = np.ldexp(values.data, -exponent), values.indices, values.indptr
+    return sparse.csr_array(parts, shape=values.shape)
 
 
 class Enclosure(NamedTuple):
@@ -168,9 +177,7 @@ class Point(NamedTuple):
 
 
 @OVERFLOW_IS_WIDE
-def enclose(
-    X: Any, loss: Loss, *, intercept: float | None, scores: FloatArray | None = None
-) -> Enclosure:
+def enclose(X: Any, loss: Loss, *, intercept: float | None) -> Enclosure:
     r"""Enclose the optimum of ½‖w‖² + Σ cᵢ·loss(fᵢ) for a linear model f of rows.
 
     Parameters
@@ -182,8 +189,6 @@ def enclose(
     intercept : float or None
         None for f = w·x + b with b free; otherwise f = w·x + intercept·w₀ with w₀ a weight like
         the others, and 0 means that there is none.
-    scores : ndarray of shape (n_samples, n_columns), default=None
-        Predictions f near the optimum, from which the solver starts, if they are known.
 
     Returns
     -------
@@ -211,23 +216,17 @@ def enclose(
     scaled = at_scale_of_rows(X, loss, intercept)
     if scaled is None:
         return Enclosure(0.0, np.inf)
-    rows, places, loss = scaled
-    free = intercept is None
-    given, (loss, exponent) = loss, loss.normalised(free=free)
+    rows, free = scaled[0], intercept is None
+    loss, exponent = scaled[1].normalised(free=free)
     if loss.targets.ndim == 2 and loss.n_columns < 2:
         # There are no other classes.
         return Enclosure(0.0, 0.0)
-    start = None
-    if scores is not None and loss.smooth and loss is given:
-        start = _start(rows, loss, scores[places], free=free)
-    *_, best = points(rows, loss, free=free, close=CLOSE, start=start)
+    *_, best = points(rows, loss, free=free, close=CLOSE)
     return _scaled_back(best.lower, best.upper, exponent - rows.exponent)
 
 
-def at_scale_of_rows(
-    X: Any, loss: Loss, intercept: float | None
-) -> tuple[SafeRows, NDArray[np.intp], Loss] | None:
-    """Return the rows with a cost, their places, and their loss at the scale of the rows.
+def at_scale_of_rows(X: Any, loss: Loss, intercept: float | None) -> tuple[SafeRows, Loss] | None:
+    """Return the rows with a cost, and their loss at the scale of the rows.
 
     For w scaled up as x is scaled down, all of the objective grows by the same factor. None if some
     of the costs leave the range of numbers.
@@ -239,15 +238,7 @@ def at_scale_of_rows(
     with np.errstate(over="ignore", under="ignore"):
         costs = np.ldexp(loss.costs, 2 * rows.exponent)
     in_range = bool((np.isfinite(costs) & (costs >= TINY)).all())
-    return (rows, places, replace(loss, costs=costs)) if in_range else None
-
-
-def _start(rows: SafeRows, loss: Loss, scores: FloatArray, *, free: bool) -> FloatArray:
-    """Return weights that predict such scores, if these are the optimum."""
-    start = rows.combination(-loss.at(scores).slopes)[0]
-    if free:
-        start[-1] = (scores - rows.scores(start)[0]).mean(axis=0)
-    return start
+    return (rows, replace(loss, costs=costs)) if in_range else None
 
 
 def _scaled_back(lower: float, upper: float, exponent: int) -> Enclosure:
@@ -259,9 +250,7 @@ def _scaled_back(lower: float, upper: float, exponent: int) -> Enclosure:
     return Enclosure(least, float(max(bounds[1], TINY)))
 
 
-def points(
-    rows: SafeRows, loss: Loss, *, free: bool, close: float, start: FloatArray | None = None
-) -> Iterator[Point]:
+def points(rows: SafeRows, loss: Loss, *, free: bool, close: float) -> Iterator[Point]:
     """Yield ever better points, until the bounds are close to each other, or there are no more.
 
     Parameters
@@ -274,14 +263,12 @@ def points(
         Whether there is an intercept that is not penalised.
     close : float
         Relative difference of the bounds that is close enough.
-    start : ndarray of shape (n_features + 1, n_columns), default=None
-        Weights to start from, for a smooth loss.
     """
     shape, n_rows = (rows.values.shape[1] + 1, loss.n_columns), len(loss.costs)
     nothing = np.zeros(shape), np.zeros(shape[1]), np.zeros((n_rows, shape[1]))
     best = Point(*nothing, 0.0, loss.value(nothing[2]))
     yield best
-    for beta, shift, weights in _candidates(rows, loss, free, start):
+    for beta, shift, weights in _candidates(rows, loss, free):
         beta = loss.feasible(beta)
         beta = _balanced(beta) if free and shape[1] == 1 else beta
         combined, error = rows.combination(beta)
@@ -349,15 +336,13 @@ def _price_of_sums(rows: SafeRows, loss: Loss, beta: FloatArray, upper: float) -
 Candidate = tuple[FloatArray, FloatArray | None, FloatArray | None]
 
 
-def _candidates(
-    rows: SafeRows, loss: Any, free: bool, start: FloatArray | None
-) -> Iterator[Candidate]:
+def _candidates(rows: SafeRows, loss: Any, free: bool) -> Iterator[Candidate]:
     """Yield multipliers, the free intercepts, and weights, as far as these are known."""
     if not loss.smooth:
         alphas = _hinge_multipliers(rows, loss.targets, loss.costs, free=free)
         yield from (((alpha * loss.targets)[:, None], None, None) for alpha in alphas)
         return
-    weights, _ = minimise(rows.values, loss, None if free else rows.constant, start)
+    weights, _ = minimise(rows.values, loss, None if free else rows.constant)
     shift = weights[-1] * free
     if free:
         weights = np.vstack([weights[:-1], np.zeros_like(shift)])
@@ -448,6 +433,10 @@ def libsvm_multipliers(kernel: FloatArray, signs: FloatArray, costs: FloatArray)
     return np.asarray(_balanced(np.minimum(alpha, costs) * signs) * signs)
 
 
+# Shares of costs, multipliers of shares ≥ 0 and of shares ≤ 1, and the intercept.
+State = tuple[FloatArray, ...]
+
+
 def _interior_point(
     kernel: FloatArray, signs: FloatArray, costs: FloatArray, *, free: bool
 ) -> FloatArray:
@@ -462,53 +451,56 @@ def _interior_point(
     caps = costs / unit
     sides = signs * caps
     Q = unit * sides[:, None] * kernel * sides
-    # Shares, multipliers of s ≥ 0 and of s ≤ 1, and the intercept.
-    state: tuple[FloatArray, ...]
-    state = np.full(n_rows, 0.5), np.ones(n_rows), np.ones(n_rows), np.zeros(1)
-
-    def gap(state: tuple[FloatArray, ...]) -> float:
-        return float(state[1] @ state[0] + state[2] @ (1 - state[0]))
-
+    state: State = np.full(n_rows, 0.5), np.ones(n_rows), np.ones(n_rows), np.zeros(1)
     for _ in range(_MAX_STEPS):
-        shares, low, high, shift = state
-        if gap(state) <= _INTERIOR_TOLERANCE * float(caps @ shares):
+        if _complementarity(state) <= _INTERIOR_TOLERANCE * float(caps @ state[0]):
             break
-        gradient, room = Q @ shares - caps + free * sides * shift, 1 - shares
         try:
-            factor = cho_factor(Q + np.diag(low / shares + high / room), check_finite=False)
+            better = _improved(state, Q, caps, sides, free=free)
         except LinAlgError:
             # Rounding leaves nothing to improve.
             break
-        turned = cho_solve(factor, sides, check_finite=False)
-
-        def towards(low_goal: Any, high_goal: Any) -> tuple[FloatArray, ...]:
-            """Return the Newton step to given products of multipliers and distances."""
-            right = -gradient + low_goal / shares - high_goal / room  # noqa: B023
-            change = cho_solve(factor, right, check_finite=False)  # noqa: B023
-            moved = free * (sides @ (shares + change)) / (sides @ turned)  # noqa: B023
-            change = change - moved * turned  # noqa: B023
-            low_change = (low_goal - low * change) / shares - low  # noqa: B023
-            high_change = (high_goal + high * change) / room - high  # noqa: B023
-            return change, low_change, high_change, np.array([moved])
-
-        guess = towards(0.0, 0.0)
-        reached = gap(_moved(state, guess, _longest(state, guess)))
-        centre = gap(state) / (2 * n_rows) * (reached / gap(state)) ** 3
-        step = towards(centre - guess[0] * guess[1], centre + guess[0] * guess[2])
-        better = _moved(state, step, _SHORT_OF_BOUNDARY * _longest(state, step))
         if not np.isfinite(better[0]).all():
             break
         state = better
     return np.asarray(costs * state[0])
 
 
-def _moved(
-    state: tuple[FloatArray, ...], step: tuple[FloatArray, ...], length: float
-) -> tuple[FloatArray, ...]:
+def _improved(
+    state: State, Q: FloatArray, caps: FloatArray, sides: FloatArray, *, free: bool
+) -> State:
+    """Return the state after a predictor and a corrector step."""
+    shares, low, high, shift = state
+    gradient, room = Q @ shares - caps + free * sides * shift, 1 - shares
+    factor = cho_factor(Q + np.diag(low / shares + high / room), check_finite=False)
+    turned = cho_solve(factor, sides, check_finite=False)
+
+    def towards(low_goal: Any, high_goal: Any) -> State:
+        """Return the Newton step to given products of multipliers and distances."""
+        right = -gradient + low_goal / shares - high_goal / room
+        change = cho_solve(factor, right, check_finite=False)
+        moved = free * (sides @ (shares + change)) / (sides @ turned)
+        change = change - moved * turned
+        low_change = (low_goal - low * change) / shares - low
+        high_change = (high_goal + high * change) / room - high
+        return change, low_change, high_change, np.array([moved])
+
+    guess, gap = towards(0.0, 0.0), _complementarity(state)
+    reached = _complementarity(_moved(state, guess, _longest(state, guess)))
+    centre = gap / (2 * len(caps)) * (reached / gap) ** 3
+    step = towards(centre - guess[0] * guess[1], centre + guess[0] * guess[2])
+    return _moved(state, step, _SHORT_OF_BOUNDARY * _longest(state, step))
+
+
+def _complementarity(state: State) -> float:
+    return float(state[1] @ state[0] + state[2] @ (1 - state[0]))
+
+
+def _moved(state: State, step: State, length: float) -> State:
     return tuple(part + length * change for part, change in zip(state, step, strict=True))
 
 
-def _longest(state: tuple[FloatArray, ...], step: tuple[FloatArray, ...]) -> float:
+def _longest(state: State, step: State) -> float:
     """Return how much of a step stays within the bounds, 1 at most."""
     values = np.concatenate([state[0], 1 - state[0], state[1], state[2]])
     changes = np.concatenate([step[0], -step[0], step[1], step[2]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -47,23 +47,9 @@ def check_model(model: Any) -> None:
         raise ValueError(
             f"features cannot be chosen or certified for {name}; {_inner_model(model)}{_REMEDY}"
         )
-    if isinstance(model, SVC) and model.kernel != "linear":
-        raise ValueError(
-            f"the guarantees hold for linear models; got {name} with kernel={model.kernel!r}. "
-            "Use kernel='linear'."
-        )
-    if isinstance(model, LinearSVC) and model.penalty != "l2":
-        raise ValueError(
-            f"the guarantees hold for l2 penalties; got {name} with penalty={model.penalty!r}. "
-            "Use penalty='l2'."
-        )
-    if isinstance(model, LogisticRegression):
-        _check_penalty(model)
-    elif isinstance(model, LinearSVR):
-        _check_tube(model)
-    if isinstance(model, Ridge | RidgeClassifier):
-        _check_ridge(model)
-    else:
+    for complaint in _complaints(model, name):
+        raise ValueError(complaint)
+    if hasattr(model, "C"):
         as_positive(f"C of {name}", model.C)
     if isinstance(model, LinearSVC | LinearSVR) and model.fit_intercept:
         as_positive(f"intercept_scaling of {name}", model.intercept_scaling)
@@ -90,47 +76,52 @@ def _inner_model(model: Any) -> str:
     return ""
 
 
-def _check_penalty(model: LogisticRegression) -> None:
-    if model.penalty not in ("deprecated", "l2"):
-        raise ValueError(
-            f"LogisticRegression with penalty={model.penalty!r} is not l2-regularised, which the "
-            "guarantees need; use l1_ratio=0 and a finite C."
+def _complaints(model: Any, name: str) -> Iterator[str]:
+    """Yield what keeps the guarantees from holding for a model of an accepted class."""
+    if isinstance(model, SVC) and model.kernel != "linear":
+        yield (
+            f"the guarantees hold for linear models; got {name} with kernel={model.kernel!r}. "
+            "Use kernel='linear'."
         )
-    if model.l1_ratio not in (0, None):
-        raise ValueError(
-            f"LogisticRegression with l1_ratio={model.l1_ratio!r} is not l2-regularised alone, "
-            f"which the guarantees need; use l1_ratio=0. Or {_REMEDY}"
+    if isinstance(model, LinearSVC) and model.penalty != "l2":
+        yield (
+            f"the guarantees hold for l2 penalties; got {name} with penalty={model.penalty!r}. "
+            "Use penalty='l2'."
         )
-    if _multi_class(model) == "multinomial":
-        raise ValueError(
-            "LogisticRegression with multi_class='multinomial' penalises two classes otherwise "
-            "than by default; leave multi_class as it is."
-        )
-
-
-def _check_ridge(model: Ridge | RidgeClassifier) -> None:
-    name = type(model).__name__
-    alpha = np.asarray(model.alpha)
-    is_right = alpha.dtype.kind in "fiu" and alpha.ndim <= 1 and alpha.size
-    if not is_right or not ((alpha > 0) & (alpha < np.inf)).all():
-        raise ValueError(
-            f"alpha of {name} must be positive and finite; got {model.alpha!r}. Without a penalty "
-            "there is no guarantee: give a small alpha."
-        )
-    if model.positive:
-        raise ValueError(
-            f"{name} with positive=True is not free to choose its weights, so the guarantees do "
-            "not hold; use positive=False."
-        )
-
-
-def _check_tube(model: LinearSVR) -> None:
-    if model.loss != _TUBE:
-        raise ValueError(f"features cannot be chosen for LinearSVR(loss={model.loss!r}); {_REMEDY}")
-    if not isinstance(model.epsilon, Real) or not 0 <= float(model.epsilon) < np.inf:
-        raise ValueError(
-            f"epsilon of LinearSVR must be finite and not negative; got {model.epsilon!r}."
-        )
+    if isinstance(model, LogisticRegression):
+        if model.penalty not in ("deprecated", "l2"):
+            yield (
+                f"{name} with penalty={model.penalty!r} is not l2-regularised, which the "
+                "guarantees need; use l1_ratio=0 and a finite C."
+            )
+        if model.l1_ratio not in (0, None):
+            yield (
+                f"{name} with l1_ratio={model.l1_ratio!r} is not l2-regularised alone, which the "
+                f"guarantees need; use l1_ratio=0. Or {_REMEDY}"
+            )
+        if _multi_class(model) == "multinomial":
+            yield (
+                f"{name} with multi_class='multinomial' penalises two classes otherwise than by "
+                "default; leave multi_class as it is."
+            )
+    if isinstance(model, Ridge | RidgeClassifier):
+        alpha = np.asarray(model.alpha)
+        is_right = alpha.dtype.kind in "fiu" and alpha.ndim <= 1 and alpha.size
+        if not is_right or not ((alpha > 0) & (alpha < np.inf)).all():
+            yield (
+                f"alpha of {name} must be positive and finite; got {model.alpha!r}. Without a "
+                "penalty there is no guarantee: give a small alpha."
+            )
+        if model.positive:
+            yield (
+                f"{name} with positive=True is not free to choose its weights, so the guarantees "
+                "do not hold; use positive=False."
+            )
+    if isinstance(model, LinearSVR):
+        if model.loss != _TUBE:
+            yield f"features cannot be chosen for {name}(loss={model.loss!r}); {_REMEDY}"
+        if not isinstance(model.epsilon, Real) or not 0 <= float(model.epsilon) < np.inf:
+            yield f"epsilon of {name} must be finite and not negative; got {model.epsilon!r}."
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -104,7 +103,9 @@ def _newton(rows: _Rows, loss: Loss, weights: FloatArray) -> tuple[FloatArray, b
             return weights, True
         stuck, refine = refine, refine or size <= _NEAR * length or size > smallest / 2
         step, used = system.step(weights, gradient, products, refine=refine)
-        share = _share(loss, scores, rows.times(step), rows.penalty * weights, step, rows.penalty)
+        penalised = rows.penalty * step
+        linear, square = (np.array([(part * penalised).sum()]) for part in (weights, step))
+        share = float(_best_shares(loss, scores, rows.times(step), linear, square)[0])
         if share == 0 and stuck:
             return weights, is_rounding
         refine |= share == 0
@@ -113,41 +114,33 @@ def _newton(rows: _Rows, loss: Loss, weights: FloatArray) -> tuple[FloatArray, b
     return weights, False
 
 
-def _share(
-    loss: Loss,
-    scores: FloatArray,
-    change: FloatArray,
-    penalised: FloatArray,
-    step: FloatArray,
-    penalty: FloatArray,
-) -> float:
-    """Return how much of a step to take."""
-    linear, square = float((penalised * step).sum()), float((penalty * step * step).sum())
-
-    def slope(shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-        local = loss.at(scores + shares[0] * change)
-        rise = linear + shares * square + (local.slopes * change).sum()
-        return rise, square + (local.bent(change) * change).sum(keepdims=True)[0]
-
-    return float(_best_shares(slope, 1)[0])
-
-
 def _best_shares(
-    slope: Callable[[FloatArray], tuple[FloatArray, FloatArray]], n_problems: int
+    loss: Loss, scores: FloatArray, change: FloatArray, linear: FloatArray, square: FloatArray
 ) -> FloatArray:
     """Return how much to take of the step of each problem, all of it where that is nearly the best.
 
     Along a step the slope of an objective rises. Its zero is found by Newton's method between
-    bounds; 0 is returned of a step that leads nowhere.
+    bounds; 0 is returned for a step that leads nowhere.
 
     Parameters
     ----------
-    slope : callable
-        Takes a share of each step, and returns the slopes there and how fast they rise.
-    n_problems : int
-        Number of steps.
+    loss : Loss
+        Of one problem, or of one in each column.
+    scores, change : ndarray of shape (n_samples, n_columns)
+        Scores, and by how much the steps change them.
+    linear, square : ndarray of shape (n_problems,)
+        Slope of the penalties at the start, and how fast it rises.
     """
-    low, high = np.zeros(n_problems), np.full(n_problems, np.inf)
+
+    def slope(shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+        local = loss.at(scores + shares * change)
+        slopes, bends = (
+            _dots(part, change).reshape(len(linear), -1).sum(axis=1)
+            for part in (local.slopes, local.bent(change))
+        )
+        return linear + shares * square + slopes, square + bends
+
+    low, high = np.zeros_like(linear), np.full_like(linear, np.inf)
     first = slope(low)[0]
     done = ~(first < 0)
     shares = np.where(done, 0.0, 1.0)
@@ -178,23 +171,20 @@ class _System:
         The loss there.
     aims : ndarray of shape (n_samples,) or None
         Where the quadratic losses of these rows would be least, if there are such.
-    kernel : callable
-        Returns the inner products of these rows.
     """
 
     rows: _Rows
     local: Local
-    aims: FloatArray | None
-    kernel: Callable[[], FloatArray]
+    aims: FloatArray | None = None
 
     @classmethod
     def at(cls, rows: _Rows, loss: Loss, local: Local, scores: FloatArray) -> _System:
         if not loss.quadratic:
-            return cls(rows, local, None, lambda: rows.kernel)
+            return cls(rows, local)
         curved = np.flatnonzero(local.curvature[:, 0])
         local = local.take(curved)
         aims = scores[curved, 0] - local.slopes[:, 0] / local.curvature[:, 0]
-        return cls(rows.take(curved), local, aims, lambda: rows.kernel_of(curved))
+        return cls(rows.take(curved), local, aims)
 
     def rounding(self, length: float) -> float:
         """Return how large a gradient can be that is all rounding, given the norm of weights."""
@@ -232,7 +222,7 @@ class _System:
         if refine:
             start = rows.penalty * gradient
             right, total = rows.times(start)[:, 0], float(gradient[-1, 0])
-        system = self.kernel() + np.diag(1 / self.local.curvature[:, 0])
+        system = rows.kernel + np.diag(1 / self.local.curvature[:, 0])
         if rows.intercept is None:
             beta, shift = bordered_solution(system, right, total)
             return np.append(rows.X.T @ beta, shift)[:, None] - start, used
@@ -285,10 +275,12 @@ def bordered_solution(
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows (xᵢ, intercept), and which of their weights are penalised."""
+    """Rows (xᵢ, intercept), chosen from others or not, and which of their weights are penalised."""
 
     X: Any
     intercept: float | None
+    whole: _Rows | None = None
+    chosen: Any = None
 
     @property
     def constant(self) -> float:
@@ -313,18 +305,17 @@ class _Rows:
     @cached_property
     def kernel(self) -> FloatArray:
         """Inner products of the rows, without those of a free intercept."""
+        if self.whole is not None and self.whole.n_rows <= MAX_DIRECT:
+            # All steps share those of few rows.
+            return self.whole.kernel[np.ix_(self.chosen, self.chosen)]
         kernel = self.X @ self.X.T
         kernel = kernel.toarray() if sparse.issparse(kernel) else kernel
         return np.asarray(kernel + (self.intercept or 0.0) ** 2)
 
-    def kernel_of(self, chosen: NDArray[np.intp]) -> FloatArray:
-        """Return inner products of some rows; of few rows all are computed once."""
-        if self.n_rows <= MAX_DIRECT:
-            return self.kernel[np.ix_(chosen, chosen)]
-        return self.take(chosen).kernel
-
     def take(self, chosen: NDArray[np.intp]) -> _Rows:
-        return self if len(chosen) == self.n_rows else _Rows(self.X[chosen], self.intercept)
+        if len(chosen) == self.n_rows:
+            return self
+        return _Rows(self.X[chosen], self.intercept, self, chosen)
 
     def times(self, weights: FloatArray) -> FloatArray:
         return np.asarray(self.X @ weights[:-1] + self.constant * weights[-1])
@@ -427,22 +418,24 @@ def squared_hinge_duals(gram: InnerProducts, signs: FloatArray, costs: FloatArra
     >>> (rows.T @ beta).round(6)
     array([[0.8]])
     """
+
+    def loss_of(problems: NDArray[np.intp]) -> ExcessLoss:
+        return ExcessLoss(signs[:, problems], costs[:, problems], signed=True)
+
     duals, scores = np.zeros_like(signs), np.zeros_like(signs)
     unsolved = np.arange(signs.shape[1])
     accuracy = np.full(signs.shape[1], _ACCURACY)
     for _ in range(_MAX_DUAL_STEPS):
-        loss = ExcessLoss(signs[:, unsolved], costs[:, unsolved], signed=True)
-        local = loss.at(scores[:, unsolved])
-        errors = _relative_errors(gram, local, duals[:, unsolved], scores[:, unsolved])
+        errors = _relative_errors(gram, loss_of(unsolved), duals[:, unsolved], scores[:, unsolved])
         rough = errors > _DUAL_TOLERANCE
         unsolved, errors = unsolved[rough], errors[rough]
         if not unsolved.size:
             break
-        loss = ExcessLoss(signs[:, unsolved], costs[:, unsolved], signed=True)
-        state = duals[:, unsolved], scores[:, unsolved]
+        loss, state = loss_of(unsolved), (duals[:, unsolved], scores[:, unsolved])
         goals = np.minimum(accuracy[unsolved], np.sqrt(errors))
         steps, changes = _dual_steps(gram, loss, *state, goals)
-        shares = _dual_shares(loss, *state, steps, changes)
+        squares = (_dots(part, changes) for part in (state[0], steps))
+        shares = _best_shares(loss, state[1], changes, *squares)
         duals[:, unsolved] += shares * steps
         scores[:, unsolved] += shares * changes
         # A rough step may lead nowhere. Where one that was solved directly does not either, a
@@ -454,10 +447,10 @@ def squared_hinge_duals(gram: InnerProducts, signs: FloatArray, costs: FloatArra
 
 
 def _relative_errors(
-    gram: InnerProducts, local: Local, duals: FloatArray, scores: FloatArray
+    gram: InnerProducts, loss: ExcessLoss, duals: FloatArray, scores: FloatArray
 ) -> FloatArray:
     """Return the norms of the gradients of the problems, relative to those of their weights."""
-    rest = duals + local.slopes
+    rest = duals + loss.at(scores).slopes
     sizes, lengths = _dots(rest, gram @ rest), _dots(duals, scores)
     nothing = lengths <= 0
     ratios = np.maximum(sizes, 0.0) / np.where(nothing, 1.0, lengths)
@@ -501,20 +494,6 @@ def _dual_steps(
         found[rows, problem] = solved(system, signs[rows, problem])
         images[:, problem] = gram.matrix @ found[:, problem]
     return found - duals, images - scores
-
-
-def _dual_shares(
-    loss: ExcessLoss, duals: FloatArray, scores: FloatArray, steps: FloatArray, changes: FloatArray
-) -> FloatArray:
-    """Return how much of each step to take."""
-    starts, squares = _dots(duals, changes), _dots(steps, changes)
-
-    def slope(shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-        local = loss.at(scores + shares * changes)
-        rise = starts + shares * squares + _dots(local.slopes, changes)
-        return rise, squares + _dots(local.curvature * changes, changes)
-
-    return _best_shares(slope, len(starts))
 
 
 def _dots(left: FloatArray, right: FloatArray) -> FloatArray:

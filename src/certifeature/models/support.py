@@ -29,7 +29,7 @@ from certifeature.models.problem import (
 )
 from certifeature.models.solver import MAX_DIRECT, minimise
 from certifeature.rows.blocks import Block, RowBlocks, stacked
-from certifeature.rows.matrix import stored_bytes
+from certifeature.rows.matrix import column_norms, stored_bytes
 from certifeature.rows.rows import Rows, real_targets
 
 FloatArray = NDArray[np.float64]
@@ -257,16 +257,7 @@ def _set_for_now(model: Any, parameters: dict[str, Any]) -> Iterator[None]:
 
 def _largest_row_norm(X: Any) -> float:
     """Return the largest norm of a row, safe from overflow on the way."""
-    X = X.tocsr() if sparse.issparse(X) else X
-    values = X.data if sparse.issparse(X) else X
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest == 0:
-        return 0.0
-    squares = (values / largest) ** 2
-    if sparse.issparse(X):
-        squares = sparse.csr_array((squares, X.indices, X.indptr), shape=X.shape)
-        return largest * float(np.sqrt((squares @ np.ones(X.shape[1])).max()))
-    return largest * float(np.sqrt(squares.sum(axis=1).max()))
+    return float(column_norms(X.astype(np.float64, copy=False).T).max(initial=0.0))
 
 
 # Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
