@@ -78,9 +78,9 @@ def apart(selector, X, y, sizes=SIZES, *, realised=True):
     return certificates
 
 
-def check_equal(selector, X, y, **options):
-    expected = apart(selector, X, y, **options)
-    found = together(selector, X, y, **options)
+def check_equal(selector, X, y, sizes=(12, 90), **options):
+    expected = apart(selector, X, y, sizes, **options)
+    found = together(selector, X, y, sizes, **options)
     assert found == expected
     assert [str(c) for c in found] == [str(c) for c in expected]
 
