@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from pairs import each_once
+from pairs import each_once, pairwise
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
@@ -142,11 +142,13 @@ def general_optimum(model, X, y, sample_weight):
 
 
 class TestTheOptimum:
-    @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-    @pytest.mark.parametrize("as_sparse", [False, True], ids=["dense", "sparse"])
-    @pytest.mark.parametrize("shape", [(60, 9), (20, 40)], ids=str)
-    @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
-    def test_is_that_of_a_general_solver(self, model, n_classes, shape, as_sparse, weighted):
+    @pytest.mark.parametrize(
+        ("problem", "shape", "as_sparse", "weighted"),
+        pairwise(PROBLEMS, [(60, 9), (20, 40)], [False, True], [False, True]),
+        ids=str,
+    )
+    def test_is_that_of_a_general_solver(self, problem, shape, as_sparse, weighted):
+        model, n_classes = problem
         X, y = data_for(model, 1, shape, n_classes, as_sparse)
         weights = np.random.default_rng(2).uniform(0.2, 3, len(y)) if weighted else None
         fitted = fit_model(clone(model), X, y, weights)
