@@ -103,7 +103,10 @@ BY_LABELS = ["auto", "coef", "rfe", "arom", ("stable", "cover"), ("coef", "lever
 class TestCertificatesAreThoseOfSeparateFits:
     @pytest.mark.parametrize(
         ("model", "order"),
-        [*((model, "auto") for model in MODELS), *each_once(MODELS, [*BY_LABELS, "leverage"])[1:]],
+        [
+            *((model, "auto") for model in MODELS),
+            *each_once(MODELS, [*BY_LABELS, "leverage", "cover"])[1:],
+        ],
         ids=name_of,
     )
     def test_supervised(self, data, model, order):
