@@ -15,11 +15,11 @@ demo: $(EXTRAS)cli
 NO_PAPER := --ignore=paper --ignore-glob="*/test_paper*"
 
 test: $(EXTRAS)test
-	$(BIN)/python -m pytest -n auto $(NO_PAPER)
+	$(BIN)/python -m pytest -n auto $(NO_PAPER) -m "not ci"
 
 # Without the tests that take longest.
 test-fast: $(EXTRAS)test
-	$(BIN)/python -m pytest -n auto $(NO_PAPER) -m "not slow"
+	$(BIN)/python -m pytest -n auto $(NO_PAPER) -m "not ci and not slow"
 
 # All tests, with coverage and more random examples.
 test-all: $(EXTRAS)test

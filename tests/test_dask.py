@@ -90,7 +90,7 @@ class TestSchedulers:
             supervised.fit(da.from_array(rows, chunks=(200, 80)), labels)
         assert_same(supervised, BSSSelector(40, random_state=0).fit(rows, labels))
 
-    @pytest.mark.slow
+    @pytest.mark.ci
     def test_a_killed_worker_changes_nothing(self, X, expected, tmp_path):
         started = tmp_path / "started"
 

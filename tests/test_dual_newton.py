@@ -67,7 +67,7 @@ def test_rows_far_from_the_origin_take_direct_solutions(rng):
 @pytest.mark.parametrize("density", [0.02, 0.5, 1.0])
 @pytest.mark.parametrize("exponent", [-3, 0, 5])
 def test_inner_products_are_those_of_the_matrix(rng, density, exponent):
-    X = sparse.random_array((40, 60), density=density, rng=rng, format="csr")
+    X = sparse.random_array((40, 60), density=density, random_state=rng, format="csr")
     values = rng.standard_normal((40, 3))
     gram = InnerProducts(X, exponent, 2.0)
     rows = np.column_stack([2.0**exponent * X.toarray(), np.full(40, 2.0)])

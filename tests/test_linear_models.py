@@ -152,11 +152,13 @@ def general_optimum(model, X, y, sample_weight):
 
 
 class TestTheOptimum:
-    @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-    @pytest.mark.parametrize("as_sparse", [False, True], ids=["dense", "sparse"])
-    @pytest.mark.parametrize("shape", [(60, 9), (20, 40)], ids=str)
-    @pytest.mark.parametrize(("model", "n_classes"), PROBLEMS, ids=str)
-    def test_is_that_of_a_general_solver(self, model, n_classes, shape, as_sparse, weighted):
+    @pytest.mark.parametrize(
+        ("problem", "shape", "as_sparse", "weighted"),
+        pairwise(PROBLEMS, [(60, 9), (20, 40)], [False, True], [False, True]),
+        ids=str,
+    )
+    def test_is_that_of_a_general_solver(self, problem, shape, as_sparse, weighted):
+        model, n_classes = problem
         X, y = data_for(model, 1, shape, n_classes, as_sparse)
         weights = np.random.default_rng(2).uniform(0.2, 3, len(y)) if weighted else None
         fitted = fit_model(clone(model), X, y, weights)
@@ -448,7 +450,9 @@ class TestCertificates:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("problem", "setting", "size"), pairwise(PROBLEMS, SETTINGS, [8, 60]), ids=str
+        ("problem", "setting", "size"),
+        [*each_once(PROBLEMS, SETTINGS, [8]), *each_once(PROBLEMS, SETTINGS[::-1], [60])],
+        ids=str,
     )
     def test_nest_above_what_an_independent_solver_finds(self, problem, setting, size):
         model, n_classes = problem
@@ -476,10 +480,16 @@ class TestCertificates:
 
 
 class TestComparisons:
-    @pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier()], ids=str)
-    def test_are_made_for_classifiers(self, model):
+    @pytest.mark.parametrize(
+        ("model", "methods"),
+        [
+            (LogisticRegression(), ["bss", "univariate"]),
+            (RidgeClassifier(), ["bss", "rfe", "lpsvm", "l1"]),
+        ],
+        ids=str,
+    )
+    def test_are_made_for_classifiers(self, model, methods):
         X, y = data_for(model, shape=(60, 30))
-        methods = ["bss", "rfe", "lpsvm", "l1", "univariate"]
         found = compare(X, y, [5], methods=methods, estimator=model, cv=2)
         assert all(contender.mean_error < 0.4 for contender in found.contenders)
 

@@ -8,7 +8,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.parametrize("page", ["numbers.md", "user_guide.md"])
 def test_examples_print_what_the_page_shows(page):
     path = str(DOCS / page)

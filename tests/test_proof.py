@@ -7,7 +7,8 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from scipy import linalg, sparse
+from random_rows import random_rows
+from scipy import linalg
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
@@ -263,7 +264,7 @@ def test_a_probable_bound_that_is_exceeded_is_withdrawn(data, monkeypatch):
 )
 def test_names_of_classes_change_nothing(n_classes, shape, seed):
     rng = np.random.default_rng(seed)
-    X = sparse.random_array(shape, density=0.1, rng=rng, format="csr")
+    X = random_rows(shape, 0.1, rng)
     X = X.toarray() if shape[0] < 1000 else X
     scores = X @ rng.standard_normal(shape[1])
     y = np.argsort(np.argsort(scores + 0.3 * rng.standard_normal(shape[0]))) * n_classes // shape[0]

@@ -12,7 +12,7 @@ import sklearn
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_example_prints_what_the_readme_shows():
     text = README.read_text(encoding="utf-8")
     code, output = re.search(r"```python\n(.*?)```\s+```text\n(.*?)```", text, re.DOTALL).groups()

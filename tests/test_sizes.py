@@ -72,9 +72,9 @@ def apart(selector, X, y, sizes=SIZES, *, realised=True):
     return certificates
 
 
-def check_equal(selector, X, y, **options):
-    expected = apart(selector, X, y, **options)
-    found = together(selector, X, y, **options)
+def check_equal(selector, X, y, sizes=(12, 90), **options):
+    expected = apart(selector, X, y, sizes, **options)
+    found = together(selector, X, y, sizes, **options)
     assert found == expected
     assert [str(c) for c in found] == [str(c) for c in expected]
 
@@ -97,7 +97,10 @@ BY_LABELS = ["auto", "coef", "rfe", "arom", ("stable", "cover"), ("coef", "lever
 class TestCertificatesAreThoseOfSeparateFits:
     @pytest.mark.parametrize(
         ("model", "order"),
-        [*((model, "auto") for model in MODELS), *each_once(MODELS, [*BY_LABELS, "leverage"])[1:]],
+        [
+            *((model, "auto") for model in MODELS),
+            *each_once(MODELS, [*BY_LABELS, "leverage", "cover"])[1:],
+        ],
         ids=name_of,
     )
     def test_supervised(self, data, model, order):

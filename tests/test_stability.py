@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_rows import random_rows
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
@@ -221,7 +222,7 @@ def test_it_takes_fewer_permuted_columns_than_weights_do(svm):
 
 def test_of_many_rows_fits_are_rough_and_the_ranking_is_not(rng):
     """Weights are off by less than a hundredth of the largest; the order of the order of rows."""
-    X = sparse.random_array((1500, 1800), density=0.02, rng=rng, format="csr")
+    X = random_rows((1500, 1800), 0.02, rng)
     y = np.where(X @ rng.standard_normal(1800) > 0, 1, -1)
     scores = stable_scores(LIBLINEAR, X, y)
     strata = class_numbers(X, y)
