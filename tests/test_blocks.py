@@ -291,7 +291,7 @@ class TestSupervised:
     def test_an_order_that_needs_all_classes(self, order, support_of_one_class):
         X, y = support_of_one_class
         BSSSelector(5, order=order, random_state=0).fit(X, y)
-        with pytest.raises(ValueError, match="no support row has the class 1"):
+        with pytest.raises(ValueError, match="the class 1 has no support vectors"):
             BSSSelector(5, order=order, random_state=0).fit(ArrayBlocks(X, y, n_rows=300))
 
     def test_weights_of_classes_that_do_not_exist(self):
@@ -348,7 +348,7 @@ class TestCertify:
 
     def test_labels_beside_the_blocks(self):
         X, y = noisy(90, 20)
-        with pytest.raises(ValueError, match="bring their labels along"):
+        with pytest.raises(ValueError, match="contain their labels"):
             certify(ArrayBlocks(X, y), y, [1, 2])
 
     def test_no_labels_no_weights_of_classes(self):
@@ -506,7 +506,7 @@ class TestBadBlocks:
             BSSSelector(3, supervised=False).fit(_Listed())
 
     def test_labels_beside_the_blocks(self):
-        with pytest.raises(ValueError, match="row blocks bring their labels along"):
+        with pytest.raises(ValueError, match="row blocks contain their labels"):
             BSSSelector(3).fit(_Listed((np.eye(5), None)), np.arange(5) % 2)
 
     def test_exact_basis_of_too_many_rows(self):

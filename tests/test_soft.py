@@ -271,6 +271,7 @@ class TestNothingFalse:
         assert certificate.promised_growth > 3474
         assert certificate.a_priori is None or certificate.a_priori.regularised_min < 1 / 3474
 
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
     def test_one_huge_row_does_not_hide_the_others(self):
         rng = np.random.default_rng(0)
         X = rng.standard_normal((40, 60))

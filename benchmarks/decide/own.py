@@ -1,4 +1,4 @@
-"""BSSSelector with many settings on the same rows: what its fits share is found once."""
+"""BSSSelector with several settings on the same rows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,11 +8,7 @@ from typing import Any
 from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector
-from certifeature.basis.span import leading_span, span
-from certifeature.certificate.certify import measured
-from certifeature.models.support import find_support
-from certifeature.rows.rows import as_rows
-from certifeature.selectors.fit import rescaled
+from certifeature.certificate.certify import Certifier
 from certifeature.sparsify import ColumnChoice
 from decide.choice import Choice
 
@@ -36,69 +32,28 @@ SETTINGS = {
     "stable, cover 0.5": Setting(("stable", "cover"), 0.5),
     "arom 0.25": Setting("arom", 0.25),
 }
-_SEED = BSSSelector()._seed()
 
 
 class Fits:
-    """Fits to the same rows; the seconds of each are those that it would take alone."""
+    """Fits of BSSSelector with several settings to the same rows."""
 
     def __init__(self, X, y, C):
-        self._C = C
-        self._rows = as_rows(X, y)
-        self._bases, self._rankings = {}, {}
-
-    def selector(self, r, setting):
-        """Return the selector that `choose` stands for."""
-        return BSSSelector(
-            r,
-            order=setting.order,
-            trust=setting.trust,
-            rescale=setting.rescale,
-            estimator=self._svm(),
-        )
+        self._X, self._y = X, y
+        self._svm = LinearSVC(C=C, dual=True, random_state=0)
 
     def choose(self, r, setting):
-        method = self.selector(r, setting)._method().of_features(self._rows.n_features, None)
-        support, support_seconds = self._support
-        basis, basis_seconds = self._basis(method.n_leading(r))
-        ranking, ranking_seconds = self._ranking(setting, method, basis)
+        """Return the choice of a setting, and the seconds that its fit takes."""
+        options = {"order": setting.order, "trust": setting.trust, "rescale": setting.rescale}
+        selector = BSSSelector(r, estimator=self._svm, **options)
         start = process_time()
-        choice = method.choose(basis, support.target.soft_mu, r, ranking, _SEED)
-        sample = rescaled(choice.sample, basis, setting.rescale)
-        seconds = support_seconds + basis_seconds + ranking_seconds + process_time() - start
-        return Choice(sample.indices, seconds, sample.scales)
+        selector.fit(self._X, self._y)
+        return Choice(selector.indices_, process_time() - start, selector.scales_)
 
     def certificate(self, choice, scales):
-        """Return that of a choice by any method."""
-        return measured(self._support[0], ColumnChoice(choice.indices, scales), "support")
-
-    def _svm(self):
-        return LinearSVC(C=self._C, dual=True, random_state=0)
+        """Return the measured certificate of a choice by any method."""
+        columns = ColumnChoice(choice.indices, scales)
+        return self._certifier.certificate(columns, realised=False)
 
     @cached_property
-    def _support(self):
-        return _timed(lambda: find_support(self._rows, self._svm(), _SEED))
-
-    def _basis(self, n_leading):
-        if n_leading not in self._bases:
-            rows = self._support[0].rows
-            self._bases[n_leading] = _timed(lambda: _basis(rows, n_leading))
-        return self._bases[n_leading]
-
-    def _ranking(self, setting, method, basis):
-        # Nothing is trusted at 0, so that only the second order of a pair is found.
-        key = setting.order, setting.trust > 0
-        if key not in self._rankings:
-            support = self._support[0]
-            self._rankings[key] = _timed(lambda: method.rank(support.rows, support, basis, _SEED))
-        return self._rankings[key]
-
-
-def _basis(rows, n_leading):
-    leading = None if n_leading is None else leading_span(rows, "auto", None, n_leading)
-    return (leading or span(rows, "auto", None, _SEED))[0]
-
-
-def _timed(function):
-    start = process_time()
-    return function(), process_time() - start
+    def _certifier(self):
+        return Certifier.of_data(self._X, self._y, self._svm, "support")
