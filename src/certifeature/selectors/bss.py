@@ -476,17 +476,17 @@ class BSSSelector(BaseSelector):
     ----------
     support_ : ndarray of bool, of shape (n_features,)
         Mask of the chosen features.
-    indices_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_chosen,)
         Chosen features in the order of their choice.
     n_features_ : int
         Number of chosen features. With ``rescale="each"`` it can be smaller than
         ``n_features_to_select_``, since BSS may pick a feature twice.
     ranking_ : ndarray of shape (n_features,)
         Rank of each feature: 1 for those chosen, the others by ``scores_``.
-    reasons_ : ndarray of shape (n_features_,)
+    reasons_ : ndarray of shape (n_chosen,)
         Why each of ``indices_`` was chosen: "fixed", "trusted" (top of the ranking), "cover"
         (picked by BSS), or "next" (in the ranking, where BSS picked a feature twice).
-    scales_ : ndarray of shape (n_features_,)
+    scales_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
     scores_, trusted_scores_ : ndarray of shape (n_features,)
         Scores by which BSS ranks features, and by which the share ``trust`` is taken.
