@@ -12,8 +12,10 @@ from scipy.special import logsumexp
 
 from certifeature.models import enclose, make_loss
 from certifeature.models import solver as smooth_minimiser
+from certifeature.models.solver import minimise
 
 INTERCEPTS = [None, 0.0, 2.0]
+KINDS = ["squared_hinge", "logistic", "multinomial", "squared", "tube"]
 
 
 def logistic_objective(X, signs, costs, *, intercept):
@@ -43,6 +45,9 @@ def enclosed(kind, X, places, costs, targets, intercept):
     if kind == "multinomial":
         own = places[:, None] == np.arange(places.max() + 1)
         return multinomial_objective(X, own, costs, intercept=intercept)
+    if kind == "squared_hinge":
+        loss = make_loss(kind, np.where(places == 0, -1.0, 1.0), costs)
+        return enclose(X, loss, intercept=intercept)
     epsilon = 0.5 if kind == "tube" else 0.0
     return tube_objective(X, targets, costs, intercept=intercept, epsilon=epsilon)
 
@@ -64,6 +69,10 @@ def general(kind, X, places, costs, targets, intercept):
             own = places[:, None] == np.arange(n_columns)
             loss = costs @ (logsumexp(F, axis=1) - F[own])
             slopes = costs[:, None] * (np.exp(F - logsumexp(F, axis=1, keepdims=True)) - own)
+        elif kind == "squared_hinge":
+            signs = np.where(places == 0, -1.0, 1.0)[:, None]
+            slack = np.maximum(0, 1 - signs * F)
+            loss, slopes = costs @ (slack**2)[:, 0], -2 * costs[:, None] * signs * slack
         else:
             off = F - targets[:, None]
             loss, slopes = costs @ (off**2)[:, 0], 2 * costs[:, None] * off
@@ -99,7 +108,7 @@ def tube_by_constraints(A, costs, targets, price):
 
 @settings(max_examples=60)
 @given(
-    kind=st.sampled_from(["logistic", "multinomial", "squared", "tube"]),
+    kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**32 - 1),
     n_rows=st.integers(3, 18),
     n_features=st.integers(1, 24),
@@ -124,7 +133,7 @@ def test_optimum_is_enclosed_narrowly(
 
 @settings(max_examples=100)
 @given(
-    kind=st.sampled_from(["logistic", "multinomial", "squared", "tube"]),
+    kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**32 - 1),
     log_size=st.sampled_from([-160, -100, -20, 20, 100, 160]),
     log_cost=st.sampled_from([-160, -100, 0, 100, 160]),
@@ -157,6 +166,7 @@ def test_rows_of_any_size_do_not_break_the_enclosure(kind, seed, log_size, log_c
         worst = {
             "logistic": np.log(2) * costs.sum(),
             "multinomial": np.log(3) * costs.sum(),
+            "squared_hinge": costs.sum(),
         }.get(kind, costs @ targets**2) * 10.0**log_cost
     assert 0 <= wild.lower <= worst * (1 + 1e-9)
     assert wild.upper > 0
@@ -223,7 +233,7 @@ def test_logistic_loss_is_that_of_two_classes(intercept):
     assert two.upper < one.lower
 
 
-@pytest.mark.parametrize("kind", ["logistic", "multinomial", "squared", "tube"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_rows_without_cost_do_not_exist(kind, intercept):
     X, places, costs, targets = problem(3, 30, 4, 3)
@@ -236,7 +246,7 @@ def test_rows_without_cost_do_not_exist(kind, intercept):
     assert found.upper - expected.lower <= 1e-6 * found.upper
 
 
-@pytest.mark.parametrize("kind", ["logistic", "multinomial", "squared", "tube"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_enclosures_hold_when_the_solver_is_stopped_early(kind, intercept, monkeypatch):
     X, places, costs, targets = problem(4, 40, 6, 3 if kind == "multinomial" else 2)
@@ -248,6 +258,31 @@ def test_enclosures_hold_when_the_solver_is_stopped_early(kind, intercept, monke
     assert exact.lower <= rough.upper
     if kind in ("logistic", "multinomial"):
         assert rough.upper - rough.lower > exact.upper - exact.lower
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_rows=st.integers(3, 40),
+    n_features=st.integers(1, 60),
+    log_cost=st.sampled_from([-4, 0, 4]),
+    shift=st.sampled_from([0.0, 100.0]),
+    as_sparse=st.booleans(),
+)
+def test_squared_hinge_with_a_free_intercept(seed, n_rows, n_features, log_cost, shift, as_sparse):
+    """The origin does not matter, which it does to an intercept that is penalised."""
+    X, places, costs, _ = problem(seed, n_rows, n_features)
+    loss = make_loss("squared_hinge", np.where(places == 0, -1.0, 1.0), costs * 10.0**log_cost)
+    rows = sparse.csr_array(X + shift) if as_sparse else X + shift
+    weights, reached = minimise(rows, loss, None)
+    assert reached
+    expected, _ = minimise(X, loss, None)
+    size = np.abs(expected[:-1]).max()
+    assert np.abs(weights[:-1] - expected[:-1]).max() <= 1e-6 * size + 1e-12
+    near, far = (enclose(part, loss, intercept=None) for part in (X, rows))
+    assert near.upper - near.lower <= 1e-6 * near.upper + 1e-12
+    assert far.lower <= near.upper * (1 + 1e-9) + 1e-12
+    assert near.lower <= far.upper * (1 + 1e-9)
 
 
 def test_a_class_without_rows_costs_nothing_with_a_free_intercept():

@@ -4,7 +4,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from certifeature.models.solver import squared_hinge_minimiser
+from certifeature.models import make_loss
+from certifeature.models.solver import minimise
 
 # Up to here rows are replaced by their coordinates U√Λ, from the Gram matrix K = UΛUᵀ.
 FEW_ROWS = 400
@@ -13,8 +14,8 @@ _NEGLIGIBLE = 1e-13
 
 def newton(X, signs, C, start=None):
     """Return the weights of few dense features, and the intercept."""
-    start = np.zeros(X.shape[1] + 1) if start is None else start
-    return squared_hinge_minimiser(X, 1.0, signs, np.full(len(signs), float(C)), start)[0]
+    loss = make_loss("squared_hinge", signs, np.full(len(signs), float(C)))
+    return minimise(X, loss, 1.0, None if start is None else start[:, None])[0][:, 0]
 
 
 class GramFit:
