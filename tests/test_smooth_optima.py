@@ -69,10 +69,6 @@ def general(kind, X, places, costs, targets, intercept):
             own = places[:, None] == np.arange(n_columns)
             loss = costs @ (logsumexp(F, axis=1) - F[own])
             slopes = costs[:, None] * (np.exp(F - logsumexp(F, axis=1, keepdims=True)) - own)
-        elif kind == "squared_hinge":
-            signs = np.where(places == 0, -1.0, 1.0)[:, None]
-            slack = np.maximum(0, 1 - signs * F)
-            loss, slopes = costs @ (slack**2)[:, 0], -2 * costs[:, None] * signs * slack
         else:
             off = F - targets[:, None]
             loss, slopes = costs @ (off**2)[:, 0], 2 * costs[:, None] * off
@@ -81,29 +77,33 @@ def general(kind, X, places, costs, targets, intercept):
 
     options = {"maxiter": 20_000, "maxfun": 40_000, "ftol": 0, "gtol": 1e-10}
     if kind == "tube":
-        return tube_by_constraints(A, costs, targets, price)
+        return by_constraints(A, costs, targets, price, np.ones(len(A)), 0.5)
+    if kind == "squared_hinge":
+        signs = np.where(places == 0, -1.0, 1.0)
+        return by_constraints(A, costs, signs, price, signs, 0.0, both_sides=False)
     flat = np.zeros(A.shape[1] * n_columns)
     return minimize(value, flat, jac=True, method="L-BFGS-B", options=options).fun
 
 
-def tube_by_constraints(A, costs, targets, price):
-    """The loss bends at the edges of the tube, but its slack has linear constraints."""
+def by_constraints(A, costs, targets, price, sides, epsilon, both_sides=True):
+    """The loss bends where it begins, but its slack has linear constraints."""
     d = A.shape[1]
     prices = np.append(np.ones(d - 1), price)
-    both = np.vstack([np.hstack([A, np.eye(len(A))]), np.hstack([-A, np.eye(len(A))])])
-    edges = np.r_[targets - 0.5, -targets - 0.5]
+    signs = [sides, -sides] if both_sides else [sides]
+    slopes = np.vstack([np.hstack([s[:, None] * A, np.eye(len(A))]) for s in signs])
+    edges = np.concatenate([s * targets - epsilon for s in signs])
     start = np.r_[np.zeros(d), np.abs(targets)]
     found = minimize(
         lambda z: z[:d] ** 2 @ prices / 2 + costs @ z[d:] ** 2,
         start,
         jac=lambda z: np.r_[prices * z[:d], 2 * costs * z[d:]],
-        constraints={"type": "ineq", "fun": lambda z: both @ z - edges, "jac": lambda _: both},
+        constraints={"type": "ineq", "fun": lambda z: slopes @ z - edges, "jac": lambda _: slopes},
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 1000},
     )
     # What little the constraints are broken by is counted.
-    slack = np.maximum(0, np.abs(targets - A @ found.x[:d]) - 0.5)
-    return found.x[:d] ** 2 @ prices / 2 + costs @ slack**2
+    off = np.max([s * (targets - A @ found.x[:d]) for s in signs], axis=0) - epsilon
+    return found.x[:d] ** 2 @ prices / 2 + costs @ np.maximum(0, off) ** 2
 
 
 @settings(max_examples=60)
