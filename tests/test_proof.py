@@ -40,8 +40,11 @@ from certifeature import (
 from certifeature.basis import span as _lanczos
 from certifeature.basis.span import _largest_ritz_value
 from certifeature.certificate import APriori
+from certifeature.certificate.all_rows import _have_no_loss, _regions
 from certifeature.datasets import make_relevant_features
 from certifeature.models import Problem, enclose, fit_model, make_loss
+from certifeature.models.enclosure import SafeRows
+from certifeature.models.solver import minimise
 from certifeature.models.support import capped
 from certifeature.rows import ArrayBlocks
 
@@ -136,6 +139,31 @@ def least_objective(model, X, y, classes, side):
         bounds = enclose(X[own], loss, intercept=Problem.of(model, None).intercept)
         total += getattr(bounds, side)
     return total
+
+
+@pytest.mark.parametrize(
+    ("loss", "intercept"),
+    [("hinge", None), ("squared_hinge", None), ("squared_hinge", 0.0), ("squared_hinge", 1.0)],
+)
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_said_to_have_no_loss_have_none_at_the_optimum(seed, loss, intercept):
+    """Whether the intercept is penalised or free; and all that are clear are said to."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((80, 6)) + rng.choice([0.0, 3.0])
+    y = (X[:, 0] - X[:, 0].mean() + rng.standard_normal(80) * 0.4 > 0).astype(int)
+    C = 10.0 ** rng.uniform(-2, 2)
+    problem = Problem(loss, intercept, y, np.arange(2), np.full((80, 1), C))
+    rows = SafeRows.of(X, intercept)
+    beyond = _have_no_loss(problem, _regions(problem, rows), rows)
+    if loss == "hinge":
+        scores = fit_model(SVC(kernel="linear", C=C), X, y).decision_function(X)
+    else:
+        weights, reached = minimise(X, problem.parts[0].loss, intercept)
+        assert reached
+        scores = X @ weights[:-1, 0] + (1.0 if intercept is None else intercept) * weights[-1, 0]
+    margins = np.where(y == 1, 1.0, -1.0) * scores
+    assert (margins[beyond] >= 1 - 1e-6).all()
+    assert beyond[margins > 1 + 1e-3].all()
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

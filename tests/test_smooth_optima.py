@@ -12,8 +12,10 @@ from scipy.special import logsumexp
 
 from certifeature.models import enclose, make_loss
 from certifeature.models import solver as smooth_minimiser
+from certifeature.models.solver import minimise
 
 INTERCEPTS = [None, 0.0, 2.0]
+KINDS = ["squared_hinge", "logistic", "multinomial", "squared", "tube"]
 
 
 def logistic_objective(X, signs, costs, *, intercept):
@@ -43,6 +45,9 @@ def enclosed(kind, X, places, costs, targets, intercept):
     if kind == "multinomial":
         own = places[:, None] == np.arange(places.max() + 1)
         return multinomial_objective(X, own, costs, intercept=intercept)
+    if kind == "squared_hinge":
+        loss = make_loss(kind, np.where(places == 0, -1.0, 1.0), costs)
+        return enclose(X, loss, intercept=intercept)
     epsilon = 0.5 if kind == "tube" else 0.0
     return tube_objective(X, targets, costs, intercept=intercept, epsilon=epsilon)
 
@@ -72,34 +77,38 @@ def general(kind, X, places, costs, targets, intercept):
 
     options = {"maxiter": 20_000, "maxfun": 40_000, "ftol": 0, "gtol": 1e-10}
     if kind == "tube":
-        return tube_by_constraints(A, costs, targets, price)
+        return by_constraints(A, costs, targets, price, np.ones(len(A)), 0.5)
+    if kind == "squared_hinge":
+        signs = np.where(places == 0, -1.0, 1.0)
+        return by_constraints(A, costs, signs, price, signs, 0.0, both_sides=False)
     flat = np.zeros(A.shape[1] * n_columns)
     return minimize(value, flat, jac=True, method="L-BFGS-B", options=options).fun
 
 
-def tube_by_constraints(A, costs, targets, price):
-    """The loss bends at the edges of the tube, but its slack has linear constraints."""
+def by_constraints(A, costs, targets, price, sides, epsilon, both_sides=True):
+    """The loss bends where it begins, but its slack has linear constraints."""
     d = A.shape[1]
     prices = np.append(np.ones(d - 1), price)
-    both = np.vstack([np.hstack([A, np.eye(len(A))]), np.hstack([-A, np.eye(len(A))])])
-    edges = np.r_[targets - 0.5, -targets - 0.5]
+    signs = [sides, -sides] if both_sides else [sides]
+    slopes = np.vstack([np.hstack([s[:, None] * A, np.eye(len(A))]) for s in signs])
+    edges = np.concatenate([s * targets - epsilon for s in signs])
     start = np.r_[np.zeros(d), np.abs(targets)]
     found = minimize(
         lambda z: z[:d] ** 2 @ prices / 2 + costs @ z[d:] ** 2,
         start,
         jac=lambda z: np.r_[prices * z[:d], 2 * costs * z[d:]],
-        constraints={"type": "ineq", "fun": lambda z: both @ z - edges, "jac": lambda _: both},
+        constraints={"type": "ineq", "fun": lambda z: slopes @ z - edges, "jac": lambda _: slopes},
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 1000},
     )
     # What little the constraints are broken by is counted.
-    slack = np.maximum(0, np.abs(targets - A @ found.x[:d]) - 0.5)
-    return found.x[:d] ** 2 @ prices / 2 + costs @ slack**2
+    off = np.max([s * (targets - A @ found.x[:d]) for s in signs], axis=0) - epsilon
+    return found.x[:d] ** 2 @ prices / 2 + costs @ np.maximum(0, off) ** 2
 
 
 @settings(max_examples=60)
 @given(
-    kind=st.sampled_from(["logistic", "multinomial", "squared", "tube"]),
+    kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**32 - 1),
     n_rows=st.integers(3, 18),
     n_features=st.integers(1, 24),
@@ -124,7 +133,7 @@ def test_optimum_is_enclosed_narrowly(
 
 @settings(max_examples=100)
 @given(
-    kind=st.sampled_from(["logistic", "multinomial", "squared", "tube"]),
+    kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**32 - 1),
     log_size=st.sampled_from([-160, -100, -20, 20, 100, 160]),
     log_cost=st.sampled_from([-160, -100, 0, 100, 160]),
@@ -154,9 +163,11 @@ def test_rows_of_any_size_do_not_break_the_enclosure(kind, seed, log_size, log_c
     wild = enclosed(kind, X * scale, places, costs * 10.0**log_cost, targets, intercept)
     # No weights at all, which is the worst there is.
     with np.errstate(over="ignore", under="ignore"):
-        worst = {"logistic": np.log(2) * costs.sum(), "multinomial": np.log(3) * costs.sum()}.get(
-            kind, costs @ targets**2
-        ) * 10.0**log_cost
+        worst = {
+            "logistic": np.log(2) * costs.sum(),
+            "multinomial": np.log(3) * costs.sum(),
+            "squared_hinge": costs.sum(),
+        }.get(kind, costs @ targets**2) * 10.0**log_cost
     assert 0 <= wild.lower <= worst * (1 + 1e-9)
     assert wild.upper > 0
 
@@ -222,7 +233,7 @@ def test_logistic_loss_is_that_of_two_classes(intercept):
     assert two.upper < one.lower
 
 
-@pytest.mark.parametrize("kind", ["logistic", "multinomial", "squared", "tube"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_rows_without_cost_do_not_exist(kind, intercept):
     X, places, costs, targets = problem(3, 30, 4, 3)
@@ -235,7 +246,7 @@ def test_rows_without_cost_do_not_exist(kind, intercept):
     assert found.upper - expected.lower <= 1e-6 * found.upper
 
 
-@pytest.mark.parametrize("kind", ["logistic", "multinomial", "squared", "tube"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_enclosures_hold_when_the_solver_is_stopped_early(kind, intercept, monkeypatch):
     X, places, costs, targets = problem(4, 40, 6, 3 if kind == "multinomial" else 2)
@@ -247,6 +258,31 @@ def test_enclosures_hold_when_the_solver_is_stopped_early(kind, intercept, monke
     assert exact.lower <= rough.upper
     if kind in ("logistic", "multinomial"):
         assert rough.upper - rough.lower > exact.upper - exact.lower
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_rows=st.integers(3, 40),
+    n_features=st.integers(1, 60),
+    log_cost=st.sampled_from([-4, 0, 4]),
+    shift=st.sampled_from([0.0, 100.0]),
+    as_sparse=st.booleans(),
+)
+def test_squared_hinge_with_a_free_intercept(seed, n_rows, n_features, log_cost, shift, as_sparse):
+    """The origin does not matter, which it does to an intercept that is penalised."""
+    X, places, costs, _ = problem(seed, n_rows, n_features)
+    loss = make_loss("squared_hinge", np.where(places == 0, -1.0, 1.0), costs * 10.0**log_cost)
+    rows = sparse.csr_array(X + shift) if as_sparse else X + shift
+    weights, reached = minimise(rows, loss, None)
+    assert reached
+    expected, _ = minimise(X, loss, None)
+    size = np.abs(expected[:-1]).max()
+    assert np.abs(weights[:-1] - expected[:-1]).max() <= 1e-6 * size + 1e-12
+    near, far = (enclose(part, loss, intercept=None) for part in (X, rows))
+    assert near.upper - near.lower <= 1e-6 * near.upper + 1e-12
+    assert far.lower <= near.upper * (1 + 1e-9) + 1e-12
+    assert near.lower <= far.upper * (1 + 1e-9)
 
 
 def test_a_class_without_rows_costs_nothing_with_a_free_intercept():

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from certifeature import _utils as _memory
-from certifeature.models.losses import EPS, TINY, Loss
+from certifeature.models.losses import EPS, TINY, UNDERFLOW, Loss
 from certifeature.models.solver import MAX_DIRECT, bordered_solution, minimise, solved
 from certifeature.rows.matrix import finite_rows, near_origin
 
@@ -299,7 +299,7 @@ def _primal(
 
     def value(stretch: float) -> float:
         found = stretch**2 * half_square + loss.value(stretch * scores, stretch * errors)
-        found = found * rounding + weights.size * TINY
+        found = found * rounding + weights.size * UNDERFLOW
         return np.inf if np.isnan(found) else float(found)
 
     upper = value(1.0)
@@ -316,7 +316,7 @@ def _half_square(combined: FloatArray, error: float, n_rows: int) -> float:
     # Multipliers of several classes are rounded themselves, as often as there are classes.
     error = error * (1 if n_columns == 1 else 1 + n_columns) + combined.size * n_rows * TINY
     rounding = 1 + (combined.size + 4 * n_rows + 16) * EPS
-    return (float(np.linalg.norm(combined)) + error) ** 2 / 2 * rounding + TINY
+    return (float(np.linalg.norm(combined)) + error) ** 2 / 2 * rounding + combined.size * UNDERFLOW
 
 
 def _price_of_sums(rows: SafeRows, loss: Loss, beta: FloatArray, upper: float) -> float:

@@ -22,6 +22,8 @@ FloatArray = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 # Below it numbers lose digits. A sum of products loses less than this to underflow, for each.
 TINY = float(np.finfo(np.float64).tiny)
+# More than a product or a quotient loses to underflow.
+UNDERFLOW = 1024 * EPS * TINY
 # Most by which exp, log and the like are wrong, as a share of what they return.
 _FUNCTIONS = 32 * EPS
 
@@ -204,11 +206,11 @@ class ExcessLoss(Loss):
         sizes = np.abs(beta)
         total = float(beta @ self.targets) - self.epsilon * float(sizes.sum())
         total -= (4 * n_rows + 16) * EPS * float(sizes @ (np.abs(self.targets) + self.epsilon))
-        total -= (n_rows + 1) * TINY * (1 + float(sizes.max(initial=0.0)))
+        total -= (n_rows + 1) * UNDERFLOW * (1 + float(sizes.max(initial=0.0)))
         square = half_square
         if self.power == 2:
             square += float(beta @ (beta / (4 * self.costs))) * (1 + (4 * n_rows + 16) * EPS)
-            square += (n_rows + 1) * TINY
+            square += (n_rows + 1) * UNDERFLOW
         if not total > 0 or not np.isfinite(square):
             return 0.0
         if self.power == 1 and total >= 2 * square:

@@ -70,14 +70,14 @@ def minimise(
     n_rows, n_features = X.shape
     if start is None:
         start = np.zeros((n_features + 1, loss.n_columns))
-    is_wide = n_rows < n_features and n_rows * loss.n_columns <= MAX_DIRECT and not loss.quadratic
-    if sparse.issparse(X) or not is_wide:
-        weights, reached = _newton(_Rows(X, intercept), loss, start)
-        if reached or not is_wide or n_rows * n_features > _MAX_WRITTEN_OUT:
-            return weights, reached
-        X, start = X.toarray(), weights
+    is_wide = n_rows < n_features and n_rows * loss.n_columns <= MAX_DIRECT
+    is_sparse = sparse.issparse(X)
+    if is_sparse or loss.quadratic or not is_wide:
+        start, reached = _newton(_Rows(X, intercept), loss, start)
+        if reached or not is_wide or (is_sparse and n_rows * n_features > _MAX_WRITTEN_OUT):
+            return start, reached
     # The optimum is a combination of the rows, so that their own coordinates will do.
-    turn, triangle = np.linalg.qr(X.T)
+    turn, triangle = np.linalg.qr((X.toarray() if is_sparse else X).T)
     inside = np.vstack([turn.T @ start[:-1], start[-1:]])
     best, reached = _newton(_Rows(triangle.T.copy(), intercept), loss, inside)
     return np.vstack([turn @ best[:-1], best[-1:]]), reached
@@ -203,7 +203,7 @@ class _System:
         first, for as long as a direct solution would take.
         """
         rows = self.rows
-        in_dual = self.aims is not None and rows.n_rows < gradient.size
+        in_dual = self.aims is not None and rows.n_rows < rows.X.shape[1]
         unknowns = rows.n_rows if in_dual else gradient.size
         is_small = unknowns <= MAX_DIRECT
         used = 1 + unknowns // _DIRECT_PER_PRODUCT
