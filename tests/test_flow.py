@@ -70,7 +70,6 @@ def test_the_package_stays_small():
     assert lines_of_code() <= 10_500
 
 
-@pytest.mark.xfail(strict=False, reason="modules are being merged")
 def test_a_fit_can_be_read_in_few_files():
     flow = default_fit()
     assert len(flow.files) <= 18

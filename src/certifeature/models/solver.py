@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -67,51 +68,59 @@ def minimise(
     .. [1] S. S. Keerthi and D. DeCoste, "A modified finite Newton method for fast solution of large
        scale linear SVMs", Journal of Machine Learning Research 6, 341-361, 2005.
     """
+    start = np.zeros((X.shape[1] + 1, loss.n_columns)) if start is None else start
+    reached = False
+    for rows, turn in _coordinates(X, loss, intercept):
+        weights = start
+        if turn is not None:
+            weights = np.vstack([turn.T @ start[:-1], start[-1:]])
+        smallest, products, refine = np.inf, _MAX_PRODUCTS, False
+        for _ in range(_MAX_STEPS):
+            # Not what they were plus their change: rounding of a bad start would stay for ever.
+            scores = rows.times(weights)
+            local = loss.at(scores)
+            gradient = rows.penalty * weights + rows.transposed_times(local.slopes)
+            size = float(np.linalg.norm(gradient))
+            length = float(np.linalg.norm(rows.penalty * weights))
+            reached = size <= _TOLERANCE * length
+            if reached or not np.isfinite(size) or products <= 0:
+                break
+            system = _System.at(rows, loss, local, scores)
+            # A gradient that is no more than its own rounding need not sink any more.
+            is_rounding = size <= system.rounding(length)
+            reached = is_rounding and size > smallest / 2
+            if reached:
+                break
+            stuck, refine = refine, refine or size <= _NEAR * length or size > smallest / 2
+            step, used = system.step(weights, gradient, products, refine=refine)
+            penalised = rows.penalty * step
+            linear, square = (np.array([(part * penalised).sum()]) for part in (weights, step))
+            share = float(_best_shares(loss, scores, rows.times(step), linear, square)[0])
+            if share == 0 and stuck:
+                reached = is_rounding
+                break
+            refine |= share == 0
+            smallest, products = min(smallest, size), products - used
+            weights = weights + share * step
+        start = weights if turn is None else np.vstack([turn @ weights[:-1], weights[-1:]])
+        if reached:
+            break
+    return start, reached
+
+
+def _coordinates(
+    X: Any, loss: Loss, intercept: float | None
+) -> Iterator[tuple[_Rows, FloatArray | None]]:
+    """Yield the rows, and rows in coordinates of their span, with its basis, where these help."""
     n_rows, n_features = X.shape
-    if start is None:
-        start = np.zeros((n_features + 1, loss.n_columns))
     is_wide = n_rows < n_features and n_rows * loss.n_columns <= MAX_DIRECT
     is_sparse = sparse.issparse(X)
     if is_sparse or loss.quadratic or not is_wide:
-        start, reached = _newton(_Rows(X, intercept), loss, start)
-        if reached or not is_wide or (is_sparse and n_rows * n_features > _MAX_WRITTEN_OUT):
-            return start, reached
+        yield _Rows(X, intercept), None
     # The optimum is a combination of the rows, so that their own coordinates will do.
-    turn, triangle = np.linalg.qr((X.toarray() if is_sparse else X).T)
-    inside = np.vstack([turn.T @ start[:-1], start[-1:]])
-    best, reached = _newton(_Rows(triangle.T.copy(), intercept), loss, inside)
-    return np.vstack([turn @ best[:-1], best[-1:]]), reached
-
-
-def _newton(rows: _Rows, loss: Loss, weights: FloatArray) -> tuple[FloatArray, bool]:
-    smallest, products, refine = np.inf, _MAX_PRODUCTS, False
-    for _ in range(_MAX_STEPS):
-        # Not what they were plus their change: rounding of a bad start would stay for ever.
-        scores = rows.times(weights)
-        local = loss.at(scores)
-        gradient = rows.penalty * weights + rows.transposed_times(local.slopes)
-        size = float(np.linalg.norm(gradient))
-        length = float(np.linalg.norm(rows.penalty * weights))
-        if size <= _TOLERANCE * length:
-            return weights, True
-        if not np.isfinite(size) or products <= 0:
-            break
-        system = _System.at(rows, loss, local, scores)
-        # A gradient that is no more than its own rounding need not sink any more.
-        is_rounding = size <= system.rounding(length)
-        if is_rounding and size > smallest / 2:
-            return weights, True
-        stuck, refine = refine, refine or size <= _NEAR * length or size > smallest / 2
-        step, used = system.step(weights, gradient, products, refine=refine)
-        penalised = rows.penalty * step
-        linear, square = (np.array([(part * penalised).sum()]) for part in (weights, step))
-        share = float(_best_shares(loss, scores, rows.times(step), linear, square)[0])
-        if share == 0 and stuck:
-            return weights, is_rounding
-        refine |= share == 0
-        smallest, products = min(smallest, size), products - used
-        weights = weights + share * step
-    return weights, False
+    if is_wide and not (is_sparse and n_rows * n_features > _MAX_WRITTEN_OUT):
+        turn, triangle = np.linalg.qr((X.toarray() if is_sparse else X).T)
+        yield _Rows(triangle.T.copy(), intercept), turn
 
 
 def _best_shares(
@@ -209,9 +218,24 @@ class _System:
         used = 1 + unknowns // _DIRECT_PER_PRODUCT
         if sparse.issparse(rows.X) or not is_small:
             limit = used if is_small else max_products
-            step, n_products = self._by_products(weights, gradient, limit)
+            shape, n_products = gradient.shape, 0
+            size, length = (
+                float(np.linalg.norm(part)) for part in (gradient, rows.penalty * weights)
+            )
+            accuracy = min(_ACCURACY, (size / length) ** 0.5) if length else _ACCURACY
+
+            def product(direction: FloatArray) -> FloatArray:
+                nonlocal n_products
+                n_products += 1
+                turned = direction.reshape(shape)
+                bent = rows.transposed_times(self.local.bent(rows.times(turned)))
+                return np.asarray((rows.penalty * turned + bent).ravel())
+
+            hessian = LinearOperator((gradient.size,) * 2, matvec=product, dtype=np.float64)
+            goal = max(accuracy * size, _TOLERANCE * length / 10)
+            step, _ = cg(hessian, -gradient.ravel(), rtol=0.0, atol=goal, maxiter=limit)
             if not is_small or n_products < limit:
-                return step, n_products
+                return step.reshape(shape), n_products
             used += n_products
         if self.aims is None or not in_dual:
             flat = solved(rows.hessian(self.local), -gradient.T.ravel())
@@ -227,26 +251,6 @@ class _System:
             beta, shift = bordered_solution(system, right, total)
             return np.append(rows.X.T @ beta, shift)[:, None] - start, used
         return rows.transposed_times(solved(system, right)[:, None]) - start, used
-
-    def _by_products(
-        self, weights: FloatArray, gradient: FloatArray, limit: int
-    ) -> tuple[FloatArray, int]:
-        """Return a step by conjugate gradients, and how many products it took."""
-        rows, local, shape, n_products = self.rows, self.local, gradient.shape, 0
-        size, length = (float(np.linalg.norm(part)) for part in (gradient, rows.penalty * weights))
-        accuracy = min(_ACCURACY, (size / length) ** 0.5) if length else _ACCURACY
-
-        def product(direction: FloatArray) -> FloatArray:
-            nonlocal n_products
-            n_products += 1
-            turned = direction.reshape(shape)
-            bent = rows.transposed_times(local.bent(rows.times(turned)))
-            return np.asarray((rows.penalty * turned + bent).ravel())
-
-        hessian = LinearOperator((gradient.size,) * 2, matvec=product, dtype=np.float64)
-        goal = max(accuracy * size, _TOLERANCE * length / 10)
-        step, _ = cg(hessian, -gradient.ravel(), rtol=0.0, atol=goal, maxiter=limit)
-        return step.reshape(shape), n_products
 
 
 def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
@@ -282,7 +286,7 @@ class _Rows:
     whole: _Rows | None = None
     chosen: Any = None
 
-    @property
+    @cached_property
     def constant(self) -> float:
         return 1.0 if self.intercept is None else self.intercept
 
