@@ -140,21 +140,19 @@ def _best_shares(
     linear, square : ndarray of shape (n_problems,)
         Slope of the penalties at the start, and how fast it rises.
     """
-
-    def slope(shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    shares, low, high = np.zeros_like(linear), np.zeros_like(linear), np.full_like(linear, np.inf)
+    first: FloatArray | None = None
+    for _ in range(_MAX_LINE_STEPS):
         local = loss.at(scores + shares * change)
-        slopes, bends = (
+        slopes, rise = (
             _dots(part, change).reshape(len(linear), -1).sum(axis=1)
             for part in (local.slopes, local.bent(change))
         )
-        return linear + shares * square + slopes, square + bends
-
-    low, high = np.zeros_like(linear), np.full_like(linear, np.inf)
-    first = slope(low)[0]
-    done = ~(first < 0)
-    shares = np.where(done, 0.0, 1.0)
-    for _ in range(_MAX_LINE_STEPS):
-        found, rise = slope(shares)
+        found, rise = linear + shares * square + slopes, square + rise
+        if first is None:
+            first, done = found, ~(found < 0)
+            shares = np.where(done, 0.0, 1.0)
+            continue
         done |= (np.abs(found) <= -_LEFT_OVER * first) | (high - low <= _LEFT_OVER * low)
         if done.all():
             break

@@ -39,51 +39,6 @@ ORDERS = ("auto", *LABELLED, *BY_COVERAGE)
 _FAINT = 0.1
 
 
-def feature_scores(
-    order: Order,
-    rows: Rows | None,
-    support: Support | None,
-    basis: Basis,
-    seed: int,
-    n_jobs: int | None,
-) -> FloatArray:
-    """Return a score for each feature, the highest for the best.
-
-    Parameters
-    ----------
-    order : str, array-like or callable
-        As `BSSSelector` has it.
-    rows : Rows or None
-        Rows that features are chosen for; None for rows in blocks.
-    support : Support or None
-        The same rows with their model; None if features are chosen for all rows.
-    basis : Basis
-        Directions that the features are chosen for.
-    seed : int
-        Seed for the subsamples.
-    n_jobs : int or None
-        Number of processes for the fits on subsamples.
-    """
-    n_features = len(basis.vectors)
-    if not isinstance(order, str) and not callable(order):
-        return checked_scores(order, n_features)
-    if not isinstance(order, str):
-        return checked_scores(_own_scores(order, _ranked_by(order, rows, support)), n_features)
-    if order in BY_COVERAGE:
-        return np.round(squared_norms(basis.vectors), 12)
-    assert support is not None
-    if order == "coef":
-        return feature_weights(support.model)
-    ranked = _ranked_by(order, rows, support)
-    assert ranked.y is not None
-    labelled = (ranked.X, ranked.y, ranked.sample_weight)
-    if order == "rfe":
-        return elimination_order(support.model, *labelled)
-    if order == "arom":
-        return arom_scores(support.model, *labelled)
-    return stable_scores(support.model, *labelled, seed=seed, n_jobs=n_jobs)
-
-
 def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArray:
     """Return ranks in which features come last that lie mostly outside a cut basis.
 
@@ -213,10 +168,29 @@ class BSSStrategy(Strategy):
         head, fill = self.head, self.fill
         if self.automatic and support and missing_classes(support, support.rows).size:
             head = fill = "coef"
-        scores = feature_scores(fill, rows, support, basis, seed, self.n_jobs)
-        if self.trust == 0 or head is fill:
-            return Ranking(scores, scores)
-        return Ranking(scores, feature_scores(head, rows, support, basis, seed, self.n_jobs))
+        found = []
+        for order in [fill] if self.trust == 0 or head is fill else [fill, head]:
+            if callable(order):
+                scores = _own_scores(order, _ranked_by(order, rows, support))
+                found.append(checked_scores(scores, len(basis.vectors)))
+            elif not isinstance(order, str):
+                found.append(checked_scores(order, len(basis.vectors)))
+            elif order in BY_COVERAGE:
+                found.append(np.round(squared_norms(basis.vectors), 12))
+            elif order == "coef":
+                assert support is not None
+                found.append(feature_weights(support.model))
+            else:
+                assert support is not None
+                ranked = _ranked_by(order, rows, support)
+                assert ranked.y is not None
+                labelled = (support.model, ranked.X, ranked.y, ranked.sample_weight)
+                if order == "stable":
+                    found.append(stable_scores(*labelled, seed=seed, n_jobs=self.n_jobs))
+                else:
+                    by_fits = arom_scores if order == "arom" else elimination_order
+                    found.append(by_fits(*labelled))
+        return Ranking(found[0], found[-1])
 
     def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
         """Return a number of features for which BSS promises a lower bound of 1 − epsilon."""
