@@ -214,7 +214,7 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
         V = solved(columns @ (rows.T @ V) / ridge + V)
         return np.vstack([chosen.T @ V, root * V])
 
-    identity = f"{fingerprint(rows)} {sample.fingerprint} {ridge!r}"
+    identity = f"{fingerprint(rows)} {_digest(sample)} {ridge!r}"
     size = n_chosen + X.shape[0]
     bounds = largest_eigenvalue(operator, size, STEPS, identity=identity, rounding=rounding)
     growth, probability = bounds.upper, 1 - FAILURE
@@ -255,6 +255,10 @@ def _certain_growth(
             continue
         return growth
     return None
+
+
+def _digest(columns: ColumnChoice) -> str:
+    return fingerprint(np.column_stack([columns.indices, columns.scales]))
 
 
 def _longest_row(X: Any) -> int:
@@ -306,7 +310,7 @@ def _bound_in_passes(rows: _Scaled, sample: ColumnChoice, mu: float) -> Regulari
     others, probability = 0.0, 1.0
     n_features = rows.blocks.n_features
     if len(chosen) < n_features:
-        identity = f"{rows.fingerprint} {sample.fingerprint} {ridge!r}"
+        identity = f"{rows.fingerprint} {_digest(sample)} {ridge!r}"
         others = largest_eigenvalue(
             operator, n_features, STEPS, identity=identity, zeros=chosen, rounding=rounding
         ).upper

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.models import feature_weights
-from certifeature.rows.matrix import fingerprint
 
 
 class EmptyChoiceError(ValueError):
@@ -57,11 +56,6 @@ class ColumnChoice:
     scales: NDArray[np.float64]
     steps: Steps | None = None
     reasons: NDArray[np.str_] | None = None
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of the chosen features and their scales."""
-        return fingerprint(np.column_stack([self.indices, self.scales]))
 
 
 def as_column_choice(
