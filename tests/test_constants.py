@@ -17,25 +17,22 @@ from certifeature import _utils as _memory
 from certifeature.basis import Basis, truncated_basis
 from certifeature.basis.basis import Residual
 from certifeature.basis.span import largest_eigenvalue
-from certifeature.certificate import (
-    coverage,
-    hard_margin,
-    hinge_objective,
-    logistic_objective,
-    minimum_enclosing_ball,
-    multinomial_objective,
-    squared_hinge_objective,
-    tube_objective,
-)
+from certifeature.certificate import minimum_enclosing_ball
 from certifeature.certificate.measured import left_out_factors
 from certifeature.certificate.promise import ridge_promise
 from certifeature.datasets import make_relevant_features
-from certifeature.models import cascade, row_costs, support_rows
+from certifeature.models import Problem, cascade, enclose, hard_margin, make_loss, support_rows
+from certifeature.models.enclosure import points
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import ColumnChoice, bss
 
 C, ALPHA, EPSILON = 0.3, 0.7, 0.5
 TUBE = "squared_epsilon_insensitive"
+
+
+def enclosed(name, X, targets, costs, *, intercept=0.0, epsilon=None):
+    """Return bounds on the optimum of a loss, by its name."""
+    return enclose(X, make_loss(name, targets, costs, epsilon), intercept=intercept)
 
 
 # Strong convexity of the duals -------------------------------------------------------------------
@@ -159,15 +156,17 @@ def test_costs_are_those_that_the_models_multiply_losses_by():
     weights = np.array([1.0, 2.0, 0.5])
     heavy = {"class_weight": {1: 10.0}}
     for model in (SVC(C=C, **heavy), LinearSVC(C=C, **heavy), LogisticRegression(C=C, **heavy)):
-        np.testing.assert_allclose(row_costs(model, y, weights)[:, 0], C * np.array([1, 20, 5]))
+        np.testing.assert_allclose(
+            Problem.of(model, y, weights).costs[:, 0], C * np.array([1, 20, 5])
+        )
     ridge = RidgeClassifier(alpha=ALPHA, **heavy)
     np.testing.assert_allclose(
-        row_costs(ridge, y, weights)[:, 0], np.array([1, 20, 5]) / (2 * ALPHA)
+        Problem.of(ridge, y, weights).costs[:, 0], np.array([1, 20, 5]) / (2 * ALPHA)
     )
-    np.testing.assert_allclose(row_costs(Ridge(alpha=ALPHA), y)[:, 0], 1 / (2 * ALPHA))
-    np.testing.assert_allclose(row_costs(LinearSVR(C=C), y)[:, 0], C)
+    np.testing.assert_allclose(Problem.of(Ridge(alpha=ALPHA), y).costs[:, 0], 1 / (2 * ALPHA))
+    np.testing.assert_allclose(Problem.of(LinearSVR(C=C), y).costs[:, 0], C)
     # One class against the rest: only its own rows have its weight.
-    found = row_costs(LinearSVC(C=C, **heavy), np.array([0, 1, 2]))
+    found = Problem.of(LinearSVC(C=C, **heavy), np.array([0, 1, 2])).costs
     np.testing.assert_allclose(found, C * np.array([[1, 1, 1], [1, 10, 1], [1, 1, 1]]))
 
 
@@ -376,7 +375,7 @@ def test_the_hinge_needs_more_than_its_ridge_says():
     assert certificate.regularised.lambda_min == pytest.approx(kept, rel=1e-6)
     assert certificate.measured_growth == pytest.approx(2 / (kept * (1 + kept)), rel=1e-6)
     signs, costs, both = HINGE_SIGNS, np.ones(4), [HINGE_ROWS, HINGE_ROWS[:, [0, 2, 4]]]
-    full, part = (hinge_objective(X, signs, costs, intercept=0.0) for X in both)
+    full, part = (enclosed("hinge", X, signs, costs, intercept=0.0) for X in both)
     assert part.lower / full.upper == pytest.approx(10, rel=1e-2)
     assert 1 / kept < part.lower / full.upper <= certificate.measured_growth
 
@@ -430,8 +429,7 @@ def test_blocks_minimise_the_same_objective(loss):
     X, y = X + 1.0, np.where(np.arange(60) % 5 == 0, -y, y)
     options = {"intercept_scaling": 3.0, "random_state": 0, "tol": 1e-8, "max_iter": 100_000}
     found = cascade(ArrayBlocks(X, y, n_rows=25), LinearSVC(loss=loss, C=C, **options))
-    enclose = hinge_objective if loss == "hinge" else squared_hinge_objective
-    bounds = enclose(X, y.astype(float), np.full(60, C), intercept=3.0)
+    bounds = enclosed(loss, X, y.astype(float), np.full(60, C), intercept=3.0)
     assert found.objective == pytest.approx(bounds.upper, rel=1e-3)
     assert found.objective >= bounds.lower * (1 - 1e-9)
 
@@ -514,7 +512,7 @@ def test_features_that_are_in_anyway_and_picked_too_add_their_squared_scales(dat
     selector.fit(X)
     picked = bss(truncated_basis(X, 5).vectors, 9, chosen=kept)
     expected = np.isin(np.arange(40), kept).astype(float)
-    expected[picked.indices] += picked.weights**2
+    expected[picked.indices] += picked.scales**2
     assert np.isin(picked.indices, kept).any()
     np.testing.assert_allclose(selector.scales_**2, expected[selector.indices_], rtol=1e-9)
 
@@ -750,21 +748,18 @@ def test_rows_just_within_the_margin_of_the_reduced_model_are_not_passed_over(ki
 
 
 def move_solutions(monkeypatch, change):
-    """Let the check of all rows start from hinge solutions that are changed, at their true value.
+    """Let the check of all rows start from solutions that are changed, at their true value.
 
     ``change`` takes weights and intercept, and returns others.
     """
-    solve = coverage.hinge_points
 
-    def moved(rows, signs, costs, *, free, close):
-        *_, best = solve(rows, signs, costs, free=free, close=close)
+    def moved(rows, loss, *, free, close):
+        *_, best = points(rows, loss, free=free, close=close)
         weights, shift = change(best.weights, best.shift)
-        slack = np.maximum(0, 1 - signs * (rows.scores(weights)[0] + shift))
-        yield best._replace(
-            weights=weights, shift=shift, upper=weights @ weights / 2 + costs @ slack
-        )
+        upper = (weights**2).sum() / 2 + loss.value(rows.scores(weights)[0] + shift)
+        yield best._replace(weights=weights, shift=shift, upper=upper)
 
-    monkeypatch.setattr(coverage, "hinge_points", moved)
+    monkeypatch.setattr("certifeature.certificate.all_rows.points", moved)
 
 
 def test_a_hinge_solution_is_no_further_from_the_optimum_than_its_gap_allows(monkeypatch):
@@ -778,17 +773,11 @@ def test_a_hinge_solution_is_no_further_from_the_optimum_than_its_gap_allows(mon
         assert certificate.covers_all_rows is covers
 
 
-def test_a_smooth_solution_is_no_further_from_the_optimum_than_its_gradient_is_long(monkeypatch):
+def test_a_smooth_solution_is_no_further_from_the_optimum_than_its_gap_allows(monkeypatch):
     """The loss has next to no curvature beside that of ½‖w‖²."""
     model = LinearSVC(C=1e-5, fit_intercept=False, random_state=0)
     weight = 4e-5 / (1 + 4e-5)
-    solve = coverage.squared_hinge_minimiser
-
-    def moved(*arguments):
-        weights, reached = solve(*arguments)
-        return 1.3 * weights, reached
-
-    monkeypatch.setattr(coverage, "squared_hinge_minimiser", moved)
+    move_solutions(monkeypatch, lambda weights, shift: (1.3 * weights, shift))
     for change, covers in ((1e-4, True), (-1e-6, False)):
         X = np.array([[1.0, 1.0], [-1.0, -1.0], [(1 + change) / weight, 1 / weight]])
         certificate = certify(X, [1, 0, 1], [0], estimator=model)
@@ -843,12 +832,12 @@ def test_optima_of_rows_at_right_angles_are_enclosed():
     signs = np.array([1.0, -1.0, 1.0])
     alpha = np.minimum(COSTS, 1 / kernels)
     truth = (alpha - alpha**2 * kernels / 2).sum()
-    assert_encloses(hinge_objective(X, signs, COSTS, intercept=0.0), truth)
+    assert_encloses(enclosed("hinge", X, signs, COSTS, intercept=0.0), truth)
     truth = (1 / (2 * (kernels + 1 / (2 * COSTS)))).sum()
-    assert_encloses(squared_hinge_objective(X, signs, COSTS, intercept=0.0), truth)
+    assert_encloses(enclosed("squared_hinge", X, signs, COSTS, intercept=0.0), truth)
     targets = np.array([2.0, -1.5, 0.2])
     assert_encloses(
-        tube_objective(X, targets, COSTS, intercept=0.0, epsilon=0.4),
+        enclosed(TUBE, X, targets, COSTS, epsilon=0.4),
         (np.maximum(0, np.abs(targets) - 0.4) ** 2 / (2 * (kernels + 1 / (2 * COSTS)))).sum(),
     )
 
@@ -867,12 +856,12 @@ def test_optima_of_logistic_losses_are_enclosed():
         low, high = np.where(rises, q, low), np.where(rises, high, q)
     truth = (costs * entropy(np.stack([q, 1 - q], axis=-1)) - (costs * q) ** 2 * kernels / 2).sum()
     signs = np.array([1.0, -1.0, 1.0])
-    bounds = logistic_objective(np.diag(SIZES), signs, costs, intercept=0.0)
+    bounds = enclosed("logistic", np.diag(SIZES), signs, costs, intercept=0.0)
     assert_encloses(bounds, truth)
     # Two classes with the weights ±w/√2, which are as long as w together.
     own = np.column_stack([signs > 0, signs < 0])
     X = np.diag(SIZES) / np.sqrt(2)
-    assert_encloses(multinomial_objective(X, own, costs, intercept=0.0), truth)
+    assert_encloses(enclosed("multinomial", X, own, costs, intercept=0.0), truth)
 
 
 def test_a_free_intercept_costs_nothing():
@@ -880,24 +869,25 @@ def test_a_free_intercept_costs_nothing():
     X, costs = np.full((4, 2), 3.0), np.array([1.0, 2.0, 3.0, 4.0])
     signs = np.array([1.0, 1.0, -1.0, -1.0])
     shares = np.array([0.3, 0.7])
-    assert_encloses(logistic_objective(X, signs, costs, intercept=None), 10 * entropy(shares))
+    assert_encloses(enclosed("logistic", X, signs, costs, intercept=None), 10 * entropy(shares))
     own = np.eye(3, dtype=bool)[[0, 0, 1, 2]]
     shares = np.array([0.3, 0.3, 0.4])
-    assert_encloses(multinomial_objective(X, own, costs, intercept=None), 10 * entropy(shares))
-    assert_encloses(hinge_objective(X, signs, costs, intercept=None), 2 * 3.0)
+    assert_encloses(enclosed("multinomial", X, own, costs, intercept=None), 10 * entropy(shares))
+    assert_encloses(enclosed("hinge", X, signs, costs, intercept=None), 2 * 3.0)
     mean = costs @ signs / costs.sum()
     truth = costs @ (signs - mean) ** 2
-    assert_encloses(tube_objective(X, signs, costs, intercept=None), truth)
+    assert_encloses(enclosed("squared", X, signs, costs, intercept=None), truth)
 
 
 def test_a_solver_that_does_not_start_leaves_a_free_intercept_balanced(monkeypatch):
     """Weights of zero have multipliers of half of the costs, which do not sum to zero."""
-    monkeypatch.setattr(
-        "certifeature.models.enclosure.minimiser",
-        lambda values, loss, constant, start: (start, False),
-    )
+
+    def unmoved(X, loss, intercept):
+        return np.zeros((X.shape[1] + 1, loss.n_columns)), False
+
+    monkeypatch.setattr("certifeature.models.enclosure.minimise", unmoved)
     signs = np.append(1.0, -np.ones(9))
-    bounds = logistic_objective(np.zeros((10, 1)), signs, np.ones(10), intercept=None)
+    bounds = enclosed("logistic", np.zeros((10, 1)), signs, np.ones(10), intercept=None)
     assert 0 < bounds.lower <= 10 * entropy(np.array([0.1, 0.9])) <= bounds.upper
 
 
