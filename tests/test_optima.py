@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from certifeature.certificate.safe_rows import SafeRows
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -13,6 +12,7 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature.models import enclose, enclosure, hard_margin, make_loss
+from certifeature.models.enclosure import SafeRows
 from certifeature.rows.matrix import near_origin
 
 
