@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.datasets import make_classification
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
+from sklearn.linear_model import RidgeClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
@@ -499,3 +500,77 @@ def test_a_fitted_selector_is_certified_without_training_again(binary, monkeypat
     weighted = BSSSelector(120, supervised=False).fit(X, sample_weight=np.arange(1, 71))
     with pytest.raises(ValueError, match="weighted rows"):
         certify(weighted)
+
+
+class TestReuse:
+    """What a fit knows serves the same data and the same model, and no others."""
+
+    ridge = RidgeClassifier(alpha=30.0)
+
+    def fitted(self, binary, estimator, **options):
+        return BSSSelector(60, estimator=estimator, trust=0, **options).fit(*binary)
+
+    def check(self, X, y, selector, **options):
+        """A selector is certified as its columns and scales are."""
+        found = certify(X, y, selector, **options)
+        options = {"estimator": selector.estimator, "weights": selector.scales_, **options}
+        fresh = certify(X, y, selector.indices_, **options)
+        assert fresh.a_priori is None
+        assert found.model == fresh.model
+        assert found.n_rows == fresh.n_rows
+        assert found.covers_all_rows == fresh.covers_all_rows
+        for name in ("measured_growth", "realised_growth", "lambda_min", "lambda_max"):
+            assert getattr(found, name) == pytest.approx(getattr(fresh, name), rel=1e-6)
+        return found
+
+    @pytest.mark.parametrize("estimator", [None, ridge], ids=["squared hinge", "ridge"])
+    def test_the_same_data(self, estimator, binary):
+        selector = self.fitted(binary, estimator)
+        promise = selector.certificate_.a_priori
+        assert promise is not None
+        assert self.check(*binary, selector).a_priori == promise
+
+    def test_nothing_is_trained_again_for_the_same_data(self, binary, monkeypatch):
+        selectors = [self.fitted(binary, None), self.fitted(binary, self.ridge)]
+        monkeypatch.setattr("certifeature.models.support.fit_converges", None)
+        for selector in selectors:
+            assert certify(*binary, selector).realised_growth > 0
+
+    @pytest.mark.parametrize("estimator", [None, ridge], ids=["squared hinge", "ridge"])
+    def test_other_values(self, estimator, binary, rng):
+        X, y = binary
+        selector = self.fitted(binary, estimator)
+        assert self.check(rng.standard_normal(X.shape), y, selector).a_priori is None
+
+    def test_other_labels(self, binary, rng):
+        X, y = binary
+        selector = self.fitted(binary, None)
+        self.check(X, rng.permutation(y), selector)
+
+    @pytest.mark.parametrize("other", [RidgeClassifier(alpha=3.0), LinearSVC(C=0.01)])
+    def test_other_models(self, other, binary):
+        selector = self.fitted(binary, self.ridge)
+        found = self.check(*binary, selector, estimator=other)
+        assert found.a_priori is None
+
+    def test_other_scales(self, binary):
+        selector = self.fitted(binary, self.ridge)
+        scales = np.full(len(selector.indices_), 0.1)
+        assert self.check(*binary, selector, weights=scales).a_priori is None
+
+    def test_a_model_that_was_exchanged_after_the_fit(self, binary):
+        selector = self.fitted(binary, LinearSVC(C=1.0, random_state=0))
+        selector.set_params(estimator=LinearSVC(C=0.01, random_state=0))
+        assert self.check(*binary, selector).model == "LinearSVC(C=0.01)"
+
+    def test_models_that_differ_in_the_last_of_many_classes(self, rng):
+        """Scikit-learn prints the first 30 weights of classes only."""
+        X, y = rng.standard_normal((80, 10)), np.arange(80) % 40
+        light = dict.fromkeys(range(40), 0.1)
+        fitted, other = (
+            LinearSVC(C=0.01, class_weight=weights, random_state=0)
+            for weights in (light, {**light, 39: 1000.0})
+        )
+        assert str(fitted) == str(other)
+        selector = BSSSelector(5, estimator=fitted).fit(X, y)
+        self.check(X, y, selector, estimator=other)

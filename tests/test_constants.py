@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import Chebyshev
 from scipy import linalg
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
@@ -17,25 +18,24 @@ from certifeature import _utils as _memory
 from certifeature.basis import Basis, truncated_basis
 from certifeature.basis.basis import Residual
 from certifeature.basis.span import largest_eigenvalue
-from certifeature.certificate import (
-    coverage,
-    hard_margin,
-    hinge_objective,
-    logistic_objective,
-    minimum_enclosing_ball,
-    multinomial_objective,
-    squared_hinge_objective,
-    tube_objective,
-)
+from certifeature.certificate import minimum_enclosing_ball
+from certifeature.certificate.all_rows import _region
 from certifeature.certificate.measured import left_out_factors
 from certifeature.certificate.promise import ridge_promise
 from certifeature.datasets import make_relevant_features
-from certifeature.models import cascade, row_costs, support_rows
+from certifeature.models import Problem, cascade, enclose, hard_margin, make_loss, support_rows
+from certifeature.models.enclosure import SafeRows, at_scale_of_rows, points
+from certifeature.models.solver import minimise
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import ColumnChoice, bss
 
 C, ALPHA, EPSILON = 0.3, 0.7, 0.5
 TUBE = "squared_epsilon_insensitive"
+
+
+def enclosed(name, X, targets, costs, *, intercept=0.0, epsilon=None):
+    """Return bounds on the optimum of a loss, by its name."""
+    return enclose(X, make_loss(name, targets, costs, epsilon), intercept=intercept)
 
 
 # Strong convexity of the duals -------------------------------------------------------------------
@@ -159,16 +159,50 @@ def test_costs_are_those_that_the_models_multiply_losses_by():
     weights = np.array([1.0, 2.0, 0.5])
     heavy = {"class_weight": {1: 10.0}}
     for model in (SVC(C=C, **heavy), LinearSVC(C=C, **heavy), LogisticRegression(C=C, **heavy)):
-        np.testing.assert_allclose(row_costs(model, y, weights)[:, 0], C * np.array([1, 20, 5]))
+        np.testing.assert_allclose(
+            Problem.of(model, y, weights).costs[:, 0], C * np.array([1, 20, 5])
+        )
     ridge = RidgeClassifier(alpha=ALPHA, **heavy)
     np.testing.assert_allclose(
-        row_costs(ridge, y, weights)[:, 0], np.array([1, 20, 5]) / (2 * ALPHA)
+        Problem.of(ridge, y, weights).costs[:, 0], np.array([1, 20, 5]) / (2 * ALPHA)
     )
-    np.testing.assert_allclose(row_costs(Ridge(alpha=ALPHA), y)[:, 0], 1 / (2 * ALPHA))
-    np.testing.assert_allclose(row_costs(LinearSVR(C=C), y)[:, 0], C)
+    np.testing.assert_allclose(Problem.of(Ridge(alpha=ALPHA), y).costs[:, 0], 1 / (2 * ALPHA))
+    np.testing.assert_allclose(Problem.of(LinearSVR(C=C), y).costs[:, 0], C)
     # One class against the rest: only its own rows have its weight.
-    found = row_costs(LinearSVC(C=C, **heavy), np.array([0, 1, 2]))
+    found = Problem.of(LinearSVC(C=C, **heavy), np.array([0, 1, 2])).costs
     np.testing.assert_allclose(found, C * np.array([[1, 1, 1], [1, 10, 1], [1, 1, 1]]))
+
+
+BALANCED = {"class_weight": "balanced", "tol": 1e-10}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVC(kernel="linear", C=C, **BALANCED),
+        LinearSVC(C=C, dual=True, random_state=0, max_iter=100_000, **BALANCED),
+        LogisticRegression(C=C, **BALANCED),
+        RidgeClassifier(alpha=ALPHA, **BALANCED),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_costs_of_balanced_classes_are_those_of_the_models(model, rng):
+    """The same model on rows with these costs, and classes that are not balanced."""
+    X, y = rng.standard_normal((20, 3)), np.arange(20) % 5 == 0
+    weights = np.linspace(0.2, 3.0, 20)
+    unit = 1 / (2 * ALPHA) if isinstance(model, RidgeClassifier) else C
+    costs = Problem.of(model, y, weights).costs[:, 0] / unit
+    balanced = clone(model).fit(X, y, sample_weight=weights)
+    plain = clone(model).set_params(class_weight=None).fit(X, y, sample_weight=costs)
+    np.testing.assert_allclose(balanced.coef_, plain.coef_, rtol=1e-4)
+
+
+def test_balanced_classes_of_weighted_rows_have_no_ridge():
+    """The weights that balance the classes are not known from the weighted rows."""
+    X, y = labelled_rows(2)
+    model = RidgeClassifier(alpha=ALPHA, class_weight="balanced")
+    fit = BSSSelector(3, estimator=model).fit(X, y, sample_weight=np.linspace(0.5, 3.0, 12))
+    assert fit.certificate_.regularised is None
 
 
 # Bounds that are attained ------------------------------------------------------------------------
@@ -341,6 +375,13 @@ def test_margin_and_radius_attain_the_bounds_of_all_directions():
         assert certificate.realised.radius_ratio == pytest.approx(scale**2, rel=1e-5)
 
 
+def test_radii_are_rounded_to_make_the_selection_look_worse(rng):
+    X, y = rng.standard_normal((12, 4)), np.arange(12) % 2
+    found = certify(X, y, np.arange(4), estimator=Ridge(), rows="all").realised
+    assert found.radius_full < found.radius_selected
+    assert found.radius_full == minimum_enclosing_ball(X).lower_bound
+
+
 def test_of_several_classes_the_margin_that_loses_most_counts():
     """The classes 0 and 1 differ along the first column, the others along the second too."""
     X, y = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 6.0]]), np.array([0, 1, 2])
@@ -376,7 +417,7 @@ def test_the_hinge_needs_more_than_its_ridge_says():
     assert certificate.regularised.lambda_min == pytest.approx(kept, rel=1e-6)
     assert certificate.measured_growth == pytest.approx(2 / (kept * (1 + kept)), rel=1e-6)
     signs, costs, both = HINGE_SIGNS, np.ones(4), [HINGE_ROWS, HINGE_ROWS[:, [0, 2, 4]]]
-    full, part = (hinge_objective(X, signs, costs, intercept=0.0) for X in both)
+    full, part = (enclosed("hinge", X, signs, costs, intercept=0.0) for X in both)
     assert part.lower / full.upper == pytest.approx(10, rel=1e-2)
     assert 1 / kept < part.lower / full.upper <= certificate.measured_growth
 
@@ -430,8 +471,7 @@ def test_blocks_minimise_the_same_objective(loss):
     X, y = X + 1.0, np.where(np.arange(60) % 5 == 0, -y, y)
     options = {"intercept_scaling": 3.0, "random_state": 0, "tol": 1e-8, "max_iter": 100_000}
     found = cascade(ArrayBlocks(X, y, n_rows=25), LinearSVC(loss=loss, C=C, **options))
-    enclose = hinge_objective if loss == "hinge" else squared_hinge_objective
-    bounds = enclose(X, y.astype(float), np.full(60, C), intercept=3.0)
+    bounds = enclosed(loss, X, y.astype(float), np.full(60, C), intercept=3.0)
     assert found.objective == pytest.approx(bounds.upper, rel=1e-3)
     assert found.objective >= bounds.lower * (1 - 1e-9)
 
@@ -514,7 +554,7 @@ def test_features_that_are_in_anyway_and_picked_too_add_their_squared_scales(dat
     selector.fit(X)
     picked = bss(truncated_basis(X, 5).vectors, 9, chosen=kept)
     expected = np.isin(np.arange(40), kept).astype(float)
-    expected[picked.indices] += picked.weights**2
+    expected[picked.indices] += picked.scales**2
     assert np.isin(picked.indices, kept).any()
     np.testing.assert_allclose(selector.scales_**2, expected[selector.indices_], rtol=1e-9)
 
@@ -749,22 +789,20 @@ def test_rows_just_within_the_margin_of_the_reduced_model_are_not_passed_over(ki
         assert certificate.covers_all_rows is covers
 
 
-def move_solutions(monkeypatch, change):
-    """Let the check of all rows start from hinge solutions that are changed, at their true value.
+def move_solutions(monkeypatch, change, multiple=1.0):
+    """Let the check of all rows start from solutions that are changed, at their true value.
 
-    ``change`` takes weights and intercept, and returns others.
+    ``change`` takes weights and intercept, and returns others; multipliers are multiplied.
     """
-    solve = coverage.hinge_points
 
-    def moved(rows, signs, costs, *, free, close):
-        *_, best = solve(rows, signs, costs, free=free, close=close)
+    def moved(rows, loss, *, free, close):
+        *_, best = points(rows, loss, free=free, close=close)
         weights, shift = change(best.weights, best.shift)
-        slack = np.maximum(0, 1 - signs * (rows.scores(weights)[0] + shift))
-        yield best._replace(
-            weights=weights, shift=shift, upper=weights @ weights / 2 + costs @ slack
-        )
+        upper = (weights**2).sum() / 2 + loss.value(rows.scores(weights)[0] + shift)
+        beta = multiple * best.beta
+        yield best._replace(weights=weights, shift=shift, beta=beta, upper=upper)
 
-    monkeypatch.setattr(coverage, "hinge_points", moved)
+    monkeypatch.setattr("certifeature.certificate.all_rows.points", moved)
 
 
 def test_a_hinge_solution_is_no_further_from_the_optimum_than_its_gap_allows(monkeypatch):
@@ -778,22 +816,28 @@ def test_a_hinge_solution_is_no_further_from_the_optimum_than_its_gap_allows(mon
         assert certificate.covers_all_rows is covers
 
 
-def test_a_smooth_solution_is_no_further_from_the_optimum_than_its_gradient_is_long(monkeypatch):
+def test_a_smooth_solution_is_no_further_from_the_optimum_than_its_gap_allows(monkeypatch):
     """The loss has next to no curvature beside that of ½‖w‖²."""
     model = LinearSVC(C=1e-5, fit_intercept=False, random_state=0)
     weight = 4e-5 / (1 + 4e-5)
-    solve = coverage.squared_hinge_minimiser
-
-    def moved(*arguments):
-        weights, reached = solve(*arguments)
-        return 1.3 * weights, reached
-
-    monkeypatch.setattr(coverage, "squared_hinge_minimiser", moved)
+    move_solutions(monkeypatch, lambda weights, shift: (1.3 * weights, shift))
     for change, covers in ((1e-4, True), (-1e-6, False)):
         X = np.array([[1.0, 1.0], [-1.0, -1.0], [(1 + change) / weight, 1 / weight]])
         certificate = certify(X, [1, 0, 1], [0], estimator=model)
         assert certificate.n_rows == 2
         assert certificate.covers_all_rows is covers
+
+
+@pytest.mark.parametrize(("cost", "factor"), [(0.1, 1.3), (1e4, 2.0)])
+def test_multipliers_of_other_weights_widen_the_region(cost, factor, monkeypatch):
+    """The weights are those of the multipliers, but the losses are not: less, or none."""
+    model = LinearSVC(C=cost, fit_intercept=False, random_state=0)
+    weight = 4 * cost / (1 + 4 * cost)
+    move_solutions(monkeypatch, lambda weights, shift: (factor * weights, shift), factor)
+    X = np.array([[1.0, 1.0], [-1.0, -1.0], [(1 - 1e-3) / weight, 10.0]])
+    certificate = certify(X, [1, 0, 1], [0], estimator=model)
+    assert certificate.n_rows == 2
+    assert certificate.covers_all_rows is False
 
 
 def test_a_free_intercept_is_as_far_from_the_best_as_its_loss_allows(monkeypatch):
@@ -808,7 +852,23 @@ def test_a_free_intercept_is_as_far_from_the_best_as_its_loss_allows(monkeypatch
         assert certificate.covers_all_rows is False
 
 
-def test_rows_just_outside_the_tube_of_the_reduced_model_are_not_passed_over():
+@pytest.mark.parametrize("move", [-0.02, 0.0, 0.02])
+@pytest.mark.parametrize("cost", [0.3, 5.0])
+def test_a_free_intercept_of_the_squared_hinge_is_within_its_bounds(cost, move, monkeypatch, rng):
+    signs = np.where(np.arange(12) % 3 == 0, 1.0, -1.0)
+    rows = SafeRows.of(rng.standard_normal((12, 2)) + 0.3 * signs[:, None], None)
+    loss = make_loss("squared_hinge", signs, np.full(12, cost))
+    best, reached = minimise(rows.values, at_scale_of_rows(rows, loss, None)[1], None)
+    assert reached
+    move_solutions(monkeypatch, lambda weights, shift: (weights, shift + move))
+    region = _region(rows, loss, free=True)
+    assert np.linalg.norm(region.weights[:-1] - best[:-1, 0]) <= region.radius
+    assert region.intercepts[0] <= best[-1, 0] <= region.intercepts[1]
+    assert region.intercepts[1] - region.intercepts[0] < 2
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_rows_just_outside_the_tube_of_the_reduced_model_are_not_passed_over(side):
     """Two rows with targets ±t have the weight 4Ct'/(1 + 4C), with t' = t − ε."""
     model = LinearSVR(loss=TUBE, C=0.1, epsilon=0.5, fit_intercept=False)
     weight = 0.4 * 1.5 / 1.4
@@ -817,8 +877,8 @@ def test_rows_just_outside_the_tube_of_the_reduced_model_are_not_passed_over():
         # Within the tube of all features, whose weights are equal.
         score = 3 * weight
         other = (score + 0.5 * (1 + change)) / both - 3
-        X = np.array([[1.0, 1.0], [-1.0, -1.0], [3.0, other]])
-        y = np.array([2.0, -2.0, score + 0.5 * (1 + change)])
+        X = np.array([[1.0, 1.0], [-1.0, -1.0], [side * 3.0, side * other]])
+        y = np.array([2.0, -2.0, side * (score + 0.5 * (1 + change))])
         certificate = certify(X, y, [0], estimator=model)
         assert certificate.n_rows == 2
         assert certificate.covers_all_rows is covers
@@ -843,12 +903,12 @@ def test_optima_of_rows_at_right_angles_are_enclosed():
     signs = np.array([1.0, -1.0, 1.0])
     alpha = np.minimum(COSTS, 1 / kernels)
     truth = (alpha - alpha**2 * kernels / 2).sum()
-    assert_encloses(hinge_objective(X, signs, COSTS, intercept=0.0), truth)
+    assert_encloses(enclosed("hinge", X, signs, COSTS, intercept=0.0), truth)
     truth = (1 / (2 * (kernels + 1 / (2 * COSTS)))).sum()
-    assert_encloses(squared_hinge_objective(X, signs, COSTS, intercept=0.0), truth)
+    assert_encloses(enclosed("squared_hinge", X, signs, COSTS, intercept=0.0), truth)
     targets = np.array([2.0, -1.5, 0.2])
     assert_encloses(
-        tube_objective(X, targets, COSTS, intercept=0.0, epsilon=0.4),
+        enclosed(TUBE, X, targets, COSTS, epsilon=0.4),
         (np.maximum(0, np.abs(targets) - 0.4) ** 2 / (2 * (kernels + 1 / (2 * COSTS)))).sum(),
     )
 
@@ -867,12 +927,89 @@ def test_optima_of_logistic_losses_are_enclosed():
         low, high = np.where(rises, q, low), np.where(rises, high, q)
     truth = (costs * entropy(np.stack([q, 1 - q], axis=-1)) - (costs * q) ** 2 * kernels / 2).sum()
     signs = np.array([1.0, -1.0, 1.0])
-    bounds = logistic_objective(np.diag(SIZES), signs, costs, intercept=0.0)
+    bounds = enclosed("logistic", np.diag(SIZES), signs, costs, intercept=0.0)
     assert_encloses(bounds, truth)
     # Two classes with the weights ±w/√2, which are as long as w together.
     own = np.column_stack([signs > 0, signs < 0])
     X = np.diag(SIZES) / np.sqrt(2)
-    assert_encloses(multinomial_objective(X, own, costs, intercept=0.0), truth)
+    assert_encloses(enclosed("multinomial", X, own, costs, intercept=0.0), truth)
+
+
+LOSSES = ["hinge", "squared_hinge", "squared", TUBE, "logistic", "multinomial"]
+
+
+def random_loss(name, rng, n_rows=8):
+    """Return a loss with small and large costs."""
+    targets = rng.standard_normal(n_rows)
+    if name == "multinomial":
+        targets = np.eye(3, dtype=bool)[np.arange(n_rows) % 3]
+    elif name not in ("squared", TUBE):
+        targets = np.sign(targets)
+    return make_loss(name, targets, rng.uniform(0.05, 2.0, n_rows), 0.2)
+
+
+def weights_of(X, loss):
+    """Return the optimal weights, without an intercept."""
+    if loss.smooth:
+        return minimise(X, loss, 0.0)[0][:-1]
+    svm = LinearSVC(loss="hinge", fit_intercept=False, tol=1e-10, max_iter=10**6, random_state=0)
+    return svm.fit(X, loss.targets, sample_weight=loss.costs).coef_.T
+
+
+def assert_dual_is_below(X, loss, weights, multipliers):
+    """No multipliers have a dual value above the objective of any weights."""
+    upper = loss.value(X @ weights) + (weights**2).sum() / 2
+    for beta in multipliers:
+        found = loss.feasible(beta)
+        half_square = ((X.T @ found) ** 2).sum() / 2 * (1 + 1e-12)
+        assert loss.dual(found, half_square) <= upper * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_no_multipliers_are_above_any_weights(name, rng):
+    for _ in range(5):
+        X, loss = 2 * rng.standard_normal((8, 3)), random_loss(name, rng)
+        best = weights_of(X, loss)
+        beta = -loss.at(X @ best).slopes
+        multipliers = [factor * beta for factor in (-1.0, 0.3, 0.9, 1.0, 1.1, 3.0, 30.0)]
+        multipliers += [np.exp(size) * rng.standard_normal(beta.shape) for size in range(-4, 4)]
+        if loss.n_columns == 1:
+            # The multipliers of a squared loss, some of which pull at rows with no loss.
+            system = X @ X.T + np.diag(1 / (2 * loss.costs))
+            multipliers += [np.linalg.solve(system, loss.targets)[:, None]]
+            multipliers += [size * loss.targets[:, None] for size in (1e-3, 0.1, 1.0, 100.0)]
+        for weights in (best, 0 * best, rng.standard_normal(best.shape)):
+            assert_dual_is_below(X, loss, weights, multipliers)
+
+
+@pytest.mark.parametrize("name", ["logistic", "multinomial"])
+def test_multipliers_above_their_costs_are_cut(name):
+    """Of two rows at one place the cheap one has too low a cost to make up for the other."""
+    X, costs = np.full((2, 1), 100.0), np.array([1.0, 100.0])
+    own = np.eye(2, dtype=bool)
+    signs = np.array([1.0, -1.0])
+    loss = make_loss(name, own if name == "multinomial" else signs, costs)
+    beta = 2 * signs[:, None] * (signs if name == "multinomial" else np.ones(1))
+    assert_dual_is_below(X, loss, weights_of(X, loss), [beta, 2 * beta])
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_values_of_losses_count_errors_of_scores(name, rng):
+    loss = random_loss(name, rng)
+    scores = rng.standard_normal((8, loss.n_columns))
+    errors = rng.uniform(0.1, 1.0, scores.shape)
+    worst = scores + np.sign(loss.at(scores).slopes) * errors
+    assert loss.value(worst) > loss.value(scores)
+    assert loss.value(scores, errors) >= loss.value(worst) * (1 - 1e-12)
+
+
+def test_a_class_without_rows_counts_without_a_free_intercept():
+    """Scores of 0 leave each of three classes a third; an intercept leaves nothing to the last."""
+    own, costs = np.eye(3, dtype=bool)[[0, 1, 1]], np.array([1.0, 2.0, 3.0])
+    X = np.zeros((3, 1))
+    assert_encloses(enclosed("multinomial", X, own, costs), 6 * np.log(3))
+    truth = 6 * entropy(np.array([1 / 6, 5 / 6]))
+    assert_encloses(enclosed("multinomial", X, own, costs, intercept=None), truth, 1e-5)
 
 
 def test_a_free_intercept_costs_nothing():
@@ -880,24 +1017,25 @@ def test_a_free_intercept_costs_nothing():
     X, costs = np.full((4, 2), 3.0), np.array([1.0, 2.0, 3.0, 4.0])
     signs = np.array([1.0, 1.0, -1.0, -1.0])
     shares = np.array([0.3, 0.7])
-    assert_encloses(logistic_objective(X, signs, costs, intercept=None), 10 * entropy(shares))
+    assert_encloses(enclosed("logistic", X, signs, costs, intercept=None), 10 * entropy(shares))
     own = np.eye(3, dtype=bool)[[0, 0, 1, 2]]
     shares = np.array([0.3, 0.3, 0.4])
-    assert_encloses(multinomial_objective(X, own, costs, intercept=None), 10 * entropy(shares))
-    assert_encloses(hinge_objective(X, signs, costs, intercept=None), 2 * 3.0)
+    assert_encloses(enclosed("multinomial", X, own, costs, intercept=None), 10 * entropy(shares))
+    assert_encloses(enclosed("hinge", X, signs, costs, intercept=None), 2 * 3.0)
     mean = costs @ signs / costs.sum()
     truth = costs @ (signs - mean) ** 2
-    assert_encloses(tube_objective(X, signs, costs, intercept=None), truth)
+    assert_encloses(enclosed("squared", X, signs, costs, intercept=None), truth)
 
 
 def test_a_solver_that_does_not_start_leaves_a_free_intercept_balanced(monkeypatch):
     """Weights of zero have multipliers of half of the costs, which do not sum to zero."""
-    monkeypatch.setattr(
-        "certifeature.models.enclosure.minimiser",
-        lambda values, loss, constant, start: (start, False),
-    )
+
+    def unmoved(X, loss, intercept):
+        return np.zeros((X.shape[1] + 1, loss.n_columns)), False
+
+    monkeypatch.setattr("certifeature.models.enclosure.minimise", unmoved)
     signs = np.append(1.0, -np.ones(9))
-    bounds = logistic_objective(np.zeros((10, 1)), signs, np.ones(10), intercept=None)
+    bounds = enclosed("logistic", np.zeros((10, 1)), signs, np.ones(10), intercept=None)
     assert 0 < bounds.lower <= 10 * entropy(np.array([0.1, 0.9])) <= bounds.upper
 
 

@@ -228,6 +228,16 @@ def test_data_that_help_nothing_get_no_weights(X, form):
     assert solution.objective == solution.dual_objective == 8
 
 
+@pytest.mark.parametrize(("seed", "C"), [(62, 0.3), (111, 0.3), (170, 0.35), (208, 0.35)])
+def test_weights_that_are_all_rounding_are_none(seed, C):
+    """The optimum is at zero, although it takes a solver to tell: no feature counts."""
+    X = np.random.default_rng(seed).standard_normal((12, 8))
+    solution = lpsvm(X, np.where(np.arange(12) < 4, 1, -1), C)
+    assert solution.objective == pytest.approx(2 * C * 4, rel=1e-9)
+    assert not solution.coef.any()
+    assert solution.gap < 1e-8
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_values_too_large_are_refused(form, rng):
     X, signs = rng.standard_normal((20, 30)), labels(rng, 20)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from joblib import hash as digest
+
 from certifeature._utils import check_choice
 from certifeature.certificate.all_rows import unproven_rows
 from certifeature.certificate.certificate import APriori, Certificate
@@ -150,8 +152,12 @@ def _support_found_by(selector: Any, rows: Rows, estimator: Any) -> Support | No
     support: Support | None = getattr(result, "support", None)
     if support is None or rows.in_blocks or result.fingerprint != rows.fingerprint:
         return None
-    is_same = estimator is None or str(selector.estimator) == str(estimator)
-    return support if is_same else None
+    return support if estimator is None or _is_like(support.model, estimator) else None
+
+
+def _is_like(model: Any, other: Any) -> bool:
+    """Tell whether two models are of one class with equal parameters, which a repr may shorten."""
+    return type(model) is type(other) and digest(model.get_params()) == digest(other.get_params())
 
 
 def _promise_of(known: Any, found: Support) -> APriori | None:

@@ -308,7 +308,16 @@ class Fit:
         if support is not None:
             # A fitted selector keeps the support vectors, not all rows.
             support = replace(support, candidates=support.rows)
-        return FitResult(self._in_memory, support, facts, known.ranking, size, columns, certificate)
+        return FitResult(
+            self._in_memory,
+            support,
+            facts,
+            known.ranking,
+            size,
+            columns,
+            certificate,
+            fingerprint=self._fingerprint,
+        )
 
     def result_for_all_rows(self, size: int | None) -> FitResult:
         """Add the support vectors of the reduced model until it has no others."""

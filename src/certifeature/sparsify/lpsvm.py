@@ -20,7 +20,8 @@ FloatArray = NDArray[np.float64]
 _GAP = 1e-8
 # Slack more expensive than weights by more than this is beyond double precision.
 _LARGEST_REACH = 1e12
-# Weights on columns of similar size that are below this share of the largest are rounding.
+# Weights on columns of similar size that are below this share of the largest, or of a margin, are
+# rounding.
 _ROUNDING = 1e-11
 # Dense columns that enter the program together, for each row, and by which violation of the dual.
 _COLUMNS_PER_ROW, _VIOLATION = 4, 1e-9
@@ -281,7 +282,7 @@ class _Program:
         found, duals = result.x, -result.ineqlin.marginals
         both, multipliers = (found[: 2 * n_features], duals) if primal else (duals, found)
         weights = both[:n_features] - both[n_features:]
-        weights[np.abs(weights) <= _ROUNDING * np.abs(weights).max()] = 0.0
+        weights[np.abs(weights) <= _ROUNDING * np.abs(weights).max(initial=1.0)] = 0.0
         return weights, multipliers, n_iterations, result.message
 
     def lower_bound(self, multipliers: FloatArray, upper: float) -> float:
