@@ -194,7 +194,8 @@ class CertificateDisplay:
             style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
             curves[name] = (self.n_features, growth, style | {"label": self._label(name)})
         self.lines_ = plot_growth(self.ax_, curves, kwargs)
-        self.ax_.set_ylabel("growth of the training objective (times)")
+        label = "growth of the training objective (times)"
+        self.ax_.set(xlabel="number of features chosen", ylabel=label)
         label_numbers(self.ax_, self.n_features)
         self.legend_ = add_legend(self.ax_, headroom=True)
         return self

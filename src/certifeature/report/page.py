@@ -15,7 +15,7 @@ from certifeature._files import write_text
 from certifeature.certificate.certificate import as_sentences
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report.contents import Report
-from certifeature.report.sentences import rows_of, verdict
+from certifeature.report.sentences import is_searched, rows_of, verdict
 from certifeature.report.tables import (
     beside_rows,
     constants,
@@ -93,7 +93,7 @@ def render(report: Report) -> str:
         script=script,
         sections={name: text for name, text in _HEADINGS.items() if name in given},
         rows=rows_of(certificate) if certificate else "",
-        searched=_searched(report),
+        searched=is_searched(report),
         verdict=said,
         facts=known,
         beside=beside_rows(report),
@@ -109,13 +109,6 @@ def render(report: Report) -> str:
         figures={caption: _link("image/svg+xml", svg) for caption, svg in report.figures.items()},
         missing=MISSING,
     )
-
-
-def _searched(report: Report) -> bool:
-    """Tell whether the number of features was found anew in the folds of the estimate alone."""
-    if report.own is None or report.new_data is None:
-        return False
-    return report.new_data.n_selected != tuple(map(len, report.own.chosen))
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:

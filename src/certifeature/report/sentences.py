@@ -12,11 +12,13 @@ import certifeature
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability, only_support, rounded_up
 from certifeature.comparison import FULL_DATA, Comparison, Contender
-from certifeature.evaluation import NewData
-from certifeature.evaluation.intervals import shown_error
+from certifeature.evaluation import Difference
+from certifeature.evaluation.intervals import CONCLUSIONS, shown_error
 from certifeature.report.contents import Report
 from certifeature.report.text import class_counts, joined, measure_name, number
 
+# What the estimate of a certificate is for; a comparison may have C tuned.
+AT_COST = "at the C of the model"
 # What tables call by a short name, in sentences.
 _METHOD_NAMES = {
     FULL_DATA: "all features",
@@ -25,12 +27,6 @@ _METHOD_NAMES = {
     "l1": "the L1 penalty",
     "univariate": "the univariate test",
     "random": "random features",
-}
-_CONCLUSIONS = {
-    "tie": "a tie, as far as these rows can tell",
-    "selected": "the chosen features do better",
-    "full": "something is lost",
-    "unclear": "the same difference in every fold, which leaves open how much it varies",
 }
 # How others do, by the sign of the error of the choice minus theirs.
 _OTHERS = {
@@ -90,48 +86,61 @@ def method_name(method: str) -> str:
 
 def rivals_of(own: Contender, comparison: Comparison) -> list[Contender]:
     """Return the others of the same size, then full data."""
-    others = [c for c in comparison.contenders if c.method not in (own.method, FULL_DATA)]
-    full = [c for c in comparison.contenders if c.method == FULL_DATA]
-    return [c for c in others if c.size == own.size] + full
+    others = [c for c in comparison.contenders if c.method != own.method and c.size == own.size]
+    return others if comparison.full is None else [*others, comparison.full]
+
+
+def is_searched(report: Report) -> bool:
+    """Tell whether the number of features was found anew in the folds of the estimate alone."""
+    if report.own is None or report.new_data is None:
+        return False
+    return report.new_data.n_selected != tuple(map(len, report.own.chosen))
+
+
+def estimate(report: Report) -> tuple[float, float, Difference, str] | None:
+    """Return the error with the chosen and with all features, the difference, and at which C.
+
+    It is that of the comparison, if there is one with the same number of features in every fold as
+    the estimate of the certificate has.
+    """
+    own, comparison, n = report.own, report.comparison, report.new_data
+    if own and comparison and comparison.full and not is_searched(report):
+        difference = comparison.difference(own, comparison.full)
+        return own.mean_error, comparison.full.mean_error, difference, comparison.cost
+    return (n.error_selected, n.error_full, n.against_full, AT_COST) if n else None
 
 
 def verdict(report: Report) -> list[str]:
     """Return two sentences at most: on new data, and on other methods and what is proven."""
-    certificate, new_data = report.certificate, report.new_data
+    certificate, n, found = report.certificate, report.new_data, estimate(report)
     if certificate is None:
         return [] if report.comparison is None else [_lowest(report.comparison)]
     proven = f"nothing is proven of what the choice can cost on {rows_of(certificate)}."
     if math.isfinite(certificate.measured_growth):
         bound = bound_of(certificate, " that with all features", " ({})")
         proven = f"what the model minimises on {rows_of(certificate)} is proven to be {bound}."
-    if new_data is None:
-        return [
-            _sentence(proven),
-            "Nothing was cross-validated, so nothing is said about new data.",
-        ]
-    if new_data.learnt:
-        return [_found(new_data), _sentence(f"{_beside(report)}{proven}")]
-    return [_chance(new_data), _sentence(proven)]
+    if n is None or found is None:
+        said = "Nothing was cross-validated, so nothing is said about new data."
+        return [_sentence(proven), said]
+    if not n.learnt:
+        said = (
+            f"Do not rely on this choice: with {n.size} features the {measure_name(n.measure)} "
+            f"{AT_COST} is {n.shown(n.error_selected)} with the true labels and "
+            f"{n.shown(n.shuffled_error)} with shuffled ones; chance has "
+            f"{n.shown(n.chance_error)}. That is no significant difference."
+        )
+        return [said, _sentence(proven)]
+    error, full, difference, cost = found
+    said = (
+        f"With {n.size} of {n.n_features:,} features, the {measure_name(n.measure)} on new data is "
+        f"{n.shown(error)}, and with all of them {n.shown(full)}, {cost}: difference {difference} "
+        f"({difference.shown_interval()}), {CONCLUSIONS[difference.verdict]}."
+    )
+    return [said, _sentence(f"{_beside(report)}{proven}")]
 
 
 def _sentence(clause: str) -> str:
     return f"{clause[0].upper()}{clause[1:]}"
-
-
-def _found(n: NewData) -> str:
-    return (
-        f"With {n.size} of {n.n_features:,} features, the {measure_name(n.measure)} on new data is "
-        f"{n.shown(n.error_selected)}, and with all of them {n.shown(n.error_full)}: "
-        f"{_CONCLUSIONS[n.verdict]}."
-    )
-
-
-def _chance(n: NewData) -> str:
-    return (
-        f"Do not rely on this choice: with {n.size} features the {measure_name(n.measure)} is "
-        f"{n.shown(n.error_selected)} with the true labels and {n.shown(n.shuffled_error)} with "
-        f"shuffled ones; chance has {n.shown(n.chance_error)}. That is no significant difference."
-    )
 
 
 def _beside(report: Report) -> str:
@@ -142,20 +151,10 @@ def _beside(report: Report) -> str:
     groups: dict[str, list[str]] = {}
     for rival in rivals_of(own, comparison):
         if rival.method != FULL_DATA:
-            how = _how(own, rival, comparison)
+            how = _OTHERS[comparison.difference(own, rival).verdict]
             groups.setdefault(how, []).append(method_name(rival.method))
     clauses = [f"{joined(names)} {how}" for how, names in groups.items()]
     return f"with as many features, {joined(clauses)}; " if clauses else ""
-
-
-def _how(own: Contender, rival: Contender, comparison: Comparison) -> str:
-    """Return how a rival does, at both C where the two disagree."""
-    plain = comparison.difference(own, rival)
-    tuned = comparison.difference(own, rival, tuned=True)
-    assert plain is not None
-    if tuned is None or tuned.verdict == plain.verdict:
-        return _OTHERS[plain.verdict]
-    return f"{_OTHERS[plain.verdict]} at this C and, with C tuned, {_OTHERS[tuned.verdict]}"
 
 
 def _lowest(comparison: Comparison) -> str:
@@ -164,18 +163,18 @@ def _lowest(comparison: Comparison) -> str:
     if not chosen:
         return "No method was compared."
     best = min(chosen, key=lambda c: c.mean_error)
-    full = [c for c in comparison.contenders if c.method == FULL_DATA]
-    with_all = (f" ({shown_error(c.mean_error, comparison.measure)} with all)" for c in full)
+    measure, full = comparison.measure, comparison.full
+    with_all = f" ({shown_error(full.mean_error, measure)} with all)" if full else ""
     start = (
-        f"The lowest {measure_name(comparison.measure)} of {len(chosen)} "
+        f"The lowest {measure_name(measure)} of {len(chosen)} "
         f"{'choice' if len(chosen) == 1 else 'choices'} is "
-        f"{shown_error(best.mean_error, comparison.measure)}, by {method_name(best.method)} with "
-        f"{round(best.n_features):,} features{''.join(with_all)}"
+        f"{shown_error(best.mean_error, measure)}, by {method_name(best.method)} with "
+        f"{round(best.n_features):,} features{with_all}, {comparison.cost}"
     )
     if len(chosen) == 1:
         return f"{start}."
     differences = (comparison.difference(best, c) for c in chosen if c is not best)
-    n_ties = sum(d is not None and d.verdict != "lower" for d in differences)
+    n_ties = sum(difference.verdict != "lower" for difference in differences)
     if n_ties == 0:
         return f"{start}, significantly lower than all others."
     return f"{start}; {n_ties} of the others did not differ significantly from it."
@@ -230,16 +229,19 @@ def methods_paragraph(
         _choice(certificate, samples, method, supervised),
         _proof(certificate),
     ]
-    n = certificate.new_data
+    n, found = (
+        certificate.new_data,
+        Report("", certificate=certificate, own=own, comparison=comparison),
+    )
     if n is not None:
-        parts.append(_cross_validated(n, scaling))
+        parts.append(_cross_validated(found, scaling))
         if own is not None and comparison is not None:
-            same = own.errors == n.errors_selected
-            other = "In a cross-validation with this number of features in all folds"
-            parts.append(f"{'On the same folds' if same else other}, {_others(own, comparison)}")
+            other = "With this number of features in all folds"
+            where = other if is_searched(found) else "On the same folds"
+            parts.append(f"{where}, {comparison.cost}, {_others(own, comparison)}")
         parts.append(
-            f"With shuffled labels the {measure_name(n.measure)} was {n.shown(n.shuffled_error)} "
-            f"(chance: {n.shown(n.chance_error)})."
+            f"With shuffled labels, {AT_COST}, the {measure_name(n.measure)} was "
+            f"{n.shown(n.shuffled_error)} (chance: {n.shown(n.chance_error)})."
         )
     text = " ".join(part for part in parts if part)
     cited = [line for line in _REFERENCES if re.search(rf"\[[^\]]*{line[1]}[^\]]*\]", text)]
@@ -281,29 +283,29 @@ def _proof(c: Certificate) -> str:
     return f"The regularised training objective{model} on {rows} is certified to be {bound}."
 
 
-def _cross_validated(n: NewData, scaling: str) -> str:
+def _cross_validated(report: Report, scaling: str) -> str:
+    n, found = report.new_data, estimate(report)
+    assert n is not None
+    assert found is not None
+    error, full, difference, cost = found
     repeats = f", repeated {n.n_repeats} times" if n.n_repeats > 1 else ""
     anew = "features were" if scaling == "none" else "columns were scaled and features"
-    interval = "" if n.interval is None else f", {n.against_full.shown_interval()} [3]"
-    tie = ", no difference that these samples can show" if n.verdict == "tie" else ""
+    interval = "" if difference.interval is None else f", {difference.shown_interval()} [3]"
+    tie = ", no difference that these samples can show" if difference.verdict == "tie" else ""
     return (
         f"In {n.n_folds}-fold cross-validation{repeats}, in which {anew} chosen anew from the "
-        f"training samples of every fold, the {measure_name(n.measure)} was "
-        f"{n.shown(n.error_selected)} with the chosen features and {n.shown(n.error_full)} with "
-        f"all (difference {n.against_full}{interval}{tie})."
+        f"training samples of every fold, {cost}, the {measure_name(n.measure)} was "
+        f"{n.shown(error)} with the chosen features and {n.shown(full)} with all (difference "
+        f"{difference}{interval}{tie})."
     )
 
 
 def _others(own: Contender, comparison: Comparison) -> str:
-    """Return the errors of others of the same size, at the C of the model and tuned."""
-
-    def errors(contender: Contender) -> str:
-        plain = shown_error(contender.mean_error, comparison.measure)
-        if not contender.tuned_errors:
-            return plain
-        return f"{plain} ({shown_error(contender.mean_tuned_error, comparison.measure)})"
-
-    at = "at this C (with C tuned by inner folds)" if own.tuned_errors else "at this C"
+    """Return the errors of the choice and of others of the same size."""
     name = "error" if comparison.measure == "error" else "value"
-    others = [f"{method_name(c.method)} {errors(c)}" for c in rivals_of(own, comparison)]
-    return f"{name}s {at} were {errors(own)} here, and with {joined(others)}."
+    here, *others = (
+        shown_error(c.mean_error, comparison.measure) for c in (own, *rivals_of(own, comparison))
+    )
+    names = (method_name(c.method) for c in rivals_of(own, comparison))
+    listed = [f"{name} {error}" for name, error in zip(names, others, strict=True)]
+    return f"{name}s were {here} here, and with {joined(listed)}."

@@ -13,11 +13,18 @@ from certifeature._files import guarded
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability, rounded_down, rounded_up
 from certifeature.comparison import FULL_DATA, Comparison, Contender
-from certifeature.evaluation import Difference, NewData
+from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import masks_of, nogueira_index
 from certifeature.evaluation.intervals import shown_error
 from certifeature.report.contents import Feature, Report
-from certifeature.report.sentences import bound_of, method_name, rivals_of, rows_of
+from certifeature.report.sentences import (
+    AT_COST,
+    bound_of,
+    estimate,
+    method_name,
+    rivals_of,
+    rows_of,
+)
 from certifeature.report.text import MISSING, class_counts, decimals, duration, measure_name, number
 
 Row = dict[str, Any]
@@ -42,7 +49,7 @@ def facts(report: Report) -> list[Row]:
     found = [
         ("Data", report.data, "") if report.data else None,
         _size(c, report.features) if c else None,
-        _error(n) if n else None,
+        _error(report, n) if n else None,
         _stability(own, c.n_features, report.features)
         if own and c and len(own.chosen) > 1
         else None,
@@ -59,16 +66,19 @@ def _size(c: Certificate, features: Sequence[Feature]) -> tuple[str, str, str]:
     return "Features", f"{c.n_selected:,} of {c.n_features:,} for {model}", note
 
 
-def _error(n: NewData) -> tuple[str, str, str]:
-    against = n.against_full
-    note = f"difference {against} ({against.shown_interval()}): {_OUTCOMES[against.verdict]}"
+def _error(report: Report, n: NewData) -> tuple[str, str, str]:
+    found = estimate(report)
+    assert found is not None
+    error, full, against, cost = found
+    note = (
+        f"{cost}; difference {against} ({against.shown_interval()}): {_OUTCOMES[against.verdict]}"
+    )
     by_class = zip(n.classes, n.n_wrong, n.n_tested, strict=True)
     wrong = class_counts({name: f"{wrong:,} of {tested:,}" for name, wrong, tested in by_class})
-    return (
-        f"{measure_name(n.measure).capitalize()} on new data",
-        f"{n.shown(n.error_selected)}, with all features {n.shown(n.error_full)}",
-        f"{note}. Wrong with these: {wrong}" if wrong else note,
-    )
+    if wrong:
+        note += f". Wrong {AT_COST} ({n.shown(n.error_selected)}): {wrong}"
+    value = f"{n.shown(error)}, with all features {n.shown(full)}"
+    return f"{measure_name(n.measure).capitalize()} on new data", value, note
 
 
 def _stability(
@@ -104,47 +114,31 @@ def _proof(c: Certificate) -> tuple[str, str, str]:
 
 def _control(n: NewData) -> tuple[str, str, str]:
     far = "far from" if n.learnt else "too close to"
-    note = f"a control: {far} {n.shown(n.error_selected)} with the true labels. Chance is "
-    return "With shuffled labels", n.shown(n.shuffled_error), f"{note}{n.shown(n.chance_error)}"
+    note = f"a control {AT_COST}: {far} {n.shown(n.error_selected)} with the true labels. Chance is"
+    return "With shuffled labels", n.shown(n.shuffled_error), f"{note} {n.shown(n.chance_error)}"
 
 
 def beside_rows(report: Report) -> list[Row]:
-    """Return the choice, and beside it others of the same size and all features.
-
-    Errors are those at the C of the model, and those with C tuned.
-    """
+    """Return the choice, and beside it others of the same size and all features."""
     own, comparison = report.own, report.comparison
     if own is None or comparison is None:
         return []
-    return [_beside(contender, own, comparison) for contender in (own, *rivals_of(own, comparison))]
-
-
-def _beside(contender: Contender, own: Contender, comparison: Comparison) -> Row:
-    name = method_name(contender.method)
-    if contender.method == FULL_DATA:
-        name = f"All {round(contender.n_features):,} features"
-    elif contender is own:
-        name = f"This choice ({name})"
-    row = {"name": f"{name[0].upper()}{name[1:]}", "own": contender is own}
-    errors = {"": contender.mean_error, "tuned_": contender.mean_tuned_error}
-    for kind, error in errors.items():
-        against = None
-        if contender is not own:
-            against = comparison.difference(own, contender, tuned=bool(kind))
-        outcome, size = _compared(against)
-        shown = MISSING if math.isnan(error) else shown_error(error, comparison.measure)
-        row |= {f"{kind}error": shown, f"{kind}outcome": outcome, f"{kind}difference": size}
-    return row
-
-
-def _compared(difference: Difference | None) -> tuple[str, str]:
-    """Return how the choice does against another, and by how much."""
-    if difference is None:
-        return "", ""
-    size = str(difference).removesuffix(" points")
-    if difference.interval is None and difference.verdict == "tie":
-        return "a tie", "no difference in any fold"
-    return _OUTCOMES[difference.verdict], f"{size} ({difference.shown_ends()})"
+    rows = []
+    for contender in (own, *rivals_of(own, comparison)):
+        name = method_name(contender.method)
+        outcome = size = ""
+        if contender is own:
+            name = f"This choice ({name})"
+        else:
+            difference = comparison.difference(own, contender)
+            outcome = _OUTCOMES[difference.verdict]
+            size = f"{str(difference).removesuffix(' points')} ({difference.shown_ends()})"
+        if contender.method == FULL_DATA:
+            name = f"All {round(contender.n_features):,} features"
+        error = shown_error(contender.mean_error, comparison.measure)
+        row = {"name": f"{name[0].upper()}{name[1:]}", "own": contender is own, "error": error}
+        rows.append(row | {"outcome": outcome, "difference": size})
+    return rows
 
 
 def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Row]:
@@ -289,7 +283,6 @@ def method_rows(comparison: Comparison) -> list[Row]:
             "asked": None if c.size == size else c.size,
             "error": shown(mean),
             "deviation": f"± {shown(deviation)}" if len(c.errors) > 1 else "",
-            "tuned_error": shown(c.mean_tuned_error) if c.tuned_errors else MISSING,
             # Keeping all features takes no time worth a number.
             "time": MISSING if reference else duration(c.seconds),
             "growth": number(rounded_up(c.growth)),

@@ -231,7 +231,7 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
 def _results(sizes: NDArray[np.intp], result: CrossValidation) -> dict[str, Any]:
     """Return the scores as `cv_results_` holds them."""
     by_size = result.outcomes.values()
-    scores = np.array([[o.plain.score for o in outcomes if o.plain] for outcomes in by_size])
+    scores = np.array([[o.score for o in outcomes] for outcomes in by_size])
     splits = {f"split{number}_test_score": fold for number, fold in enumerate(scores.T)}
     return {
         "n_features": sizes,
