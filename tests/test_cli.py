@@ -159,7 +159,8 @@ class TestSelect:
         html = report.read_text(encoding="utf-8")
         assert "From 3-fold cross-validation" in html
         # Two rows of a class are too few for three inner folds.
-        assert "C tuned</th>" not in html
+        assert "C is not tuned, for lack of 3 inner folds of training rows: the class" in html
+        assert "at the C of the model, beside others of the same size" in html
 
     @pytest.mark.parametrize("scale", ["standard", "tfidf"])
     def test_new_data_are_scaled_by_training_rows(self, scale, tmp_path, capsys):

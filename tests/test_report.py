@@ -252,7 +252,7 @@ def test_what_is_estimated_is_not_among_what_is_proven():
     for text in ("11.0 %", "9.5 %", "+1.5 points", "95 % interval -6.3 to +9.3", "a tie", "51.0 %"):
         assert typeset(text) not in proven
         assert typeset(text) in estimated
-    assert [(row["error"], row["note"]) for row in error_rows(NEW_DATA)] == [
+    assert [(error, note) for _, error, note in error_rows(NEW_DATA)] == [
         ("11.0 %", "290 to 300 features"),
         ("9.5 %", "9000 features"),
         ("+1.5 points", "95 % interval -6.3 to +9.3"),
@@ -420,8 +420,8 @@ class TestVerdict:
         bare = replace(CERTIFICATE, lambda_min=0.0, new_data=None)
         first, _ = verdict(Report("t", certificate=bare))
         assert first.startswith("Nothing is proven of what the choice can cost")
-        (proven,) = (f for f in facts(Report("t", certificate=bare)) if f["name"] == "Proven")
-        assert proven["value"] == "nothing"
+        (proven,) = (f for f in facts(Report("t", certificate=bare)) if f[0] == "Proven")
+        assert proven[1] == "nothing"
 
 
 def test_the_first_screen_has_the_answers():
@@ -429,7 +429,7 @@ def test_the_first_screen_has_the_answers():
     report = report_about(
         certificate=OF_ONE_SIZE, comparison=BESIDE, own=OWN, features=features, data="100 rows"
     )
-    found = {fact["name"]: f"{fact['value']}; {fact['note']}" for fact in facts(report)}
+    found = {name: f"{value}; {note}" for name, value, note in facts(report)}
     assert found["Data"] == "100 rows; "
     assert found["Features"].startswith("300 of 9,000 for any linear model")
     assert found["Error on new data"] == (
@@ -454,9 +454,7 @@ def test_the_first_screen_has_the_answers():
 
 def test_nothing_is_counted_over_folds_that_is_not_known():
     report = report_about(comparison=BESIDE, own=OWN, features=[Feature(1, "a", 1.0)])
-    (stability,) = (fact for fact in facts(report) if fact["name"] == "Stability")
-    assert stability["value"] == "0.50 (0 is random, 1 always the same)"
-    assert stability["note"] == ""
+    assert ("Stability", "0.50 (0 is random, 1 always the same)", "") in facts(report)
 
 
 def test_many_classes_are_not_listed():

@@ -6,13 +6,14 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 from certifeature._files import guarded
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability, rounded_down, rounded_up
-from certifeature.comparison import FULL_DATA, Comparison, Contender
+from certifeature.comparison import FULL_DATA, Comparison
 from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import masks_of, nogueira_index
 from certifeature.evaluation.intervals import shown_error
@@ -43,79 +44,76 @@ _WEAK = 5.0
 _MAX_LOWEST = 2
 
 
-def facts(report: Report) -> list[Row]:
+def facts(report: Report) -> list[tuple[str, str, str]]:
     """Return what a reader asks first, as far as the report knows it: name, value and note."""
-    c, n, own = report.certificate, report.new_data, report.own
-    found = [
-        ("Data", report.data, "") if report.data else None,
-        _size(c, report.features) if c else None,
-        _error(report, n) if n else None,
-        _stability(own, c.n_features, report.features)
-        if own and c and len(own.chosen) > 1
-        else None,
-        _proof(c) if c else None,
-        _control(n) if n else None,
-    ]
-    return [dict(zip(("name", "value", "note"), fact, strict=True)) for fact in found if fact]
+    found = _data(report), _error(report), _stability(report), _proof(report), _control(report)
+    return [fact for facts in found for fact in facts]
 
 
-def _size(c: Certificate, features: Sequence[Feature]) -> tuple[str, str, str]:
-    counts = Counter(feature.why for feature in features)
-    note = ", ".join(f"{counts[why]:,} {text}" for why, text in _REASONS.items() if counts[why])
-    model = c.model or "any linear model with an ℓ2 penalty"
-    return "Features", f"{c.n_selected:,} of {c.n_features:,} for {model}", note
+def _data(report: Report) -> Iterator[tuple[str, str, str]]:
+    c, counts = report.certificate, Counter(feature.why for feature in report.features)
+    if report.data:
+        yield "Data", report.data, ""
+    if c is not None:
+        note = ", ".join(f"{counts[why]:,} {text}" for why, text in _REASONS.items() if counts[why])
+        model = c.model or "any linear model with an ℓ2 penalty"
+        yield "Features", f"{c.n_selected:,} of {c.n_features:,} for {model}", note
 
 
-def _error(report: Report, n: NewData) -> tuple[str, str, str]:
-    found = estimate(report)
-    assert found is not None
-    error, full, against, cost = found
-    note = (
-        f"{cost}; difference {against} ({against.shown_interval()}): {_OUTCOMES[against.verdict]}"
-    )
-    by_class = zip(n.classes, n.n_wrong, n.n_tested, strict=True)
-    wrong = class_counts({name: f"{wrong:,} of {tested:,}" for name, wrong, tested in by_class})
-    if wrong:
-        note += f". Wrong {AT_COST} ({n.shown(n.error_selected)}): {wrong}"
-    value = f"{n.shown(error)}, with all features {n.shown(full)}"
-    return f"{measure_name(n.measure).capitalize()} on new data", value, note
+def _error(report: Report) -> Iterator[tuple[str, str, str]]:
+    n, found = report.new_data, estimate(report)
+    if n is not None and found is not None:
+        error, full, against, cost = found
+        note = f"{cost}; difference {against} ({against.shown_interval()}): "
+        note += _OUTCOMES[against.verdict]
+        by_class = zip(n.classes, n.n_wrong, n.n_tested, strict=True)
+        wrong = class_counts({name: f"{wrong:,} of {tested:,}" for name, wrong, tested in by_class})
+        if wrong:
+            note += f". Wrong {AT_COST} ({n.shown(n.error_selected)}): {wrong}"
+        name = f"{measure_name(n.measure).capitalize()} on new data"
+        yield name, f"{n.shown(error)}, with all features {n.shown(full)}", note
 
 
-def _stability(
-    own: Contender, n_features: int, features: Sequence[Feature]
-) -> tuple[str, str, str]:
-    """Return how many of the features were chosen in every fold, and an index of all choices."""
-    n_folds, index = len(own.chosen), nogueira_index(masks_of(own.chosen, n_features))
+def _stability(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Yield how many of the features were chosen in every fold, and an index of all choices."""
+    c, own = report.certificate, report.own
+    if c is None or own is None or len(own.chosen) < 2:
+        return
+    n_folds, index = len(own.chosen), nogueira_index(masks_of(own.chosen, c.n_features))
     judged = f"{MISSING if math.isnan(index) else f'{index:.2f}'} (0 is random, 1 always the same)"
-    times = [feature.times_chosen for feature in features]
+    times = [feature.times_chosen for feature in report.features]
     if None in times:
-        return "Stability", judged, ""
-    return (
-        "Stability",
-        f"{times.count(n_folds)} of {len(times)} chosen again in all {n_folds} folds",
-        f"{times.count(0)} in none; stability {judged}",
-    )
+        yield "Stability", judged, ""
+    else:
+        again = f"{times.count(n_folds)} of {len(times)} chosen again in all {n_folds} folds"
+        yield "Stability", again, f"{times.count(0)} in none; stability {judged}"
 
 
-def _proof(c: Certificate) -> tuple[str, str, str]:
+def _proof(report: Report) -> Iterator[tuple[str, str, str]]:
+    c = report.certificate
+    if c is None:
+        return
     what = f"what the model minimises on {rows_of(c)}, compared with all features"
     if math.isinf(c.measured_growth):
-        return "Proven", "nothing", what
-    judged = "a weak bound" if c.measured_growth >= _WEAK else "a fair bound"
-    judged = "a good bound" if c.measured_growth <= 2 else judged
+        yield "Proven", "nothing", what
+        return
+    judged = "weak" if c.measured_growth >= _WEAK else "good" if c.measured_growth <= 2 else "fair"
     fact = ""
     if c.realised_growth is not None:
         shown = number(c.realised_growth)
         below = c.realised_growth < 1 and shown != "1"
         why = " (below 1, since the columns are scaled up)" if below else ""
         fact = f"; in fact {shown} times{why}"
-    return "Proven", bound_of(c), f"{what}: {judged}{fact}"
+    yield "Proven", bound_of(c), f"{what}: a {judged} bound{fact}"
 
 
-def _control(n: NewData) -> tuple[str, str, str]:
-    far = "far from" if n.learnt else "too close to"
-    note = f"a control {AT_COST}: {far} {n.shown(n.error_selected)} with the true labels. Chance is"
-    return "With shuffled labels", n.shown(n.shuffled_error), f"{note} {n.shown(n.chance_error)}"
+def _control(report: Report) -> Iterator[tuple[str, str, str]]:
+    n = report.new_data
+    if n is not None:
+        far = "far from" if n.learnt else "too close to"
+        note = f"a control {AT_COST}: {far} {n.shown(n.error_selected)} with the true labels. "
+        note += f"Chance is {n.shown(n.chance_error)}"
+        yield "With shuffled labels", n.shown(n.shuffled_error), note
 
 
 def beside_rows(report: Report) -> list[Row]:
@@ -152,30 +150,29 @@ def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Row]:
         The certificate in words, which say why there is no number.
     """
     c, promise, realised = certificate, certificate.a_priori, certificate.realised
-    rows = f"all {c.n_rows:,} rows"
-    if c.rows != "all":
-        rows = f"the {c.n_rows:,} rows that matter to the model"
-    promised_chance = _chance(1.0 if promise is None else promise.probability)
-    promised = (MISSING, MISSING) if promise is None else _bounds(promise)
-    measured_chance = _chance(measured_probability(c))
-    margin, radius = (realised.margin_ratio, realised.radius_ratio) if realised else (None, None)
-    growths = (c.promised_growth, c.measured_growth, c.realised_growth)
-    shown = (
-        (f"before anything was measured{promised_chance}", *promised),
-        (f"a bound for {rows}{measured_chance}", *_bounds(c)),
-        ("what it came to", _times(margin), _times(radius)),
-    )
+    rows = "all" if c.rows == "all" else "the"
+    matter = "" if c.rows == "all" else " that matter to the model"
+    promised = "" if promise is None else _chance(promise.probability)
+    measured = f"{rows} {c.n_rows:,} rows{matter}{_chance(measured_probability(c))}"
+    ratios = (realised.margin_ratio, realised.radius_ratio) if realised else (None, None)
+    shown = {
+        "Promised": (
+            c.promised_growth,
+            f"before anything was measured{promised}",
+            _bounds(promise),
+        ),
+        "Measured": (c.measured_growth, f"a bound for {measured}", _bounds(c)),
+        "Realised": (c.realised_growth, "what it came to", map(_times, ratios)),
+    }
     found: list[Row] = []
-    for name, growth, (note, *ratios) in zip(
-        ("Promised", "Measured", "Realised"), growths, shown, strict=True
-    ):
+    for name, (growth, note, (margin, radius)) in shown.items():
         known = growth is not None and math.isfinite(growth)
         why = None if known else next(text for text in sentences if text.startswith(name))
         text = _times(growth)
         if growth is not None and name != "Realised":
             text = _times(rounded_up(growth), "at most ")
         row = {"name": name, "note": note, "growth": text, "why": why}
-        found.append(row | dict(zip(("margin", "radius"), ratios, strict=True)))
+        found.append(row | {"margin": margin, "radius": radius})
     return found
 
 
@@ -196,6 +193,8 @@ def _chance(probability: float) -> str:
 
 def _bounds(proven: Any) -> tuple[str, str]:
     """Return what is sure of squared margin and radius."""
+    if proven is None:
+        return MISSING, MISSING
     lowest, highest = proven.lambda_min, proven.lambda_max
     margin = _times(rounded_down(lowest), "at least ") if lowest > 0 else "no bound"
     radius = _times(rounded_up(highest), "at most ") if math.isfinite(highest) else "no bound"
@@ -208,39 +207,26 @@ def _times(ratio: float | None, side: str = "") -> str:
     return f"{side}{number(ratio)} times" if math.isfinite(ratio) else "∞"
 
 
-def error_rows(new_data: NewData) -> list[Row]:
-    """Return the cross-validated errors."""
-    n, shown = new_data, new_data.shown
-    rows = [
-        ("Chosen", shown(n.error_selected), f"{n.size} features"),
-        ("All", shown(n.error_full), f"{n.n_features} features"),
-        ("Difference", str(n.against_full), n.against_full.shown_interval()),
-        ("Chosen, labels shuffled", shown(n.shuffled_error), f"chance: {shown(n.chance_error)}"),
+def error_rows(n: NewData) -> list[tuple[str, str, str]]:
+    """Return the cross-validated errors: name, error and note."""
+    against, chance = n.against_full, f"chance: {n.shown(n.chance_error)}"
+    return [
+        ("Chosen", n.shown(n.error_selected), f"{n.size} features"),
+        ("All", n.shown(n.error_full), f"{n.n_features} features"),
+        ("Difference", str(against), against.shown_interval()),
+        ("Chosen, labels shuffled", n.shown(n.shuffled_error), chance),
     ]
-    return [dict(zip(("name", "error", "note"), row, strict=True)) for row in rows]
 
 
 def feature_rows(features: Sequence[Feature]) -> list[Row]:
     """Return the chosen features by rank: numbers as shown, and exactly, to sort by."""
-    ranked = _ranked(features)
-    shown = {
-        name: decimals([getattr(feature, name) for feature in ranked])
-        for name in ("scale", "weight")
-    }
-    return [
-        vars(feature)
-        | {name: texts[place] for name, texts in shown.items()}
-        | {f"exact_{name}": _exact(getattr(feature, name)) for name in shown}
-        for place, feature in enumerate(ranked)
-    ]
-
-
-def _ranked(features: Sequence[Feature]) -> list[Feature]:
-    return sorted(features, key=lambda feature: feature.rank)
-
-
-def _exact(value: float | None) -> str:
-    return "" if value is None or not math.isfinite(value) else repr(float(value))
+    rows = [vars(feature) for feature in sorted(features, key=attrgetter("rank"))]
+    for name in ("scale", "weight"):
+        values = [row[name] for row in rows]
+        for place, (value, text) in enumerate(zip(values, decimals(values), strict=True)):
+            exact = "" if value is None or not math.isfinite(value) else repr(float(value))
+            rows[place] = rows[place] | {name: text, f"exact_{name}": exact}
+    return rows
 
 
 def features_csv(features: Sequence[Feature]) -> str:
@@ -248,7 +234,7 @@ def features_csv(features: Sequence[Feature]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("rank", "feature", "scale", "weight", "points_to", "why", "times_chosen"))
-    for f in _ranked(features):
+    for f in sorted(features, key=attrgetter("rank")):
         # No file can hold halves of surrogate pairs.
         name, label, why = (
             guarded(part).encode(errors="replace").decode() if part else ""
@@ -263,34 +249,29 @@ def method_rows(comparison: Comparison) -> list[Row]:
 
     ``low``, ``mid`` and ``high`` are percentages of the width of a chart.
     """
-    contenders = comparison.contenders
+    contenders, in_percent = comparison.contenders, comparison.measure == "error"
     widest = max((c.mean_error + c.deviation for c in contenders), default=0.0) or 1.0
     rivals = [c.mean_error for c in contenders if c.method != FULL_DATA]
     lowest = min(rivals, default=math.nan)
     if rivals.count(lowest) > _MAX_LOWEST:
         lowest = math.nan
-    ordered = sorted(contenders, key=lambda c: (c.method != FULL_DATA, c.mean_error, c.n_features))
-
-    def shown(error: float) -> str:
-        return f"{100 * error:.1f}" if comparison.measure == "error" else f"{error:.3f}"
-
-    def row(c: Contender) -> Row:
+    rows = []
+    for c in sorted(contenders, key=lambda c: (c.method != FULL_DATA, c.mean_error, c.n_features)):
         mean, deviation, reference = c.mean_error, c.deviation, c.method == FULL_DATA
-        size = round(c.n_features)
-        return {
+        error, spread = (f"{100 * x:.1f}" if in_percent else f"{x:.3f}" for x in (mean, deviation))
+        size, ends = round(c.n_features), (max(0.0, mean - deviation), mean, mean + deviation)
+        row = {
             "name": c.method,
             "size": f"{size:,}",
             "asked": None if c.size == size else c.size,
-            "error": shown(mean),
-            "deviation": f"± {shown(deviation)}" if len(c.errors) > 1 else "",
+            "error": error,
+            "deviation": f"± {spread}" if len(c.errors) > 1 else "",
             # Keeping all features takes no time worth a number.
             "time": MISSING if reference else duration(c.seconds),
             "growth": number(rounded_up(c.growth)),
             "reference": reference,
             "best": not reference and mean == lowest,
-            "low": 100 / widest * max(0.0, mean - deviation),
-            "mid": 100 / widest * mean,
-            "high": 100 / widest * (mean + deviation),
         }
-
-    return [row(contender) for contender in ordered]
+        places = (100 / widest * end for end in ends)
+        rows.append(row | dict(zip(("low", "mid", "high"), places, strict=True)))
+    return rows
