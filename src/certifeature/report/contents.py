@@ -13,11 +13,14 @@ from numpy.typing import ArrayLike
 
 from certifeature.certificate import Certificate
 from certifeature.comparison import Comparison, Contender
-from certifeature.evaluation import NewData
+from certifeature.evaluation import Difference, NewData
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import dense_coef
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
+
+# What the estimate of a certificate is for; a comparison may have C tuned.
+AT_COST = "at the C of the model"
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,26 @@ class Report:
     def new_data(self) -> NewData | None:
         """What the certificate estimates for new data."""
         return None if self.certificate is None else self.certificate.new_data
+
+    @property
+    def searched(self) -> bool:
+        """Whether the number of features was found anew in the folds of the estimate alone."""
+        if self.own is None or self.new_data is None:
+            return False
+        return self.new_data.n_selected != tuple(map(len, self.own.chosen))
+
+    @property
+    def estimate(self) -> tuple[float, float, Difference, str] | None:
+        """The error with the chosen and with all features, their difference, and at which C.
+
+        It is that of the comparison, if there is one with the same number of features in every fold
+        as the estimate of the certificate has.
+        """
+        own, comparison, n = self.own, self.comparison, self.new_data
+        if own and comparison and comparison.full and not self.searched:
+            difference = comparison.difference(own, comparison.full)
+            return own.mean_error, comparison.full.mean_error, difference, comparison.cost
+        return (n.error_selected, n.error_full, n.against_full, AT_COST) if n else None
 
 
 def features_of(

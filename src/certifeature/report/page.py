@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
 from base64 import b64encode
-from functools import cache
+from collections import Counter
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import certifeature
 from certifeature._files import write_text
+from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
+from certifeature.comparison import Contender
+from certifeature.evaluation import NewData
+from certifeature.evaluation.engine import masks_of, nogueira_index
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report.contents import Report
-from certifeature.report.sentences import is_searched, rows_of, verdict
-from certifeature.report.tables import (
-    beside_rows,
-    constants,
-    error_rows,
-    facts,
-    feature_rows,
-    features_csv,
-    layers,
-    method_rows,
-)
-from certifeature.report.text import MISSING, one_line, typeset, visible
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
+from certifeature.report.sentences import bound_of, method_name, rivals_of, rows_of, verdict
+from certifeature.report.tables import feature_rows, features_csv, layers, method_rows
+from certifeature.report.text import MISSING, asset, class_counts, template
 
 _HEADINGS = {
     "summary": "In short",
@@ -75,40 +65,55 @@ def render(report: Report) -> str:
     >>> "30 of 200 features" in page
     True
     """
-    certificate = report.certificate
+    certificate, own, new_data = report.certificate, report.own, report.new_data
     sentences = [] if certificate is None else as_sentences(certificate)
-    if report.new_data is not None:
+    if new_data is not None:
         # What is no proof has a section of its own.
         sentences.pop()
-    style, script = _asset("page.css"), _asset("page.js")
-    said, known = verdict(report), facts(report)
+    style, script, said = asset("page.css"), asset("page.js"), verdict(report)
     given = {name for name in _HEADINGS if getattr(report, name, None)}
-    if said or known:
+    if said or report.data:
         given |= {"summary", "words"}
-    return _template().render(
+    return template("page.html").render(
         report=report,
+        c=certificate,
+        n=new_data,
+        own=own,
         version=certifeature.__version__,
         policy=_policy(style, script),
         style=style,
         script=script,
         sections={name: text for name, text in _HEADINGS.items() if name in given},
         rows=rows_of(certificate) if certificate else "",
-        searched=is_searched(report),
+        bound=bound_of(certificate) if certificate else "",
         verdict=said,
-        facts=known,
-        beside=beside_rows(report),
+        reasons=Counter(feature.why for feature in report.features),
+        wrong=_wrong(new_data) if new_data else "",
+        stability=_stability(own, certificate) if own and certificate else "",
+        beside=[own, *rivals_of(own, report.comparison)] if own and report.comparison else [],
+        method_name=method_name,
         sentences=sentences,
         layers=layers(certificate, sentences) if certificate else [],
-        constants=constants(certificate) if certificate else {},
-        estimates=new_data_sentences(report.new_data),
-        errors=error_rows(report.new_data) if report.new_data else [],
+        estimates=new_data_sentences(new_data),
         features=feature_rows(report.features),
-        n_folds=len(report.own.chosen) if report.own else 0,
         table=_link("text/csv", features_csv(report.features)),
         methods=method_rows(report.comparison) if report.comparison else [],
         figures={caption: _link("image/svg+xml", svg) for caption, svg in report.figures.items()},
-        missing=MISSING,
     )
+
+
+def _wrong(n: NewData) -> str:
+    """Return how many test rows of each class are taken for another, unless classes are many."""
+    by_class = zip(n.classes, n.n_wrong, n.n_tested, strict=True)
+    return class_counts({name: f"{wrong:,} of {tested:,}" for name, wrong, tested in by_class})
+
+
+def _stability(own: Contender, certificate: Certificate) -> str:
+    """Return how much the choices of the folds agree; nothing if there are not two."""
+    if len(own.chosen) < 2:
+        return ""
+    index = nogueira_index(masks_of(own.chosen, certificate.n_features))
+    return f"{MISSING if math.isnan(index) else f'{index:.2f}'} (0 is random, 1 always the same)"
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:
@@ -132,34 +137,6 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> None:
     '<!DOCTYPE html>'
     """
     write_text(Path(path), render(report))
-
-
-@cache
-def _template() -> Template:
-    try:
-        from jinja2 import Environment, StrictUndefined
-        from markupsafe import Markup
-    except ImportError as error:
-        raise ImportError("reports need jinja2: pip install 'certifeature[report]'.") from error
-
-    def shown(value: Any) -> Any:
-        return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-    environment = Environment(
-        autoescape=True,
-        # Every value passes here on its way into the page, so that none can be forgotten.
-        finalize=shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"one_line": one_line, "typeset": typeset}
-    return environment.from_string(_asset("page.html"))
-
-
-@cache
-def _asset(name: str) -> str:
-    return files("certifeature.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str) -> str:

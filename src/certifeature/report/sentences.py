@@ -12,13 +12,10 @@ import certifeature
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability, only_support, rounded_up
 from certifeature.comparison import FULL_DATA, Comparison, Contender
-from certifeature.evaluation import Difference
 from certifeature.evaluation.intervals import CONCLUSIONS, shown_error
-from certifeature.report.contents import Report
-from certifeature.report.text import class_counts, joined, measure_name, number
+from certifeature.report.contents import AT_COST, Report
+from certifeature.report.text import class_counts, joined, measure_name, number, template
 
-# What the estimate of a certificate is for; a comparison may have C tuned.
-AT_COST = "at the C of the model"
 # What tables call by a short name, in sentences.
 _METHOD_NAMES = {
     FULL_DATA: "all features",
@@ -34,28 +31,6 @@ _OTHERS = {
     "lower": "did worse",
     "higher": "did better",
     "unclear": "differed by the same in every fold",
-}
-_SCALINGS = {
-    "standard": "Columns were scaled to unit variance.",
-    "tfidf": "Counts were weighted by tf-idf.",
-}
-_HOW = {
-    "bss": "by single-set spectral sparsification (BSS [1, 2])",
-    "bss-paper": "by single-set spectral sparsification as published (BSS [1, 2])",
-    "leverage": "by leverage-score sampling [1]",
-    "rrqr": "by QR with pivoting",
-    "rfe": "by recursive feature elimination",
-    "l1": "by the weights of an SVM with an L1 penalty",
-    "lpsvm": "by the weights of a 1-norm SVM",
-    "univariate": "by univariate F tests",
-    "random": "at random",
-}
-_MODELS = {
-    "LinearSVC": "a linear support vector machine",
-    "SVC": "a linear support vector machine",
-    "LogisticRegression": "logistic regression",
-    "RidgeClassifier": "a ridge classifier",
-    "Ridge": "ridge regression",
 }
 _REFERENCES = (
     "[1] S. Paul, M. Magdon-Ismail and P. Drineas. Feature Selection for Linear SVM with Provable "
@@ -90,29 +65,9 @@ def rivals_of(own: Contender, comparison: Comparison) -> list[Contender]:
     return others if comparison.full is None else [*others, comparison.full]
 
 
-def is_searched(report: Report) -> bool:
-    """Tell whether the number of features was found anew in the folds of the estimate alone."""
-    if report.own is None or report.new_data is None:
-        return False
-    return report.new_data.n_selected != tuple(map(len, report.own.chosen))
-
-
-def estimate(report: Report) -> tuple[float, float, Difference, str] | None:
-    """Return the error with the chosen and with all features, the difference, and at which C.
-
-    It is that of the comparison, if there is one with the same number of features in every fold as
-    the estimate of the certificate has.
-    """
-    own, comparison, n = report.own, report.comparison, report.new_data
-    if own and comparison and comparison.full and not is_searched(report):
-        difference = comparison.difference(own, comparison.full)
-        return own.mean_error, comparison.full.mean_error, difference, comparison.cost
-    return (n.error_selected, n.error_full, n.against_full, AT_COST) if n else None
-
-
 def verdict(report: Report) -> list[str]:
     """Return two sentences at most: on new data, and on other methods and what is proven."""
-    certificate, n, found = report.certificate, report.new_data, estimate(report)
+    certificate, n, found = report.certificate, report.new_data, report.estimate
     if certificate is None:
         return [] if report.comparison is None else [_lowest(report.comparison)]
     proven = f"nothing is proven of what the choice can cost on {rows_of(certificate)}."
@@ -223,89 +178,23 @@ def methods_paragraph(
     'Of 200 features of 60 samples, 30 were chosen'
     """
     counts = class_counts({name: f"{count:,}" for name, count in (classes or {}).items()})
-    samples = f"{n_rows:,} samples ({counts})" if counts else f"{n_rows:,} samples"
-    parts = [
-        _SCALINGS.get(scaling, ""),
-        _choice(certificate, samples, method, supervised),
-        _proof(certificate),
-    ]
-    n, found = (
-        certificate.new_data,
-        Report("", certificate=certificate, own=own, comparison=comparison),
+    lines = template("methods.txt").render(
+        c=certificate,
+        n=certificate.new_data,
+        report=Report("", certificate=certificate, own=own, comparison=comparison),
+        samples=f"{n_rows:,} samples ({counts})" if counts else f"{n_rows:,} samples",
+        method=method,
+        scaling=scaling,
+        supervised=supervised,
+        others=rivals_of(own, comparison) if own and comparison else [],
+        bound=bound_of(certificate, " that with all features", " {}"),
+        support=only_support(certificate),
+        method_name=method_name,
     )
-    if n is not None:
-        parts.append(_cross_validated(found, scaling))
-        if own is not None and comparison is not None:
-            other = "With this number of features in all folds"
-            where = other if is_searched(found) else "On the same folds"
-            parts.append(f"{where}, {comparison.cost}, {_others(own, comparison)}")
-        parts.append(
-            f"With shuffled labels, {AT_COST}, the {measure_name(n.measure)} was "
-            f"{n.shown(n.shuffled_error)} (chance: {n.shown(n.chance_error)})."
-        )
-    text = " ".join(part for part in parts if part)
+    text = " ".join(lines.split())
     cited = [line for line in _REFERENCES if re.search(rf"\[[^\]]*{line[1]}[^\]]*\]", text)]
     software = (
         f"Software: certifeature {certifeature.__version__}, the certifeature developers; "
         f"scikit-learn {sklearn.__version__}."
     )
     return "\n".join([text, "", *cited, software])
-
-
-def _choice(c: Certificate, samples: str, method: str, supervised: bool) -> str:
-    if c.n_selected == c.n_features:
-        return f"All {c.n_features:,} features of {samples} were kept."
-    how = _HOW.get(method, f"by {method}")
-    kept = []
-    if c.n_fixed:
-        kept.append(f"{c.n_fixed} fixed beforehand")
-    if c.n_trusted:
-        kept.append(f"{c.n_trusted} that came first in a ranking of all features")
-    n_others = c.n_selected - c.n_fixed - c.n_trusted
-    if kept and n_others:
-        kept.append(f"{n_others} {how}")
-    model = c.model or "linear models"
-    name, _, rest = model.partition("(")
-    model = f"{_MODELS[name]} ({name}, {rest}" if name in _MODELS else model
-    purpose = f"for {model}" if supervised else "without labels"
-    return (
-        f"Of {c.n_features:,} features of {samples}, {c.n_selected:,} were chosen {purpose}"
-        f"{': ' + ', '.join(kept) if kept else ' ' + how}."
-    )
-
-
-def _proof(c: Certificate) -> str:
-    if math.isinf(c.measured_growth):
-        return ""
-    rows = f"the {c.n_rows:,} support vectors" if only_support(c) else "the training samples"
-    model = "" if c.model is None else f" of {c.model}"
-    bound = bound_of(c, " that with all features", " {}")
-    return f"The regularised training objective{model} on {rows} is certified to be {bound}."
-
-
-def _cross_validated(report: Report, scaling: str) -> str:
-    n, found = report.new_data, estimate(report)
-    assert n is not None
-    assert found is not None
-    error, full, difference, cost = found
-    repeats = f", repeated {n.n_repeats} times" if n.n_repeats > 1 else ""
-    anew = "features were" if scaling == "none" else "columns were scaled and features"
-    interval = "" if difference.interval is None else f", {difference.shown_interval()} [3]"
-    tie = ", no difference that these samples can show" if difference.verdict == "tie" else ""
-    return (
-        f"In {n.n_folds}-fold cross-validation{repeats}, in which {anew} chosen anew from the "
-        f"training samples of every fold, {cost}, the {measure_name(n.measure)} was "
-        f"{n.shown(error)} with the chosen features and {n.shown(full)} with all (difference "
-        f"{difference}{interval}{tie})."
-    )
-
-
-def _others(own: Contender, comparison: Comparison) -> str:
-    """Return the errors of the choice and of others of the same size."""
-    name = "error" if comparison.measure == "error" else "value"
-    here, *others = (
-        shown_error(c.mean_error, comparison.measure) for c in (own, *rivals_of(own, comparison))
-    )
-    names = (method_name(c.method) for c in rivals_of(own, comparison))
-    listed = [f"{name} {error}" for name, error in zip(names, others, strict=True)]
-    return f"{name}s were {here} here, and with {joined(listed)}."

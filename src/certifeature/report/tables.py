@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -14,129 +13,13 @@ from certifeature._files import guarded
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability, rounded_down, rounded_up
 from certifeature.comparison import FULL_DATA, Comparison
-from certifeature.evaluation import NewData
-from certifeature.evaluation.engine import masks_of, nogueira_index
-from certifeature.evaluation.intervals import shown_error
-from certifeature.report.contents import Feature, Report
-from certifeature.report.sentences import (
-    AT_COST,
-    bound_of,
-    estimate,
-    method_name,
-    rivals_of,
-    rows_of,
-)
-from certifeature.report.text import MISSING, class_counts, decimals, duration, measure_name, number
+from certifeature.report.contents import Feature
+from certifeature.report.text import MISSING, decimals, duration, number
 
 Row = dict[str, Any]
 
-# How a choice does against another, whose error is subtracted.
-_OUTCOMES = {"tie": "a tie", "lower": "better", "higher": "worse", "unclear": "unclear"}
-_REASONS = {
-    "fixed": "fixed beforehand",
-    "trusted": "from the top of the order",
-    "cover": "to cover what these leave out",
-    "next": "next in the order",
-}
-# From here on a bound on the growth says little, as the docs have it.
-_WEAK = 5.0
 # What more than so many choices share is no distinction.
 _MAX_LOWEST = 2
-
-
-def facts(report: Report) -> list[tuple[str, str, str]]:
-    """Return what a reader asks first, as far as the report knows it: name, value and note."""
-    found = _data(report), _error(report), _stability(report), _proof(report), _control(report)
-    return [fact for facts in found for fact in facts]
-
-
-def _data(report: Report) -> Iterator[tuple[str, str, str]]:
-    c, counts = report.certificate, Counter(feature.why for feature in report.features)
-    if report.data:
-        yield "Data", report.data, ""
-    if c is not None:
-        note = ", ".join(f"{counts[why]:,} {text}" for why, text in _REASONS.items() if counts[why])
-        model = c.model or "any linear model with an ℓ2 penalty"
-        yield "Features", f"{c.n_selected:,} of {c.n_features:,} for {model}", note
-
-
-def _error(report: Report) -> Iterator[tuple[str, str, str]]:
-    n, found = report.new_data, estimate(report)
-    if n is not None and found is not None:
-        error, full, against, cost = found
-        note = f"{cost}; difference {against} ({against.shown_interval()}): "
-        note += _OUTCOMES[against.verdict]
-        by_class = zip(n.classes, n.n_wrong, n.n_tested, strict=True)
-        wrong = class_counts({name: f"{wrong:,} of {tested:,}" for name, wrong, tested in by_class})
-        if wrong:
-            note += f". Wrong {AT_COST} ({n.shown(n.error_selected)}): {wrong}"
-        name = f"{measure_name(n.measure).capitalize()} on new data"
-        yield name, f"{n.shown(error)}, with all features {n.shown(full)}", note
-
-
-def _stability(report: Report) -> Iterator[tuple[str, str, str]]:
-    """Yield how many of the features were chosen in every fold, and an index of all choices."""
-    c, own = report.certificate, report.own
-    if c is None or own is None or len(own.chosen) < 2:
-        return
-    n_folds, index = len(own.chosen), nogueira_index(masks_of(own.chosen, c.n_features))
-    judged = f"{MISSING if math.isnan(index) else f'{index:.2f}'} (0 is random, 1 always the same)"
-    times = [feature.times_chosen for feature in report.features]
-    if None in times:
-        yield "Stability", judged, ""
-    else:
-        again = f"{times.count(n_folds)} of {len(times)} chosen again in all {n_folds} folds"
-        yield "Stability", again, f"{times.count(0)} in none; stability {judged}"
-
-
-def _proof(report: Report) -> Iterator[tuple[str, str, str]]:
-    c = report.certificate
-    if c is None:
-        return
-    what = f"what the model minimises on {rows_of(c)}, compared with all features"
-    if math.isinf(c.measured_growth):
-        yield "Proven", "nothing", what
-        return
-    judged = "weak" if c.measured_growth >= _WEAK else "good" if c.measured_growth <= 2 else "fair"
-    fact = ""
-    if c.realised_growth is not None:
-        shown = number(c.realised_growth)
-        below = c.realised_growth < 1 and shown != "1"
-        why = " (below 1, since the columns are scaled up)" if below else ""
-        fact = f"; in fact {shown} times{why}"
-    yield "Proven", bound_of(c), f"{what}: a {judged} bound{fact}"
-
-
-def _control(report: Report) -> Iterator[tuple[str, str, str]]:
-    n = report.new_data
-    if n is not None:
-        far = "far from" if n.learnt else "too close to"
-        note = f"a control {AT_COST}: {far} {n.shown(n.error_selected)} with the true labels. "
-        note += f"Chance is {n.shown(n.chance_error)}"
-        yield "With shuffled labels", n.shown(n.shuffled_error), note
-
-
-def beside_rows(report: Report) -> list[Row]:
-    """Return the choice, and beside it others of the same size and all features."""
-    own, comparison = report.own, report.comparison
-    if own is None or comparison is None:
-        return []
-    rows = []
-    for contender in (own, *rivals_of(own, comparison)):
-        name = method_name(contender.method)
-        outcome = size = ""
-        if contender is own:
-            name = f"This choice ({name})"
-        else:
-            difference = comparison.difference(own, contender)
-            outcome = _OUTCOMES[difference.verdict]
-            size = f"{str(difference).removesuffix(' points')} ({difference.shown_ends()})"
-        if contender.method == FULL_DATA:
-            name = f"All {round(contender.n_features):,} features"
-        error = shown_error(contender.mean_error, comparison.measure)
-        row = {"name": f"{name[0].upper()}{name[1:]}", "own": contender is own, "error": error}
-        rows.append(row | {"outcome": outcome, "difference": size})
-    return rows
 
 
 def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Row]:
@@ -176,17 +59,6 @@ def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Row]:
     return found
 
 
-def constants(certificate: Certificate) -> dict[str, str]:
-    """Return the measured constants that growth, margin and radius follow from."""
-    c, regularised = certificate, certificate.regularised
-    values = {"λ": c.lambda_min, "Λ": c.lambda_max, "κ": c.condition}
-    if regularised is not None:
-        values["μ"] = regularised.mu
-        values["λ with the ridge μ"] = regularised.lambda_min
-        values["Λ with the ridge μ"] = regularised.lambda_max
-    return {name: number(value) for name, value in values.items()}
-
-
 def _chance(probability: float) -> str:
     return "" if probability == 1 else f", with probability {probability:g}"
 
@@ -205,17 +77,6 @@ def _times(ratio: float | None, side: str = "") -> str:
     if ratio is None:
         return MISSING
     return f"{side}{number(ratio)} times" if math.isfinite(ratio) else "∞"
-
-
-def error_rows(n: NewData) -> list[tuple[str, str, str]]:
-    """Return the cross-validated errors: name, error and note."""
-    against, chance = n.against_full, f"chance: {n.shown(n.chance_error)}"
-    return [
-        ("Chosen", n.shown(n.error_selected), f"{n.size} features"),
-        ("All", n.shown(n.error_full), f"{n.n_features} features"),
-        ("Difference", str(against), against.shown_interval()),
-        ("Chosen, labels shuffled", n.shown(n.shuffled_error), chance),
-    ]
 
 
 def feature_rows(features: Sequence[Feature]) -> list[Row]:

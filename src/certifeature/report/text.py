@@ -5,6 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from certifeature.evaluation.intervals import shown_error
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 MISSING = "–"
 # The counts of more classes than this are no longer read one by one.
@@ -128,3 +136,36 @@ def decimals(values: Sequence[float | None]) -> list[str]:
         return f"{value:.1e}" if lost or abs(value) >= 1e9 else f"{value:.{places}f}"
 
     return [shown(value) for value in values]
+
+
+@cache
+def asset(name: str) -> str:
+    """Return the text of a file of this package."""
+    return files("certifeature.report").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def template(name: str) -> Template:
+    """Return the template of this name; in HTML all values are escaped."""
+    try:
+        from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
+    except ImportError as error:
+        raise ImportError("reports need jinja2: pip install 'certifeature[report]'.") from error
+
+    def shown(value: Any) -> Any:
+        return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    environment = Environment(
+        autoescape=name.endswith(".html"),
+        # Every value passes here on its way into the page, so that none can be forgotten.
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    used = (one_line, typeset, number, measure_name, shown_error)
+    environment.filters |= {filter_.__name__: filter_ for filter_ in used}
+    environment.filters["thousands"] = "{:,}".format
+    environment.globals |= {"inf": math.inf, "missing": MISSING}
+    return environment.from_string(asset(name))
