@@ -48,21 +48,7 @@ if TYPE_CHECKING:
 
     from certifeature.plotting import ErrorCurveDisplay
 
-__all__ = [
-    "FULL_DATA",
-    "METHODS",
-    "Comparison",
-    "Contender",
-    "Maker",
-    "SelectionMethod",
-    "candidates_for",
-    "column_scaler",
-    "compare",
-    "growth_for",
-    "method_named",
-    "methods_for",
-    "tuning_problem",
-]
+__all__ = ["FULL_DATA", "METHODS", "Comparison", "Contender", "SelectionMethod", "compare"]
 
 
 # (number of features or "certified", model, seed) → selector
@@ -107,58 +93,45 @@ def _ours(name: str, kind: Any, *, draws: bool = False, **parameters: Any) -> Se
     return SelectionMethod(name, make, ours=True, draws=draws)
 
 
-_LISTED = (
+def _make_bss_paper(size: Any, model: Any, seed: int) -> Any:
+    # The paper is about hinge losses, for which all directions count alike.
+    svm: Any = SVC(kernel="linear", C=cost_of(model))
+    fixed: Any = {"order": "leverage", "trust": 0, "rescale": "each"}
+    return BSSSelector(size, estimator=svm, random_state=seed, **fixed)
+
+
+def _make_lpsvm(_: Any, model: Any, seed: int) -> Any:
+    return LPSVMSelector(C=cost_of(model))
+
+
+def _make_l1(size: Any, model: Any, seed: int) -> Any:
+    svm = LinearSVC(penalty="l1", C=cost_of(model), random_state=seed)
+    return SelectFromModel(svm, max_features=size, threshold=1e-12)
+
+
+def _make_univariate(size: Any, model: Any, _: int) -> Any:
+    return SelectKBest(f_regression if predicts_numbers(model) else f_classif, k=size)
+
+
+def _make_random(size: Any, _: Any, seed: int) -> Any:
+    # It looks at no row, so a basis of one direction will do.
+    basis: Any = {"supervised": False, "basis": "sketch", "n_components": 1}
+    return RandomSelector(size, rescale=False, random_state=seed, **basis)
+
+
+_METHODS = (
     _ours("bss", BSSSelector),
-    SelectionMethod(
-        "bss-paper",
-        lambda size, model, seed: BSSSelector(
-            size,
-            order="leverage",
-            trust=0,
-            rescale="each",
-            # The paper is about hinge losses, for which all directions count alike.
-            estimator=SVC(kernel="linear", C=cost_of(model)),
-            random_state=seed,
-        ),
-        ours=True,
-        needs_classes=True,
-    ),
+    SelectionMethod("bss-paper", _make_bss_paper, ours=True, needs_classes=True),
     _ours("leverage", LeverageScoreSelector, draws=True),
     _ours("rrqr", RRQRSelector, rescale=False),
     SelectionMethod("rfe", lambda size, model, _: RFE(model, n_features_to_select=size, step=0.1)),
-    SelectionMethod(
-        "lpsvm",
-        lambda _, model, __: LPSVMSelector(C=cost_of(model)),
-        own_size=True,
-        needs_classes=True,
-    ),
-    SelectionMethod(
-        "l1",
-        lambda size, model, seed: SelectFromModel(
-            LinearSVC(penalty="l1", C=cost_of(model), random_state=seed),
-            max_features=size,
-            threshold=1e-12,
-        ),
-        needs_classes=True,
-    ),
-    SelectionMethod(
-        "univariate",
-        lambda size, model, _: SelectKBest(
-            f_regression if predicts_numbers(model) else f_classif, k=size
-        ),
-    ),
-    SelectionMethod(
-        "random",
-        # It looks at no row, so a basis of one direction will do.
-        lambda size, _, seed: RandomSelector(
-            size, supervised=False, basis="sketch", n_components=1, rescale=False, random_state=seed
-        ),
-        ours=True,
-        draws=True,
-    ),
+    SelectionMethod("lpsvm", _make_lpsvm, own_size=True, needs_classes=True),
+    SelectionMethod("l1", _make_l1, needs_classes=True),
+    SelectionMethod("univariate", _make_univariate),
+    SelectionMethod("random", _make_random, ours=True, draws=True),
 )
 
-METHODS = {method.name: method for method in _LISTED}
+METHODS = {method.name: method for method in _METHODS}
 
 
 def method_named(name: str) -> SelectionMethod:
@@ -176,10 +149,8 @@ def _as_method(given: Any) -> SelectionMethod:
         return method_named(given)
     name, parameter = type(given).__name__, size_parameter(given)
     if parameter is None:
-        raise ValueError(
-            f"{name} has no parameter n_features_to_select, max_features or k, so it cannot be "
-            "asked for a number of features; leave it out."
-        )
+        asked = "n_features_to_select, max_features or k"
+        raise ValueError(f"{name} has no parameter {asked} to set the size by; leave it out.")
     return SelectionMethod(name, lambda size, *_: clone(given).set_params(**{parameter: size}))
 
 
@@ -202,10 +173,8 @@ def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[Selectio
     for method in map(_as_method, dict.fromkeys(names)):
         if numbers and method.needs_classes:
             able = ", ".join(method.name for method in methods_for(model))
-            raise ValueError(
-                f"{method.name} tells classes apart, and {type(model).__name__} predicts numbers; "
-                f"choose from {able}."
-            )
+            apart = f"{method.name} tells classes apart, and {type(model).__name__} predicts"
+            raise ValueError(f"{apart} numbers; choose from {able}.")
         # Two selectors of one class are two methods.
         n_alike = sum(other.partition(" (")[0] == method.name for other in methods)
         name = f"{method.name} ({n_alike + 1})" if n_alike else method.name
@@ -321,18 +290,11 @@ class Comparison:
         """
         contenders = []
         for name, size in ((c.name, size) for c in candidates for size in c.sizes):
-            outcomes = result.outcomes[name, size]
-            contenders.append(
-                Contender(
-                    name,
-                    size,
-                    float(np.mean([len(outcome.chosen) for outcome in outcomes])),
-                    result.errors(name, size),
-                    float(np.median([outcome.seconds for outcome in outcomes])),
-                    float(np.median([outcome.growth for outcome in outcomes])),
-                    () if name == FULL_DATA else result.chosen(name, size),
-                )
-            )
+            outcomes, chosen = result.outcomes[name, size], result.chosen(name, size)
+            n_features = float(np.mean([*map(len, chosen)]))
+            seconds, growth = np.median([(o.seconds, o.growth) for o in outcomes], axis=0).tolist()
+            found = n_features, result.errors(name, size), seconds, growth
+            contenders.append(Contender(name, size, *found, () if name == FULL_DATA else chosen))
         splits = result.splits
         return cls(
             tuple(contenders),
@@ -414,10 +376,8 @@ class Comparison:
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError(
-                "to_frame needs pandas: pip install pandas. Without it, to_records() gives the "
-                "same as dicts."
-            ) from error
+            remedy = "pip install pandas, or take to_records(), which are dicts"
+            raise ImportError(f"to_frame needs pandas: {remedy}.") from error
         return pd.DataFrame(self.to_records()).astype({"size": "Int64"})
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> ErrorCurveDisplay:
@@ -661,7 +621,5 @@ def _check_sizes(sizes: Any, n_features: int) -> None:
         raise ValueError(f"sizes={sizes!r} is one number; give a list, [{sizes!r}].")
     impossible = [size for size in sizes if not 1 <= size < n_features]
     if impossible:
-        raise ValueError(
-            f"{impossible[0]} features cannot be chosen from {n_features}; "
-            f"ask for 1 to {n_features - 1}."
-        )
+        chosen = f"{impossible[0]} features cannot be chosen from {n_features}"
+        raise ValueError(f"{chosen}; ask for 1 to {n_features - 1}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from certifeature.cli.loading import to_scale
 from certifeature.cli.output import showing
@@ -85,7 +86,7 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Asses
         regression = predicts_numbers(model)
         problem = tuning_problem(data.y, splits, seed, regression=regression)
         methods = [own, *methods_for(model, [name for name in _RIVALS if name != own.name])]
-        tuned = {"tuned": problem is None, "random_state": seed}
+        tuned: Any = {"tuned": problem is None, "random_state": seed}
         compared = candidates_for(methods, _sizes(task, size), model, scaler=scaler, **tuned)
         if asked == size:
             # Its choices are those of the comparison.
@@ -93,7 +94,7 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Asses
         growth = growth_for(model)
     own_candidates = new_data_candidates(selector, model, scaler, size=asked, draws=own.draws)
     with showing(f"cross-validating in {splits.n_folds} folds"):
-        seeded = {"random_state": seed, "n_jobs": -1, "growth": growth}
+        seeded: Any = {"random_state": seed, "n_jobs": -1, "growth": growth}
         result = cross_validate(X, data.y, [*compared, *own_candidates], splits, **seeded)
     new_data = NewData.from_result(result, data.n_features, asked)
     choice = replace(choice, certificate=replace(choice.certificate, new_data=new_data))

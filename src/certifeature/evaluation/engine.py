@@ -192,15 +192,10 @@ def table_and_rows(X: Any, y: Any, **options: Any) -> tuple[Any, Rows]:
         Passed to `certifeature.rows.rows.as_rows`.
     """
     if come_in_blocks(X):
-        raise ValueError(
-            "cross-validation needs rows in memory, and these come in blocks; leave it out, or "
-            "give a sample of the rows."
-        )
+        raise ValueError("cross-validation needs rows in memory, not in blocks; give a sample.")
     if y is None:
-        raise ValueError(
-            "cross-validation requires y to be passed, but the target y is None; pass labels, with "
-            "which predictions are compared."
-        )
+        # The wording that scikit-learn's checks expect.
+        raise ValueError("cross-validation requires y to be passed, but the target y is None.")
     rows = as_rows(X, y, **options)
     # Names are known to data frames only, and a selector may want them.
     return X if hasattr(X, "columns") else rows.X, rows
@@ -405,7 +400,7 @@ class _Fold:
     @cached_property
     def _inner_folds(self) -> list[_Fold]:
         assert self._y is not None
-        options = {"regression": self._run.regression, "groups": self._groups}
+        options: dict[str, Any] = {"regression": self._run.regression, "groups": self._groups}
         splits = splits_of(self._y, self._y, N_INNER, self._run.random_state, **options)
         parts = self._run, self._known, self._y, self._groups
         return [_Fold(*parts, split) for split in splits.pairs]
@@ -424,7 +419,7 @@ class _Fold:
         else:
             if len(columns) < known.n_features or (scales != 1).any():
                 known, unseen = (rows.columns(columns, scales) for rows in self._rows)
-            fit = fit_model if exact else type(model).fit
+            fit: Any = fit_model if exact else type(model).fit
             fitted = fit(clone(model), known.X, self._y)
         predicted = np.asarray(fitted.predict(unseen.X))
         error = (

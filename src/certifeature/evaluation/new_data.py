@@ -198,7 +198,8 @@ class NewData:
         values : dict
             As `to_dict` returns it; lists, as JSON has them, will do for tuples.
         """
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        parts: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        return cls(**parts)
 
 
 def as_sentences(new_data: NewData | None) -> list[str]:
@@ -328,17 +329,16 @@ def new_data_candidates(
 
 def _check_repeatable(selector: Any) -> None:
     """Raise unless features can be chosen again, from other rows."""
+    anew = f"features must be chosen anew in every fold, and {type(selector).__name__}"
     if not all(hasattr(selector, name) for name in ("fit", "get_support", "get_params")):
         raise ValueError(
-            f"features must be chosen anew in every fold, and {type(selector).__name__} is no "
-            "selector that can do it: with columns that were chosen on all rows the error would "
+            f"{anew} is no selector that can do it; for columns chosen on all rows the error would "
             "look too good. Give a selector with fit and get_support, or leave cv out."
         )
     parameters = selector.get_params()
     frozen = any(isinstance(value, FrozenEstimator) for value in parameters.values())
     if frozen or parameters.get("prefit", False):
         raise ValueError(
-            f"features must be chosen anew in every fold, and {type(selector).__name__} takes them "
-            "from a model that was fitted beforehand; give the model unfitted (prefit=False), or "
-            "leave cv out."
+            f"{anew} takes them from a model that was fitted beforehand; give the model unfitted "
+            "(prefit=False), or leave cv out."
         )

@@ -159,10 +159,8 @@ class CertificateDisplay:
         """
         require_matplotlib()
         if "n_features_to_select" not in estimator.get_params(deep=False):
-            raise ValueError(
-                f"{type(estimator).__name__} has no parameter n_features_to_select, so it cannot "
-                "be asked for each size; certify its selections and use from_certificates."
-            )
+            name = f"{type(estimator).__name__} has no parameter n_features_to_select"
+            raise ValueError(f"{name}; certify its selections and use from_certificates.")
         sizes = checked_sizes(sizes)
 
         def certified(selector: Any) -> list[Certificate]:

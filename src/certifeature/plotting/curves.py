@@ -206,7 +206,7 @@ class ErrorCurveDisplay(_ComparisonDisplay):
                 self.bands_[name] = self.ax_.fill_between(places, *ends, **band)
         full = self.comparison.full
         if full is not None:
-            line = {"color": "black", "linewidth": 1, "zorder": 1.5}
+            line: Any = {"color": "black", "linewidth": 1, "zorder": 1.5}
             name = f"all {full.n_features:g} features"
             self.lines_[FULL_DATA] = self.ax_.axhline(unit * full.mean_error, label=name, **line)
         self.ax_.set_ylim(bottom=max(self.ax_.get_ylim()[0], 0.0))

@@ -156,10 +156,8 @@ class StabilityDisplay:
             The plot.
         """
         require_matplotlib()
-        if sparse.issparse(X):
-            X = X.tocsr()
-        elif not hasattr(X, "iloc"):
-            X = np.asarray(X)
+        if not hasattr(X, "iloc"):
+            X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
         y = None if y is None else np.asarray(y)
         splits = Splits(list(check_cv(cv, y, classifier=y is not None).split(X, y)))
 
