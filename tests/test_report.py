@@ -22,7 +22,7 @@ from certifeature.evaluation import Difference, NewData
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report import Feature, Report, methods_paragraph, render, write_report
 from certifeature.report.sentences import verdict
-from certifeature.report.tables import layers, method_rows
+from certifeature.report.tables import layers
 from certifeature.report.text import (
     decimals,
     duration,
@@ -243,25 +243,30 @@ def test_features_stand_by_rank():
 
 
 def test_methods_stand_by_error_below_the_reference():
-    rows = method_rows(COMPARISON)
-    assert [row["name"] for row in rows] == ["full data", "bss", "random"]
-    assert [row["best"] for row in rows] == [False, True, False]
-    assert [row["reference"] for row in rows] == [True, False, False]
-    assert (rows[1]["error"], rows[1]["deviation"]) == ("4.0", "± 1.4")
-    assert [row["growth"] for row in rows] == ["1", "2.5", "∞"]
-    assert all(0 <= row["low"] <= row["mid"] <= row["high"] <= 100 for row in rows)
+    report = Report("t", comparison=COMPARISON)
+    assert shown_rows(report, "methods") == [
+        ["full data reference", "9,000", "3.0 ± 1.4", "", "–", "1"],
+        ["bss lowest error", "290 of 300", "4.0 ± 1.4", "", "700 ms", "2.5"],
+        ["random", "300", "25.0 ± 7.1", "", "40 ms", "∞"],
+    ]
+    chart = r'<line x1="([\d.]+)%" x2="([\d.]+)%" .*?<circle cx="([\d.]+)%"'
+    strips = re.findall(chart, render(report))
+    assert len(strips) == 3
+    assert all(0 <= float(low) <= float(mid) <= float(high) <= 100 for low, high, mid in strips)
 
 
 def test_one_fold_has_no_deviation():
     contender = Contender("bss", 3, 3.0, (0.0,), 1.0, 1.0)
-    (row,) = method_rows(Comparison((contender,), 1, 1, 0))
-    assert row["deviation"] == ""
+    (row,) = shown_rows(Report("t", comparison=Comparison((contender,), 1, 1, 0)), "methods")
+    assert row[2] == "0.0"
 
 
 def test_what_is_left_of_the_variance_is_no_percentage():
     comparison = replace(COMPARISON, measure="1 - R2")
-    assert [row["error"] for row in method_rows(comparison)] == ["0.030", "0.040", "0.250"]
-    html = render(Report("t", comparison=comparison))
+    report = Report("t", comparison=comparison)
+    shown = [row[2].split()[0] for row in shown_rows(report, "methods")]
+    assert shown == ["0.030", "0.040", "0.250"]
+    html = render(report)
     assert "1 − R²</th>" in html
     assert "Error, %" not in html
     assert "Error, %" in render(Report("t", comparison=COMPARISON))
@@ -419,7 +424,7 @@ class TestVerdict:
     )
     def test_others_of_the_same_size_are_judged(self, errors, how):
         own, rfe = replace(OWN, errors=self.LOW), replace(RFE, errors=errors)
-        elsewhere = replace(RFE, size=10, method="univariate")
+        elsewhere = replace(rfe, size=10, method="univariate")
         comparison = Comparison((FULL, own, rfe, elsewhere), 1, 5, 0)
         second = self.said(self.LOW, self.LOW, comparison=comparison, own=own)[1]
         assert second.startswith(f"With as many features, {how}")

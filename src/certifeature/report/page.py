@@ -19,21 +19,8 @@ from certifeature.evaluation.engine import masks_of, nogueira_index
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report.contents import Report
 from certifeature.report.sentences import bound_of, method_name, rivals_of, rows_of, verdict
-from certifeature.report.tables import feature_rows, features_csv, layers, method_rows
+from certifeature.report.tables import feature_rows, features_csv, layers, ranked
 from certifeature.report.text import MISSING, asset, class_counts, template
-
-_HEADINGS = {
-    "summary": "In short",
-    "features": "The chosen features",
-    "figures": "How many features?",
-    "comparison": "Beside other methods",
-    "certificate": "What is proven",
-    "new_data": "What to expect on new data",
-    "methods": "For a paper",
-    "words": "Words",
-    "asked": "What was asked",
-    "reproduction": "How to repeat it",
-}
 
 
 def render(report: Report) -> str:
@@ -70,10 +57,8 @@ def render(report: Report) -> str:
     if new_data is not None:
         # What is no proof has a section of its own.
         sentences.pop()
+    methods, lowest, widest = ranked(report.comparison) if report.comparison else ([], 0.0, 1.0)
     style, script, said = asset("page.css"), asset("page.js"), verdict(report)
-    given = {name for name in _HEADINGS if getattr(report, name, None)}
-    if said or report.data:
-        given |= {"summary", "words"}
     return template("page.html").render(
         report=report,
         c=certificate,
@@ -83,7 +68,6 @@ def render(report: Report) -> str:
         policy=_policy(style, script),
         style=style,
         script=script,
-        sections={name: text for name, text in _HEADINGS.items() if name in given},
         rows=rows_of(certificate) if certificate else "",
         bound=bound_of(certificate) if certificate else "",
         verdict=said,
@@ -97,7 +81,9 @@ def render(report: Report) -> str:
         estimates=new_data_sentences(new_data),
         features=feature_rows(report.features),
         table=_link("text/csv", features_csv(report.features)),
-        methods=method_rows(report.comparison) if report.comparison else [],
+        methods=methods,
+        lowest=lowest,
+        widest=widest,
         figures={caption: _link("image/svg+xml", svg) for caption, svg in report.figures.items()},
     )
 

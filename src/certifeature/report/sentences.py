@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
 
 import sklearn
@@ -12,9 +10,9 @@ import certifeature
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability, only_support, rounded_up
 from certifeature.comparison import FULL_DATA, Comparison, Contender
-from certifeature.evaluation.intervals import CONCLUSIONS, shown_error
-from certifeature.report.contents import AT_COST, Report
-from certifeature.report.text import class_counts, joined, measure_name, number, template
+from certifeature.evaluation.intervals import CONCLUSIONS
+from certifeature.report.contents import Report
+from certifeature.report.text import class_counts, number, template
 
 # What tables call by a short name, in sentences.
 _METHOD_NAMES = {
@@ -25,21 +23,6 @@ _METHOD_NAMES = {
     "univariate": "the univariate test",
     "random": "random features",
 }
-# How others do, by the sign of the error of the choice minus theirs.
-_OTHERS = {
-    "tie": "did not differ significantly",
-    "lower": "did worse",
-    "higher": "did better",
-    "unclear": "differed by the same in every fold",
-}
-_REFERENCES = (
-    "[1] S. Paul, M. Magdon-Ismail and P. Drineas. Feature Selection for Linear SVM with Provable "
-    "Guarantees. AISTATS, PMLR 38:735–743, 2015.",
-    "[2] J. D. Batson, D. A. Spielman and N. Srivastava. Twice-Ramanujan Sparsifiers. STOC, pages "
-    "255–262, 2009.",
-    "[3] C. Nadeau and Y. Bengio. Inference for the Generalization Error. Machine Learning "
-    "52:239–281, 2003.",
-)
 
 
 def rows_of(c: Certificate) -> str:
@@ -67,72 +50,34 @@ def rivals_of(own: Contender, comparison: Comparison) -> list[Contender]:
 
 def verdict(report: Report) -> list[str]:
     """Return two sentences at most: on new data, and on other methods and what is proven."""
-    certificate, n, found = report.certificate, report.new_data, report.estimate
-    if certificate is None:
-        return [] if report.comparison is None else [_lowest(report.comparison)]
-    proven = f"nothing is proven of what the choice can cost on {rows_of(certificate)}."
-    if math.isfinite(certificate.measured_growth):
-        bound = bound_of(certificate, " that with all features", " ({})")
-        proven = f"what the model minimises on {rows_of(certificate)} is proven to be {bound}."
-    if n is None or found is None:
-        said = "Nothing was cross-validated, so nothing is said about new data."
-        return [_sentence(proven), said]
-    if not n.learnt:
-        said = (
-            f"Do not rely on this choice: with {n.size} features the {measure_name(n.measure)} "
-            f"{AT_COST} is {n.shown(n.error_selected)} with the true labels and "
-            f"{n.shown(n.shuffled_error)} with shuffled ones; chance has "
-            f"{n.shown(n.chance_error)}. That is no significant difference."
-        )
-        return [said, _sentence(proven)]
-    error, full, difference, cost = found
-    said = (
-        f"With {n.size} of {n.n_features:,} features, the {measure_name(n.measure)} on new data is "
-        f"{n.shown(error)}, and with all of them {n.shown(full)}, {cost}: difference {difference} "
-        f"({difference.shown_interval()}), {CONCLUSIONS[difference.verdict]}."
+    c, comparison, own = report.certificate, report.comparison, report.own
+    rivals: dict[str, list[str]] = {}
+    chosen, n_ties = [], 0
+    if comparison is not None:
+        chosen = [other for other in comparison.contenders if other.method != FULL_DATA]
+        chosen.sort(key=lambda other: other.mean_error)
+        differences = (comparison.difference(chosen[0], other) for other in chosen[1:])
+        n_ties = sum(difference.verdict != "lower" for difference in differences)
+        for rival in chosen:
+            if own and rival.method != own.method and rival.size == own.size:
+                how = comparison.difference(own, rival).verdict
+                rivals.setdefault(how, []).append(method_name(rival.method))
+    text = template("verdict.txt").render(
+        report=report,
+        c=c,
+        n=report.new_data,
+        rows=rows_of(c) if c else "",
+        bound=bound_of(c, " that with all features", " ({})") if c else "",
+        conclusions=CONCLUSIONS,
+        rivals=rivals,
+        chosen=chosen,
+        n_ties=n_ties,
+        full=comparison and comparison.full,
+        measure=comparison and comparison.measure,
+        method_name=method_name,
     )
-    return [said, _sentence(f"{_beside(report)}{proven}")]
-
-
-def _sentence(clause: str) -> str:
-    return f"{clause[0].upper()}{clause[1:]}"
-
-
-def _beside(report: Report) -> str:
-    """Return how other methods of the same size do, with a joint to what follows."""
-    own, comparison = report.own, report.comparison
-    if own is None or comparison is None:
-        return ""
-    groups: dict[str, list[str]] = {}
-    for rival in rivals_of(own, comparison):
-        if rival.method != FULL_DATA:
-            how = _OTHERS[comparison.difference(own, rival).verdict]
-            groups.setdefault(how, []).append(method_name(rival.method))
-    clauses = [f"{joined(names)} {how}" for how, names in groups.items()]
-    return f"with as many features, {joined(clauses)}; " if clauses else ""
-
-
-def _lowest(comparison: Comparison) -> str:
-    """Return which choice has the lowest error, and how many show no difference from it."""
-    chosen = [c for c in comparison.contenders if c.method != FULL_DATA]
-    if not chosen:
-        return "No method was compared."
-    best = min(chosen, key=lambda c: c.mean_error)
-    measure, full = comparison.measure, comparison.full
-    with_all = f" ({shown_error(full.mean_error, measure)} with all)" if full else ""
-    start = (
-        f"The lowest {measure_name(measure)} of {len(chosen)} "
-        f"{'choice' if len(chosen) == 1 else 'choices'} is "
-        f"{shown_error(best.mean_error, measure)}, by {method_name(best.method)} with "
-        f"{round(best.n_features):,} features{with_all}, {comparison.cost}"
-    )
-    if len(chosen) == 1:
-        return f"{start}."
-    differences = (comparison.difference(best, c) for c in chosen if c is not best)
-    n_ties = sum(difference.verdict != "lower" for difference in differences)
-    if n_ties == 0:
-        return f"{start}, significantly lower than all others."
-    return f"{start}; {n_ties} of the others did not differ significantly from it."
+    parts = (" ".join(part.split()) for part in text.split("\n\n"))
+    return [f"{part[0].upper()}{part[1:]}" for part in parts if part]
 
 
 def methods_paragraph(
@@ -178,7 +123,7 @@ def methods_paragraph(
     'Of 200 features of 60 samples, 30 were chosen'
     """
     counts = class_counts({name: f"{count:,}" for name, count in (classes or {}).items()})
-    lines = template("methods.txt").render(
+    text = template("methods.txt").render(
         c=certificate,
         n=certificate.new_data,
         report=Report("", certificate=certificate, own=own, comparison=comparison),
@@ -190,11 +135,7 @@ def methods_paragraph(
         bound=bound_of(certificate, " that with all features", " {}"),
         support=only_support(certificate),
         method_name=method_name,
+        version=certifeature.__version__,
+        scikit_learn=sklearn.__version__,
     )
-    text = " ".join(lines.split())
-    cited = [line for line in _REFERENCES if re.search(rf"\[[^\]]*{line[1]}[^\]]*\]", text)]
-    software = (
-        f"Software: certifeature {certifeature.__version__}, the certifeature developers; "
-        f"scikit-learn {sklearn.__version__}."
-    )
-    return "\n".join([text, "", *cited, software])
+    return text.strip()

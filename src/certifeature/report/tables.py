@@ -12,9 +12,9 @@ from typing import Any
 from certifeature._files import guarded
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability, rounded_down, rounded_up
-from certifeature.comparison import FULL_DATA, Comparison
+from certifeature.comparison import FULL_DATA, Comparison, Contender
 from certifeature.report.contents import Feature
-from certifeature.report.text import MISSING, decimals, duration, number
+from certifeature.report.text import MISSING, decimals, number
 
 Row = dict[str, Any]
 
@@ -105,34 +105,10 @@ def features_csv(features: Sequence[Feature]) -> str:
     return text.getvalue()
 
 
-def method_rows(comparison: Comparison) -> list[Row]:
-    """Return the methods: full data first, then by error, the lowest marked.
-
-    ``low``, ``mid`` and ``high`` are percentages of the width of a chart.
-    """
-    contenders, in_percent = comparison.contenders, comparison.measure == "error"
-    widest = max((c.mean_error + c.deviation for c in contenders), default=0.0) or 1.0
-    rivals = [c.mean_error for c in contenders if c.method != FULL_DATA]
-    lowest = min(rivals, default=math.nan)
-    if rivals.count(lowest) > _MAX_LOWEST:
-        lowest = math.nan
-    rows = []
-    for c in sorted(contenders, key=lambda c: (c.method != FULL_DATA, c.mean_error, c.n_features)):
-        mean, deviation, reference = c.mean_error, c.deviation, c.method == FULL_DATA
-        error, spread = (f"{100 * x:.1f}" if in_percent else f"{x:.3f}" for x in (mean, deviation))
-        size, ends = round(c.n_features), (max(0.0, mean - deviation), mean, mean + deviation)
-        row = {
-            "name": c.method,
-            "size": f"{size:,}",
-            "asked": None if c.size == size else c.size,
-            "error": error,
-            "deviation": f"± {spread}" if len(c.errors) > 1 else "",
-            # Keeping all features takes no time worth a number.
-            "time": MISSING if reference else duration(c.seconds),
-            "growth": number(rounded_up(c.growth)),
-            "reference": reference,
-            "best": not reference and mean == lowest,
-        }
-        places = (100 / widest * end for end in ends)
-        rows.append(row | dict(zip(("low", "mid", "high"), places, strict=True)))
-    return rows
+def ranked(comparison: Comparison) -> tuple[list[Contender], float, float]:
+    """Return methods by error below full data, the lowest error to mark, and the end of a chart."""
+    order = sorted(comparison.contenders, key=lambda c: (c.mean_error, c.n_features))
+    rivals = [c.mean_error for c in order if c.method != FULL_DATA]
+    lowest = rivals[0] if rivals and rivals.count(rivals[0]) <= _MAX_LOWEST else math.nan
+    widest = max((c.mean_error + c.deviation for c in order), default=0.0) or 1.0
+    return sorted(order, key=lambda c: c.method != FULL_DATA), lowest, widest

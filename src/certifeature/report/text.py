@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from certifeature.certificate.certificate import rounded_up
 from certifeature.evaluation.intervals import shown_error
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    used = (one_line, typeset, number, measure_name, shown_error)
+    used = (one_line, typeset, number, duration, joined, measure_name, shown_error, rounded_up)
     environment.filters |= {filter_.__name__: filter_ for filter_ in used}
     environment.filters["thousands"] = "{:,}".format
     environment.globals |= {"inf": math.inf, "missing": MISSING}
