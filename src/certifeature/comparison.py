@@ -301,7 +301,7 @@ class Comparison:
             splits.n_repeats,
             splits.n_folds,
             result.random_state,
-            "1 - R2" if result.regression else "error",
+            result.measure,
             splits.test_share,
             all(candidate.tuned for candidate in candidates),
             note or "",
@@ -358,17 +358,10 @@ class Comparison:
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a dict for each contender, errors as their mean and deviation."""
+        names = "method", "size", "n_features", "mean_error", "deviation", "seconds", "growth"
         return [
-            {
-                "method": c.method,
-                "size": c.size,
-                "n_features": c.n_features,
-                "error": c.mean_error,
-                "deviation": c.deviation,
-                "seconds": c.seconds,
-                "growth": c.growth,
-            }
-            for c in self.contenders
+            {name.removeprefix("mean_"): getattr(contender, name) for name in names}
+            for contender in self.contenders
         ]
 
     def to_frame(self) -> Any:
@@ -518,16 +511,11 @@ def compare(
     options = {"regression": regression, "n_repeats": n_repeats, "groups": groups}
     splits = splits_of(rows.X, rows.y, cv, random_state, **options)
     problem = tuning_problem(rows.y, splits, random_state, regression=regression) if tune else None
-    candidates = candidates_for(
-        chosen,
-        sizes,
-        model,
-        scaler=column_scaler(scaling, rows.X),
-        tuned=tune and problem is None,
-        random_state=random_state,
-    )
-    seeded: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
-    result = cross_validate(table, rows.y, candidates, splits, growth=growth_for(model), **seeded)
+    scaler, seed = column_scaler(scaling, rows.X), {"random_state": random_state}
+    tuned = tune and problem is None
+    candidates = candidates_for(chosen, sizes, model, scaler=scaler, tuned=tuned, **seed)
+    run: Any = {"growth": growth_for(model), "n_jobs": n_jobs, **seed}
+    result = cross_validate(table, rows.y, candidates, splits, **run)
     return Comparison.from_result(result, candidates, problem)
 
 

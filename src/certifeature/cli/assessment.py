@@ -43,10 +43,8 @@ def folds_of(task: Task, n_folds: int) -> Splits:
     """Return the folds of the rows, or raise."""
     data = task.data
     if data.y is None:
-        raise ValueError(
-            f"{data.source}: --cv compares predictions with labels, and there are none; name "
-            "them with --target, or leave --cv out."
-        )
+        none = "--cv compares predictions with labels, and there are none"
+        raise ValueError(f"{data.source}: {none}; name them with --target, or leave --cv out.")
     return splits_of(data.y, data.y, n_folds, task.seed, regression=predicts_numbers(task.model))
 
 

@@ -133,6 +133,11 @@ class CrossValidation:
     random_state: int
     regression: bool
 
+    @property
+    def measure(self) -> str:
+        """What the errors are: "error", the share of wrong classes, or "1 - R2"."""
+        return "1 - R2" if self.regression else "error"
+
     def errors(self, name: str, size: int | None = None) -> tuple[float, ...]:
         """Return the test error of each split."""
         return tuple(outcome.error for outcome in self.outcomes[name, size])

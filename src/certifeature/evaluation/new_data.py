@@ -109,15 +109,14 @@ class NewData:
         assert y is not None
         keys = ((_SELECTED, size), (_ALL, None), (_SHUFFLED, size))
         selected, full, shuffled = (result.errors(*key) for key in keys)
-        measure = "1 - R2" if result.regression else "error"
-        difference = Difference.of(selected, full, splits.test_share, measure)
+        difference = Difference.of(selected, full, splits.test_share, result.measure)
         classes, counts = np.unique(y, return_counts=True)
         chance_error = 1.0 if result.regression else float(1 - counts.max() / len(y))
         classes = classes[:0] if result.regression else classes
         tested = np.concatenate([y[test] for _, test in splits.pairs])
         wrong = tested != np.concatenate([outcome.predicted for outcome in outcomes])
         return cls(
-            measure=measure,
+            measure=result.measure,
             n_folds=splits.n_folds,
             n_repeats=splits.n_repeats,
             n_features=n_features,

@@ -18,7 +18,7 @@ from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import masks_of, nogueira_index
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report.contents import Report
-from certifeature.report.sentences import bound_of, method_name, rivals_of, rows_of, verdict
+from certifeature.report.sentences import rivals_of, verdict
 from certifeature.report.tables import feature_rows, features_csv, layers, ranked
 from certifeature.report.text import MISSING, asset, class_counts, template
 
@@ -61,21 +61,15 @@ def render(report: Report) -> str:
     style, script, said = asset("page.css"), asset("page.js"), verdict(report)
     return template("page.html").render(
         report=report,
-        c=certificate,
-        n=new_data,
-        own=own,
         version=certifeature.__version__,
         policy=_policy(style, script),
         style=style,
         script=script,
-        rows=rows_of(certificate) if certificate else "",
-        bound=bound_of(certificate) if certificate else "",
         verdict=said,
         reasons=Counter(feature.why for feature in report.features),
         wrong=_wrong(new_data) if new_data else "",
         stability=_stability(own, certificate) if own and certificate else "",
         beside=[own, *rivals_of(own, report.comparison)] if own and report.comparison else [],
-        method_name=method_name,
         sentences=sentences,
         layers=layers(certificate, sentences) if certificate else [],
         estimates=new_data_sentences(new_data),

@@ -8,38 +8,9 @@ import sklearn
 
 import certifeature
 from certifeature.certificate import Certificate
-from certifeature.certificate.certificate import measured_probability, only_support, rounded_up
 from certifeature.comparison import FULL_DATA, Comparison, Contender
-from certifeature.evaluation.intervals import CONCLUSIONS
 from certifeature.report.contents import Report
-from certifeature.report.text import class_counts, number, template
-
-# What tables call by a short name, in sentences.
-_METHOD_NAMES = {
-    FULL_DATA: "all features",
-    "bss": "BSS",
-    "rfe": "RFE",
-    "l1": "the L1 penalty",
-    "univariate": "the univariate test",
-    "random": "random features",
-}
-
-
-def rows_of(c: Certificate) -> str:
-    """Return which rows a certificate is about."""
-    return "the rows that matter to it" if only_support(c) else "its training rows"
-
-
-def bound_of(c: Certificate, what: str = "", probability: str = ", {}") -> str:
-    """Return the bound on the growth, of something, and its probability unless it is 1."""
-    chance = measured_probability(c)
-    sure = "" if chance == 1 else probability.format(f"with probability {chance:g}")
-    return f"at most {number(rounded_up(c.measured_growth))} times{what}{sure}"
-
-
-def method_name(method: str) -> str:
-    """Return the name of a method as a sentence has it."""
-    return _METHOD_NAMES.get(method, method)
+from certifeature.report.text import class_counts, method_name, template
 
 
 def rivals_of(own: Contender, comparison: Comparison) -> list[Contender]:
@@ -50,7 +21,7 @@ def rivals_of(own: Contender, comparison: Comparison) -> list[Contender]:
 
 def verdict(report: Report) -> list[str]:
     """Return two sentences at most: on new data, and on other methods and what is proven."""
-    c, comparison, own = report.certificate, report.comparison, report.own
+    comparison, own = report.comparison, report.own
     rivals: dict[str, list[str]] = {}
     chosen, n_ties = [], 0
     if comparison is not None:
@@ -63,18 +34,7 @@ def verdict(report: Report) -> list[str]:
                 how = comparison.difference(own, rival).verdict
                 rivals.setdefault(how, []).append(method_name(rival.method))
     text = template("verdict.txt").render(
-        report=report,
-        c=c,
-        n=report.new_data,
-        rows=rows_of(c) if c else "",
-        bound=bound_of(c, " that with all features", " ({})") if c else "",
-        conclusions=CONCLUSIONS,
-        rivals=rivals,
-        chosen=chosen,
-        n_ties=n_ties,
-        full=comparison and comparison.full,
-        measure=comparison and comparison.measure,
-        method_name=method_name,
+        report=report, rivals=rivals, chosen=chosen, n_ties=n_ties
     )
     parts = (" ".join(part.split()) for part in text.split("\n\n"))
     return [f"{part[0].upper()}{part[1:]}" for part in parts if part]
@@ -124,17 +84,12 @@ def methods_paragraph(
     """
     counts = class_counts({name: f"{count:,}" for name, count in (classes or {}).items()})
     text = template("methods.txt").render(
-        c=certificate,
-        n=certificate.new_data,
         report=Report("", certificate=certificate, own=own, comparison=comparison),
         samples=f"{n_rows:,} samples ({counts})" if counts else f"{n_rows:,} samples",
         method=method,
         scaling=scaling,
         supervised=supervised,
         others=rivals_of(own, comparison) if own and comparison else [],
-        bound=bound_of(certificate, " that with all features", " {}"),
-        support=only_support(certificate),
-        method_name=method_name,
         version=certifeature.__version__,
         scikit_learn=sklearn.__version__,
     )

@@ -9,13 +9,24 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from certifeature.certificate.certificate import rounded_up
-from certifeature.evaluation.intervals import shown_error
+from certifeature.certificate import Certificate
+from certifeature.certificate.certificate import measured_probability, only_support, rounded_up
+from certifeature.comparison import FULL_DATA
+from certifeature.evaluation.intervals import CONCLUSIONS, shown_error
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 MISSING = "–"
+# What tables call by a short name, in sentences.
+_METHOD_NAMES = {
+    FULL_DATA: "all features",
+    "bss": "BSS",
+    "rfe": "RFE",
+    "l1": "the L1 penalty",
+    "univariate": "the univariate test",
+    "random": "random features",
+}
 # The counts of more classes than this are no longer read one by one.
 _MAX_CLASSES = 6
 
@@ -139,6 +150,23 @@ def decimals(values: Sequence[float | None]) -> list[str]:
     return [shown(value) for value in values]
 
 
+def rows_of(c: Certificate) -> str:
+    """Return which rows a certificate is about."""
+    return "the rows that matter to it" if only_support(c) else "its training rows"
+
+
+def bound_of(c: Certificate, what: str = "", probability: str = ", {}") -> str:
+    """Return the bound on the growth, of something, and its probability unless it is 1."""
+    chance = measured_probability(c)
+    sure = "" if chance == 1 else probability.format(f"with probability {chance:g}")
+    return f"at most {number(rounded_up(c.measured_growth))} times{what}{sure}"
+
+
+def method_name(method: str) -> str:
+    """Return the name of a method as a sentence has it."""
+    return _METHOD_NAMES.get(method, method)
+
+
 @cache
 def asset(name: str) -> str:
     """Return the text of a file of this package."""
@@ -165,8 +193,9 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    used = (one_line, typeset, number, duration, joined, measure_name, shown_error, rounded_up)
-    environment.filters |= {filter_.__name__: filter_ for filter_ in used}
+    texts = one_line, typeset, joined, measure_name, method_name, rows_of, bound_of
+    numbers = number, duration, shown_error, rounded_up, only_support
+    environment.filters |= {filter_.__name__: filter_ for filter_ in texts + numbers}
     environment.filters["thousands"] = "{:,}".format
-    environment.globals |= {"inf": math.inf, "missing": MISSING}
+    environment.globals |= {"inf": math.inf, "missing": MISSING, "conclusions": CONCLUSIONS}
     return environment.from_string(asset(name))
