@@ -19,7 +19,7 @@ from certifeature.evaluation.engine import masks_of, nogueira_index
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report.contents import Report
 from certifeature.report.sentences import rivals_of, verdict
-from certifeature.report.tables import feature_rows, features_csv, layers, ranked
+from certifeature.report.tables import feature_rows, features_csv, ranked
 from certifeature.report.text import MISSING, asset, class_counts, template
 
 
@@ -71,7 +71,6 @@ def render(report: Report) -> str:
         stability=_stability(own, certificate) if own and certificate else "",
         beside=[own, *rivals_of(own, report.comparison)] if own and report.comparison else [],
         sentences=sentences,
-        layers=layers(certificate, sentences) if certificate else [],
         estimates=new_data_sentences(new_data),
         features=feature_rows(report.features),
         table=_link("text/csv", features_csv(report.features)),

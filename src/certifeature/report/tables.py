@@ -10,73 +10,14 @@ from operator import attrgetter
 from typing import Any
 
 from certifeature._files import guarded
-from certifeature.certificate import Certificate
-from certifeature.certificate.certificate import measured_probability, rounded_down, rounded_up
 from certifeature.comparison import FULL_DATA, Comparison, Contender
 from certifeature.report.contents import Feature
-from certifeature.report.text import MISSING, decimals, number
+from certifeature.report.text import decimals
 
 Row = dict[str, Any]
 
 # What more than so many choices share is no distinction.
 _MAX_LOWEST = 2
-
-
-def layers(certificate: Certificate, sentences: Sequence[str]) -> list[Row]:
-    """Return the layers of a certificate: promised, measured, realised.
-
-    Parameters
-    ----------
-    certificate : Certificate
-        What to show.
-    sentences : sequence of str
-        The certificate in words, which say why there is no number.
-    """
-    c, promise, realised = certificate, certificate.a_priori, certificate.realised
-    rows = "all" if c.rows == "all" else "the"
-    matter = "" if c.rows == "all" else " that matter to the model"
-    promised = "" if promise is None else _chance(promise.probability)
-    measured = f"{rows} {c.n_rows:,} rows{matter}{_chance(measured_probability(c))}"
-    ratios = (realised.margin_ratio, realised.radius_ratio) if realised else (None, None)
-    shown = {
-        "Promised": (
-            c.promised_growth,
-            f"before anything was measured{promised}",
-            _bounds(promise),
-        ),
-        "Measured": (c.measured_growth, f"a bound for {measured}", _bounds(c)),
-        "Realised": (c.realised_growth, "what it came to", map(_times, ratios)),
-    }
-    found: list[Row] = []
-    for name, (growth, note, (margin, radius)) in shown.items():
-        known = growth is not None and math.isfinite(growth)
-        why = None if known else next(text for text in sentences if text.startswith(name))
-        text = _times(growth)
-        if growth is not None and name != "Realised":
-            text = _times(rounded_up(growth), "at most ")
-        row = {"name": name, "note": note, "growth": text, "why": why}
-        found.append(row | {"margin": margin, "radius": radius})
-    return found
-
-
-def _chance(probability: float) -> str:
-    return "" if probability == 1 else f", with probability {probability:g}"
-
-
-def _bounds(proven: Any) -> tuple[str, str]:
-    """Return what is sure of squared margin and radius."""
-    if proven is None:
-        return MISSING, MISSING
-    lowest, highest = proven.lambda_min, proven.lambda_max
-    margin = _times(rounded_down(lowest), "at least ") if lowest > 0 else "no bound"
-    radius = _times(rounded_up(highest), "at most ") if math.isfinite(highest) else "no bound"
-    return margin, radius
-
-
-def _times(ratio: float | None, side: str = "") -> str:
-    if ratio is None:
-        return MISSING
-    return f"{side}{number(ratio)} times" if math.isfinite(ratio) else "∞"
 
 
 def feature_rows(features: Sequence[Feature]) -> list[Row]:

@@ -10,7 +10,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from certifeature.certificate import Certificate
-from certifeature.certificate.certificate import measured_probability, only_support, rounded_up
+from certifeature.certificate.certificate import (
+    measured_probability,
+    only_support,
+    rounded_down,
+    rounded_up,
+)
 from certifeature.comparison import FULL_DATA
 from certifeature.evaluation.intervals import CONCLUSIONS, shown_error
 
@@ -194,8 +199,8 @@ def template(name: str) -> Template:
         lstrip_blocks=True,
     )
     texts = one_line, typeset, joined, measure_name, method_name, rows_of, bound_of
-    numbers = number, duration, shown_error, rounded_up, only_support
+    numbers = number, duration, shown_error, rounded_down, rounded_up, measured_probability
     environment.filters |= {filter_.__name__: filter_ for filter_ in texts + numbers}
-    environment.filters["thousands"] = "{:,}".format
+    environment.filters |= {"thousands": "{:,}".format, "only_support": only_support}
     environment.globals |= {"inf": math.inf, "missing": MISSING, "conclusions": CONCLUSIONS}
     return environment.from_string(asset(name))
