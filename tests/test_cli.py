@@ -132,10 +132,18 @@ class TestSelect:
         html = report.read_text(encoding="utf-8")
         text = html.replace("\N{NO-BREAK SPACE}", " ")
         errors = re.search("error ([0-9.]+ %) with 12 features, ([0-9.]+ %) with all", said)
-        assert re.search(f"on new data is {errors[1]}, and with all of them {errors[2]}", text)
-        # The errors of the first screen and those of the table are of the same folds.
-        own = "This choice \\(BSS\\)" if method == "bss" else "This choice \\(RFE\\)"
-        assert re.search(f'{own}</bdi></th><td class="number">{errors[1]}<', html)
+        # The estimate of the certificate, at the C of the model, has a section of its own.
+        section = text.split('<section id="new_data"')[1].split("</section>")[0]
+        assert f"at the C of the model: error {errors[1]} with 12 features, {errors[2]}" in section
+        # The errors of the first screen are those of the table beside it.
+        first = (
+            "on new data is ([0-9.]+ %), and with all of them ([0-9.]+ %), with C tuned by inner"
+        )
+        tuned = re.search(first, text)
+        name = "BSS" if method == "bss" else "RFE"
+        own = rf"This choice \(<bdi>{name}</bdi>\)</th>"
+        assert re.search(f'{own}<td class="number">{tuned[1]}<', text)
+        assert f'features</th><td class="number">{tuned[2]}<' in text
         for other in {"BSS", "RFE", "The univariate test"} - {method.upper()}:
             assert f'<th scope="row"><bdi>{other}</bdi></th>' in html
         assert html.count("<figure>") >= 1
@@ -159,7 +167,8 @@ class TestSelect:
         html = report.read_text(encoding="utf-8")
         assert "From 3-fold cross-validation" in html
         # Two rows of a class are too few for three inner folds.
-        assert "C tuned</th>" not in html
+        assert "C is not tuned, for lack of 3 inner folds of training rows: the class" in html
+        assert "at the C of the model, beside others of the same size" in html
 
     @pytest.mark.parametrize("scale", ["standard", "tfidf"])
     def test_new_data_are_scaled_by_training_rows(self, scale, tmp_path, capsys):

@@ -141,7 +141,7 @@ class TestNumbers:
         X = data[0]
         y = X[:, 0] - 2 * X[:, 1] + np.random.default_rng(0).standard_normal(60)
         methods = ["bss", "univariate"]
-        found = compare(X, y, [12], methods=methods, estimator=model, cv=3)
+        found = compare(X, y, [12], methods=methods, estimator=model, cv=3, tune=False)
         assert found.measure == "1 - R2"
         assert "1 - R²" in str(found)
         for fold in range(3):
@@ -177,7 +177,7 @@ class TestNumbers:
             splits.pairs, found.outcomes["nothing", None], strict=True
         ):
             expected = 1 - r2_score(y[test], np.full(len(test), y[train].mean()))
-            assert outcome.plain.error == pytest.approx(expected)
+            assert outcome.error == pytest.approx(expected)
             assert outcome.growth == np.inf
             assert not outcome.chosen.size
 
@@ -209,7 +209,7 @@ class TestCompare:
 
     def test_errors_are_those_of_a_plain_loop(self, data):
         X, y = data
-        contender = compare(X, y, [10], methods=["bss"], cv=3).contenders[1]
+        contender = compare(X, y, [10], methods=["bss"], cv=3, tune=False).contenders[1]
         for fold, error in enumerate(contender.errors):
             train, test = stratified_split(y, fold, 3)
             selector = BSSSelector(10).fit(X[train], y[train])
@@ -221,7 +221,7 @@ class TestCompare:
         y = data[1]
         X = kind(1000 + 50 * data[0])
         svm = SVC(kernel="linear")
-        full = compare(X, y, [6], methods=[], estimator=svm, scaling="standard")
+        full = compare(X, y, [6], methods=[], estimator=svm, scaling="standard", tune=False)
         for fold, error in enumerate(full.contenders[0].errors):
             train, test = stratified_split(y, fold, 5)
             scaler = StandardScaler(with_mean=kind is np.asarray).fit(X[train])
@@ -287,42 +287,46 @@ class TestTuning:
         if isinstance(model, Ridge):
             y, split_of = X[:, 0] + np.random.default_rng(0).standard_normal(60), plain_split
         options = {"methods": ["univariate"], "estimator": model, "cv": 3}
-        contender = compare(X, y, [10], **options).contenders[1]
+        found = compare(X, y, [10], **options)
+        assert found.tuned
         make = METHODS["univariate"].make
         costs = [C * (model.C if hasattr(model, "C") else 1 / 4) for C in (0.01, 0.1, 1, 10, 100)]
 
-        def error(train, test, C):
-            selector = make(10, model, 0).fit(X[train], y[train])
+        def error(train, test, C, size):
+            selector = make(size, model, 0).fit(X[train], y[train])
             fitted = fit_model(
                 clone(model).set_params(**at(C)), selector.transform(X[train]), y[train]
             )
             return 1 - fitted.score(selector.transform(X[test]), y[test])
 
-        for fold, found in enumerate(contender.tuned_errors):
-            train, test = split_of(y, fold, 3)
-            inner = [split_of(y[train], place, 3) for place in range(3)]
-            means = [np.mean([error(train[a], train[b], C) for a, b in inner]) for C in costs]
-            assert found == pytest.approx(error(train, test, costs[int(np.argmin(means))]))
+        # Full data is tuned by the same rule.
+        for contender, size in zip(found.contenders, (80, 10), strict=True):
+            for fold, measured in enumerate(contender.errors):
+                train, test = split_of(y, fold, 3)
+                inner = [split_of(y[train], place, 3) for place in range(3)]
+                means = [
+                    np.mean([error(train[a], train[b], C, size) for a, b in inner]) for C in costs
+                ]
+                best = costs[int(np.argmin(means))]
+                assert measured == pytest.approx(error(train, test, best, size))
 
     def test_it_is_left_out_where_it_cannot_be(self, data):
         X, y = data
         rare = np.where(np.arange(60) < 4, 2, y)
-        options = {"methods": ["univariate"], "cv": 2, "tune": "auto"}
-        assert not compare(X, rare, [10], **options).tuned
+        options = {"methods": ["univariate"], "cv": 2}
+        found = compare(X, rare, [10], **options)
+        assert not found.tuned
+        assert "C is not tuned, for lack of 3 inner folds" in found.note
+        assert "the class 2 has 2 rows only, too few" in str(found)
+        plain = compare(X, rare, [10], tune=False, **options)
+        assert [c.errors for c in found.contenders] == [c.errors for c in plain.contenders]
         assert compare(X, y, [10], **options).tuned
 
     def test_it_can_be_left_out(self, data):
         found = compare(*data, [10], methods=["univariate"], cv=2, tune=False)
         assert not found.tuned
-        assert "C tuned" not in str(found)
-        assert found.contenders[0].tuned_errors == ()
-        assert np.isnan(found.to_frame()["tuned_error"]).all()
-
-    def test_what_cannot_be_tuned_is_named(self, data):
-        X, y = data
-        rare = np.where(np.arange(60) < 5, 2, y)
-        with pytest.raises(ValueError, match="but there the class 2 has 2 rows only, too few"):
-            compare(X, rare, [10], cv=2)
+        assert not found.note
+        assert "cross-validation, at the C of the model" in str(found)
 
 
 def test_only_draws_of_lots_differ_from_fold_to_fold(data):
@@ -359,7 +363,8 @@ def test_a_method_of_ones_own(data):
 def test_the_folds_are_those_of_certify(seed, data):
     X, y = data
     selector = BSSSelector(10, random_state=0)
-    full, found = compare(X, y, [10], methods=[selector], cv=3, random_state=seed).contenders
+    options = {"cv": 3, "random_state": seed, "tune": False}
+    full, found = compare(X, y, [10], methods=[selector], **options).contenders
     alone = new_data_errors(X, y, selector, cv=3, random_state=seed)
     assert found.errors == alone.errors_selected
     assert full.errors == alone.errors_full
@@ -378,13 +383,13 @@ class TestEngine:
         found = cross_validate(X, y, [Candidate("whole", pipeline)], splits)
         for (train, test), outcome in zip(splits.pairs, found.outcomes["whole", None], strict=True):
             alone = clone(pipeline).fit(X[train], y[train])
-            np.testing.assert_array_equal(outcome.plain.predicted, alone.predict(X[test]))
+            np.testing.assert_array_equal(outcome.predicted, alone.predict(X[test]))
             # The library trains to a closer tolerance.
             np.testing.assert_allclose(
-                outcome.plain.decision, alone.decision_function(X[test]), atol=0.01
+                outcome.decision, alone.decision_function(X[test]), atol=0.01
             )
             assert sorted(outcome.chosen) == alone[2].get_support(indices=True).tolist()
-        assert found.errors("whole") == tuple(o.plain.error for o in found.outcomes["whole", None])
+        assert found.errors("whole") == tuple(o.error for o in found.outcomes["whole", None])
 
     def test_sizes_share_a_fit_and_pipelines_their_first_steps(self, data, monkeypatch):
         X, y = data
@@ -463,19 +468,17 @@ class TestEngine:
     def test_c_is_tuned_without_the_test_rows(self, data):
         X, y = data
         pipeline = Pipeline([("select", SelectKBest(f_classif)), ("model", SVC(kernel="linear"))])
-        candidate = Candidate("univariate", pipeline, (5, 20), tuned=(20,))
+        candidate = Candidate("univariate", pipeline, (5, 20), tuned=True)
         train, test = splits_of(y, y, 3, 0, regression=False).pairs[0]
         splits = Splits([(train, test)] * 2)
         found = cross_validate(X, y, [candidate], splits)
         hidden = y.copy()
         hidden[test] = hidden[test][::-1]
         again = cross_validate(X, hidden, [candidate], splits)
-        for one, other in zip(
-            found.outcomes["univariate", 20], again.outcomes["univariate", 20], strict=True
-        ):
-            assert one.tuned.cost == other.tuned.cost
-            np.testing.assert_array_equal(one.tuned.predicted, other.tuned.predicted)
-        assert all(outcome.tuned is None for outcome in found.outcomes["univariate", 5])
+        for key, outcomes in found.outcomes.items():
+            for one, other in zip(outcomes, again.outcomes[key], strict=True):
+                assert one.cost == other.cost
+                np.testing.assert_array_equal(one.predicted, other.predicted)
 
     def test_repeats_are_of_a_number_of_folds(self, data):
         X, y = data
@@ -502,7 +505,7 @@ class TestResult:
 
     def test_text(self):
         assert str(self.COMPARISON).splitlines() == [
-            "1 × 2-fold cross-validation",
+            "1 × 2-fold cross-validation, at the C of the model",
             "method     asked  features          error  seconds  growth",
             "full data             2000  0.250 ± 0.354     0.00       1",
             "bss           20        20  0.250 ± 0.000     1.23    12.4",

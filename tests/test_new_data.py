@@ -471,9 +471,9 @@ class TestCertificate:
 class TestSentences:
     def test_a_tie_is_called_a_tie(self):
         assert as_sentences(found_with()) == [
-            "New data, estimated by 5-fold cross-validation, features chosen anew in each fold: "
-            "error 8.1 % with 100 features, 7.9 % with all 2000; difference +0.2 points (95 % "
-            "interval -0.9 to +1.3), a tie.",
+            "New data, estimated by 5-fold cross-validation, features chosen anew in each fold, at "
+            "the C of the model: error 8.1 % with 100 features, 7.9 % with all 2000; difference "
+            "+0.2 points (95 % interval -0.9 to +1.3), a tie.",
             "With shuffled labels the error is 49.0 % (chance: 48.0 %).",
         ]
 

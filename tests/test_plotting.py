@@ -559,20 +559,7 @@ def test_without_matplotlib_the_remedy_is_named(monkeypatch, data):
         CertificateDisplay.from_estimator(BSSSelector(), *data, [10])
 
 
-def test_errors_with_c_tuned_are_drawn_beside_the_others():
-    contenders = (
-        Contender("full data", None, 80.0, (0.1, 0.2), 0.0, 1.0, (0.05, 0.15)),
-        Contender("bss", 10, 10.0, (0.2, 0.3), 0.1, 2.0, (0.1, 0.2)),
-        Contender("bss", 20, 20.0, (0.1, 0.2), 0.1, 2.0, (0.0, 0.2)),
-    )
-    display = Comparison(contenders, 1, 2, 0).plot()
-    np.testing.assert_allclose(display.lines_["bss"].get_ydata(), [25, 15])
-    np.testing.assert_allclose(display.tuned_["bss"].get_ydata(), [15, 10])
-    np.testing.assert_allclose(display.tuned_["full data"].get_ydata(), [10, 10])
-    assert "dotted: C tuned" in display.legend_.get_title().get_text()
-    assert len(display.legend_.get_texts()) == 2
-    plt.close(display.figure_)
-    untuned = tuple(replace(contender, tuned_errors=()) for contender in contenders)
-    display = Comparison(untuned, 1, 2, 0).plot()
-    assert display.tuned_ == {}
-    plt.close(display.figure_)
+def test_the_legend_says_which_c_the_errors_are_for(ax):
+    for tuned, text in ((True, "with C tuned by inner folds"), (False, "at the C of the model")):
+        display = ErrorCurveDisplay(replace(COMPARISON, tuned=tuned)).plot(ax)
+        assert display.legend_.get_title().get_text().endswith(text)

@@ -8,6 +8,7 @@ import sys
 from base64 import b64decode, b64encode
 from dataclasses import replace
 from hashlib import sha256
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -20,17 +21,17 @@ from certifeature.certificate.certificate import as_sentences
 from certifeature.comparison import Comparison, Contender
 from certifeature.evaluation import Difference, NewData
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
-from certifeature.report import Feature, Report, methods_paragraph, page, render, write_report
+from certifeature.report import Feature, Report, methods_paragraph, render, write_report
 from certifeature.report.sentences import verdict
-from certifeature.report.tables import (
-    beside_rows,
-    constants,
-    error_rows,
-    facts,
-    layers,
-    method_rows,
+from certifeature.report.text import (
+    decimals,
+    duration,
+    number,
+    one_line,
+    template,
+    typeset,
+    visible,
 )
-from certifeature.report.text import decimals, duration, number, one_line, typeset, visible
 
 NEW_DATA = NewData(
     measure="error",
@@ -77,10 +78,12 @@ COMPARISON = Comparison(
     n_folds=2,
     random_state=0,
 )
-OWN = Contender("bss", 300, 300.0, (0.12, 0.1), 0.1, 2.5, (0.11, 0.1), ((1, 2), (2, 3)))
-RFE = Contender("rfe", 300, 300.0, (0.13, 0.11), 0.1, 9.5, (0.11, 0.12), ((1, 2), (3, 4)))
-FULL = Contender("full data", None, 9000.0, (0.1, 0.09), 0.0, 1.0, (0.1, 0.09))
-BESIDE = Comparison((FULL, OWN, RFE), 1, 2, 0)
+OWN = Contender("bss", 300, 300.0, (0.11, 0.1), 0.1, 2.5, ((1, 2), (2, 3)))
+RFE = Contender("rfe", 300, 300.0, (0.11, 0.12), 0.1, 9.5, ((1, 2), (3, 4)))
+FULL = Contender("full data", None, 9000.0, (0.1, 0.08), 0.0, 1.0)
+BESIDE = Comparison((FULL, OWN, RFE), 1, 2, 0, tuned=True)
+# The folds of the estimate have the number of features of the comparison; it was not searched.
+OF_ONE_SIZE = replace(CERTIFICATE, new_data=replace(NEW_DATA, n_selected=(2, 2)))
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
 
@@ -100,7 +103,39 @@ def report_about(text="plain", **changes):
 
 
 def shown_layers(certificate):
-    return layers(certificate, as_sentences(certificate))
+    """What the page says of promised, measured and realised."""
+    report = Report("t", certificate=certificate)
+    (table,) = re.findall('<table class="layers">(.*?)</table>', render(report), re.DOTALL)
+    note = '<span class="note">(.*?)</span>'
+    found = re.findall(f'<th scope="row">.*? {note}</th><td>(.*?)(?: {note})?</td>', table)
+    behind = [row[1:] for row in shown_rows(report, "behind")]
+    assert [row[0] for row in shown_rows(report, "behind")] == ["Promised", "Measured", "Realised"]
+    keys = ("note", "growth", "why", "margin", "radius")
+    return [
+        dict(zip(keys, (*map(unescape, layer), *ratios), strict=True))
+        for layer, ratios in zip(found, behind, strict=True)
+    ]
+
+
+def plain(html):
+    """The text of a piece of a page."""
+    return " ".join(re.sub("<[^>]*>", "", html).replace("\u2212", "-").split())
+
+
+def shown_facts(report, kind="facts"):
+    """What the page has in one of its lists: names and texts."""
+    lists = re.findall(f'<dl class="{kind}">(.*?)</dl>', render(report), re.DOTALL)
+    found = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", "".join(lists), re.DOTALL)
+    return {plain(name): plain(value) for name, value in found}
+
+
+def shown_rows(report, kind):
+    """The cells of one of the tables of a page."""
+    (table,) = re.findall(
+        f'<table class="{kind}">.*?<tbody>(.*?)</tbody>', render(report), re.DOTALL
+    )
+    rows = re.findall("<tr.*?</tr>", table, re.DOTALL)
+    return [[plain(cell) for cell in re.findall("<t[hd].*?</t[hd]>", row)] for row in rows]
 
 
 class Outline(HTMLParser):
@@ -219,25 +254,30 @@ def test_features_stand_by_rank():
 
 
 def test_methods_stand_by_error_below_the_reference():
-    rows = method_rows(COMPARISON)
-    assert [row["name"] for row in rows] == ["full data", "bss", "random"]
-    assert [row["best"] for row in rows] == [False, True, False]
-    assert [row["reference"] for row in rows] == [True, False, False]
-    assert (rows[1]["error"], rows[1]["deviation"]) == ("4.0", "± 1.4")
-    assert [row["growth"] for row in rows] == ["1", "2.5", "∞"]
-    assert all(0 <= row["low"] <= row["mid"] <= row["high"] <= 100 for row in rows)
+    report = Report("t", comparison=COMPARISON)
+    assert shown_rows(report, "methods") == [
+        ["full data reference", "9,000", "3.0 ± 1.4", "", "–", "1"],
+        ["bss lowest error", "290 of 300", "4.0 ± 1.4", "", "700 ms", "2.5"],
+        ["random", "300", "25.0 ± 7.1", "", "40 ms", "∞"],
+    ]
+    chart = r'<line x1="([\d.]+)%" x2="([\d.]+)%" .*?<circle cx="([\d.]+)%"'
+    strips = re.findall(chart, render(report))
+    assert len(strips) == 3
+    assert all(0 <= float(low) <= float(mid) <= float(high) <= 100 for low, high, mid in strips)
 
 
 def test_one_fold_has_no_deviation():
     contender = Contender("bss", 3, 3.0, (0.0,), 1.0, 1.0)
-    (row,) = method_rows(Comparison((contender,), 1, 1, 0))
-    assert row["deviation"] == ""
+    (row,) = shown_rows(Report("t", comparison=Comparison((contender,), 1, 1, 0)), "methods")
+    assert row[2] == "0.0"
 
 
 def test_what_is_left_of_the_variance_is_no_percentage():
     comparison = replace(COMPARISON, measure="1 - R2")
-    assert [row["error"] for row in method_rows(comparison)] == ["0.030", "0.040", "0.250"]
-    html = render(Report("t", comparison=comparison))
+    report = Report("t", comparison=comparison)
+    shown = [row[2].split()[0] for row in shown_rows(report, "methods")]
+    assert shown == ["0.030", "0.040", "0.250"]
+    html = render(report)
     assert "1 − R²</th>" in html
     assert "Error, %" not in html
     assert "Error, %" in render(Report("t", comparison=COMPARISON))
@@ -250,11 +290,11 @@ def test_what_is_estimated_is_not_among_what_is_proven():
     for text in ("11.0 %", "9.5 %", "+1.5 points", "95 % interval -6.3 to +9.3", "a tie", "51.0 %"):
         assert typeset(text) not in proven
         assert typeset(text) in estimated
-    assert [(row["error"], row["note"]) for row in error_rows(NEW_DATA)] == [
-        ("11.0 %", "290 to 300 features"),
-        ("9.5 %", "9000 features"),
-        ("+1.5 points", "95 % interval -6.3 to +9.3"),
-        ("51.0 %", "chance: 48.0 %"),
+    assert [row[1:] for row in shown_rows(report_about(), "errors")] == [
+        ["11.0 %", "290 to 300 features"],
+        ["9.5 %", "9000 features"],
+        ["+1.5 points", "95 % interval -6.3 to +9.3"],
+        ["51.0 %", "chance: 48.0 %"],
     ]
 
 
@@ -274,9 +314,10 @@ def test_layers_say_what_the_certificate_says():
     assert (promised["margin"], promised["radius"]) == ("at least 0.35 times", "at most 1.98 times")
     assert (measured["margin"], measured["radius"]) == ("at least 0.4 times", "at most 1.8 times")
     assert (realised["margin"], realised["radius"]) == ("0.81 times", "1.21 times")
-    assert [layer["why"] for layer in (promised, measured, realised)] == [None] * 3
+    assert [layer["why"] for layer in (promised, measured, realised)] == [""] * 3
     assert measured["note"] == "a bound for the 50 rows that matter to the model"
-    assert constants(CERTIFICATE) == {"λ": "0.4", "Λ": "1.8", "κ": "4.5"}
+    constants = shown_facts(Report("t", certificate=CERTIFICATE), "constants")
+    assert constants == {"λ": "0.4", "Λ": "1.8", "κ": "4.5"}
 
 
 def test_layers_of_a_soft_model_need_no_full_rank():
@@ -292,8 +333,9 @@ def test_layers_of_a_soft_model_need_no_full_rank():
     assert (promised["margin"], promised["radius"]) == ("no bound", "no bound")
     assert promised["note"] == "before anything was measured"
     assert measured["note"] == "a bound for all 50 rows, with probability 0.99"
-    assert constants(certificate)["λ with the ridge μ"] == "0.25"
-    assert constants(certificate)["κ"] == "∞"
+    constants = shown_facts(Report("t", certificate=certificate), "constants")
+    assert constants["λ with the ridge μ"] == "0.25"
+    assert constants["κ"] == "∞"
 
 
 def test_layers_claim_nothing_that_is_not_proven():
@@ -364,7 +406,8 @@ class TestVerdict:
         first, second = self.said(self.LOW, self.LOW[::-1])
         assert first == (
             "With 290 to 300 of 9,000 features, the error on new data is 5.1 %, and with all of "
-            "them 5.1 %: a tie, as far as these rows can tell."
+            "them 5.1 %, at the C of the model: difference 0.0 points (95 % interval -1.5 to "
+            "+1.5), a tie."
         )
         assert second == (
             "What the model minimises on its training rows is proven to be at most 2.5 times that "
@@ -377,8 +420,8 @@ class TestVerdict:
         assert first.startswith("What the model minimises on the rows that matter to it is proven")
 
     def test_what_is_lost_or_won_is_said(self):
-        assert "something is lost" in self.said(self.HIGH, self.LOW)[0]
-        assert "the chosen features do better" in self.said(self.LOW, self.HIGH)[0]
+        assert "in favour of all features" in self.said(self.HIGH, self.LOW)[0]
+        assert "in favour of the chosen features" in self.said(self.LOW, self.HIGH)[0]
 
     def test_what_shuffled_labels_do_as_well_is_not_to_be_relied_on(self):
         coins = {"n_tested": (50, 50), "n_wrong": (24, 22)}
@@ -387,67 +430,72 @@ class TestVerdict:
         assert "proven" in second
 
     @pytest.mark.parametrize(
-        ("errors", "tuned", "how"),
-        [
-            (LOW[::-1], LOW[::-1], "RFE did not differ significantly; what"),
-            (HIGH, HIGH, "RFE did worse; what"),
-            (HIGH, LOW[::-1], "RFE did worse at this C and, with C tuned, did not differ"),
-        ],
+        ("errors", "how"),
+        [(LOW[::-1], "RFE did not differ significantly; what"), (HIGH, "RFE did worse; what")],
     )
-    def test_others_of_the_same_size_are_judged_at_both_costs(self, errors, tuned, how):
-        own = replace(OWN, errors=self.LOW, tuned_errors=self.LOW)
-        rfe = replace(RFE, errors=errors, tuned_errors=tuned)
-        elsewhere = replace(RFE, size=10, method="univariate")
+    def test_others_of_the_same_size_are_judged(self, errors, how):
+        own, rfe = replace(OWN, errors=self.LOW), replace(RFE, errors=errors)
+        elsewhere = replace(rfe, size=10, method="univariate")
         comparison = Comparison((FULL, own, rfe, elsewhere), 1, 5, 0)
         second = self.said(self.LOW, self.LOW, comparison=comparison, own=own)[1]
         assert second.startswith(f"With as many features, {how}")
         assert "univariate" not in second
 
+    def test_the_error_is_that_of_the_comparison_and_it_is_said_which(self):
+        beside = {"own": OWN, "comparison": BESIDE}
+        first, _ = verdict(Report("t", certificate=OF_ONE_SIZE, **beside))
+        assert "is 10.5 %, and with all of them 9.0 %, with C tuned by inner folds" in first
+        # Where the number of features is found anew in every fold, it is the honest one.
+        first, _ = verdict(Report("t", certificate=CERTIFICATE, **beside))
+        assert "is 11.0 %, and with all of them 9.5 %, at the C of the model" in first
+
     def test_of_methods_alone(self):
         (said,) = verdict(Report("t", comparison=COMPARISON))
         assert said == (
-            "The lowest error of 2 choices is 4.0 %, by BSS with 290 features (3.0 % with all); "
-            "1 of the others did not differ significantly from it."
+            "The lowest error of 2 choices is 4.0 %, by BSS with 290 features (3.0 % with all), "
+            "at the C of the model; 1 of the others did not differ significantly from it."
         )
 
     def test_nothing_is_claimed_that_is_not_proven(self):
         bare = replace(CERTIFICATE, lambda_min=0.0, new_data=None)
         first, _ = verdict(Report("t", certificate=bare))
         assert first.startswith("Nothing is proven of what the choice can cost")
-        (proven,) = (f for f in facts(Report("t", certificate=bare)) if f["name"] == "Proven")
-        assert proven["value"] == "nothing"
+        proven = shown_facts(Report("t", certificate=bare))["Proven"]
+        assert proven.startswith("nothing what the model minimises")
 
 
 def test_the_first_screen_has_the_answers():
     features = [Feature(i, str(i), 1.0, times_chosen=i % 3) for i in range(1, 301)]
-    report = report_about(comparison=BESIDE, own=OWN, features=features, data="100 rows")
-    found = {fact["name"]: f"{fact['value']}; {fact['note']}" for fact in facts(report)}
-    assert found["Data"] == "100 rows; "
+    report = report_about(
+        certificate=OF_ONE_SIZE, comparison=BESIDE, own=OWN, features=features, data="100 rows"
+    )
+    found = shown_facts(report)
+    assert found["Data"] == "100 rows"
     assert found["Features"].startswith("300 of 9,000 for any linear model")
     assert found["Error on new data"] == (
-        "11.0 %, with all features 9.5 %; "
-        "difference +1.5 points (95 % interval -6.3 to +9.3): a tie. "
-        "Wrong with these: 3 of 40 sick, 8 of 60 well"
+        "10.5 %, with all features 9.0 % with C tuned by inner folds; "
+        "difference +1.5 points (95 % interval -9.5 to +12.5): a tie. "
+        "Wrong at the C of the model (11.0 %): 3 of 40 sick, 8 of 60 well"
     )
     # One of the two features of each fold is the same, and that is what the index is about.
-    stability = "100 of 300 chosen again in all 2 folds; 100 in none; stability 0.50 (0 is random"
+    stability = "100 of 300 chosen again in all 2 folds 100 in none; stability 0.50 (0 is random"
     assert found["Stability"].startswith(stability)
     assert found["Proven"].endswith("a fair bound; in fact 1.05 times")
-    assert found["With shuffled labels"].startswith("51.0 %; a control: far from 11.0 % with")
-    rows = beside_rows(report)
-    assert [row["name"] for row in rows] == ["This choice (BSS)", "RFE", "All 9,000 features"]
-    assert [row["error"] for row in rows] == ["11.0 %", "12.0 %", "9.5 %"]
-    assert [row["tuned_error"] for row in rows] == ["10.5 %", "11.5 %", "9.5 %"]
-    assert [row["outcome"] for row in rows] == ["", "unclear", "a tie"]
+    assert found["With shuffled labels"].startswith(
+        "51.0 % a control at the C of the model: far from 11.0 % with"
+    )
+    assert shown_rows(report, "beside") == [
+        ["This choice (BSS)", "10.5 %", ""],
+        ["RFE", "11.5 %", "a tie -1.0 (-23.0 to +21.0)"],
+        ["All 9,000 features", "9.0 %", "a tie +1.5 (-9.5 to +12.5)"],
+    ]
     html = render(report)
     assert html.index('id="summary"') < html.index('id="features"')
 
 
 def test_nothing_is_counted_over_folds_that_is_not_known():
     report = report_about(comparison=BESIDE, own=OWN, features=[Feature(1, "a", 1.0)])
-    (stability,) = (fact for fact in facts(report) if fact["name"] == "Stability")
-    assert stability["value"] == "0.50 (0 is random, 1 always the same)"
-    assert stability["note"] == ""
+    assert shown_facts(report)["Stability"] == "0.50 (0 is random, 1 always the same)"
 
 
 def test_many_classes_are_not_listed():
@@ -471,7 +519,7 @@ def test_features_as_a_table_to_take_away():
 
 def test_the_paragraph_says_what_was_done_and_found():
     text = methods_paragraph(
-        replace(CERTIFICATE, n_trusted=150),
+        replace(OF_ONE_SIZE, n_trusted=150),
         n_rows=400,
         classes={"sick": 150, "well": 250},
         scaling="standard",
@@ -485,10 +533,12 @@ def test_the_paragraph_says_what_was_done_and_found():
         "single-set spectral sparsification",
         "at most 2.5 times",
         "2-fold cross-validation, in which columns were scaled and features chosen anew",
-        "11.0 % with the chosen features and 9.5 % with all (difference +1.5 points, 95 % interval",
+        "of every fold, with C tuned by inner folds, the error was 10.5 % with the chosen features "
+        "and 9.0 % with all (difference +1.5 points, 95 % interval",
         "no difference that these samples can show",
-        "were 11.0 % (10.5 %) here, and with RFE 12.0 % (11.5 %) and all features 9.5 % (9.5 %)",
-        "With shuffled labels the error was 51.0 % (chance: 48.0 %)",
+        "On the same folds, with C tuned by inner folds, errors were 10.5 % here, and with RFE "
+        "11.5 % and all features 9.0 %",
+        "With shuffled labels, at the C of the model, the error was 51.0 % (chance: 48.0 %)",
         "Provable Guarantees",
         f"certifeature {certifeature.__version__}",
     ):
@@ -527,6 +577,6 @@ def test_the_file_is_written_whole(tmp_path):
 
 def test_a_missing_jinja2_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    page._template.cache_clear()
+    template.cache_clear()
     with pytest.raises(ImportError, match=r"certifeature\[report\]"):
         render(Report("t"))

@@ -100,9 +100,9 @@ def size(width):
 def full_report(names=("gene",)):
     """A report with all sections, and names wherever there can be one."""
     text = names[0]
-    full = Contender("full data", None, 9000.0, (0.1, 0.1), 0.0, 1.0, (0.1, 0.1))
+    full = Contender("full data", None, 9000.0, (0.1, 0.1), 0.0, 1.0)
     own, *others = (
-        Contender(name, 30, 29.0, (0.1, 0.2), 1.0, 9.0, (0.1, 0.15), ((0, 1), (1, 2)))
+        Contender(name, 30, 29.0, (0.1, 0.2), 1.0, 9.0, ((0, 1), (1, 2)))
         for name in (f"own {text}", *names)
     )
     return Report(

@@ -48,21 +48,7 @@ if TYPE_CHECKING:
 
     from certifeature.plotting import ErrorCurveDisplay
 
-__all__ = [
-    "FULL_DATA",
-    "METHODS",
-    "Comparison",
-    "Contender",
-    "Maker",
-    "SelectionMethod",
-    "candidates_for",
-    "column_scaler",
-    "compare",
-    "growth_for",
-    "method_named",
-    "methods_for",
-    "tuning_problem",
-]
+__all__ = ["FULL_DATA", "METHODS", "Comparison", "Contender", "SelectionMethod", "compare"]
 
 
 # (number of features or "certified", model, seed) → selector
@@ -107,58 +93,45 @@ def _ours(name: str, kind: Any, *, draws: bool = False, **parameters: Any) -> Se
     return SelectionMethod(name, make, ours=True, draws=draws)
 
 
-_LISTED = (
+def _make_bss_paper(size: Any, model: Any, seed: int) -> Any:
+    # The paper is about hinge losses, for which all directions count alike.
+    svm: Any = SVC(kernel="linear", C=cost_of(model))
+    fixed: Any = {"order": "leverage", "trust": 0, "rescale": "each"}
+    return BSSSelector(size, estimator=svm, random_state=seed, **fixed)
+
+
+def _make_lpsvm(_: Any, model: Any, seed: int) -> Any:
+    return LPSVMSelector(C=cost_of(model))
+
+
+def _make_l1(size: Any, model: Any, seed: int) -> Any:
+    svm = LinearSVC(penalty="l1", C=cost_of(model), random_state=seed)
+    return SelectFromModel(svm, max_features=size, threshold=1e-12)
+
+
+def _make_univariate(size: Any, model: Any, _: int) -> Any:
+    return SelectKBest(f_regression if predicts_numbers(model) else f_classif, k=size)
+
+
+def _make_random(size: Any, _: Any, seed: int) -> Any:
+    # It looks at no row, so a basis of one direction will do.
+    basis: Any = {"supervised": False, "basis": "sketch", "n_components": 1}
+    return RandomSelector(size, rescale=False, random_state=seed, **basis)
+
+
+_METHODS = (
     _ours("bss", BSSSelector),
-    SelectionMethod(
-        "bss-paper",
-        lambda size, model, seed: BSSSelector(
-            size,
-            order="leverage",
-            trust=0,
-            rescale="each",
-            # The paper is about hinge losses, for which all directions count alike.
-            estimator=SVC(kernel="linear", C=cost_of(model)),
-            random_state=seed,
-        ),
-        ours=True,
-        needs_classes=True,
-    ),
+    SelectionMethod("bss-paper", _make_bss_paper, ours=True, needs_classes=True),
     _ours("leverage", LeverageScoreSelector, draws=True),
     _ours("rrqr", RRQRSelector, rescale=False),
     SelectionMethod("rfe", lambda size, model, _: RFE(model, n_features_to_select=size, step=0.1)),
-    SelectionMethod(
-        "lpsvm",
-        lambda _, model, __: LPSVMSelector(C=cost_of(model)),
-        own_size=True,
-        needs_classes=True,
-    ),
-    SelectionMethod(
-        "l1",
-        lambda size, model, seed: SelectFromModel(
-            LinearSVC(penalty="l1", C=cost_of(model), random_state=seed),
-            max_features=size,
-            threshold=1e-12,
-        ),
-        needs_classes=True,
-    ),
-    SelectionMethod(
-        "univariate",
-        lambda size, model, _: SelectKBest(
-            f_regression if predicts_numbers(model) else f_classif, k=size
-        ),
-    ),
-    SelectionMethod(
-        "random",
-        # It looks at no row, so a basis of one direction will do.
-        lambda size, _, seed: RandomSelector(
-            size, supervised=False, basis="sketch", n_components=1, rescale=False, random_state=seed
-        ),
-        ours=True,
-        draws=True,
-    ),
+    SelectionMethod("lpsvm", _make_lpsvm, own_size=True, needs_classes=True),
+    SelectionMethod("l1", _make_l1, needs_classes=True),
+    SelectionMethod("univariate", _make_univariate),
+    SelectionMethod("random", _make_random, ours=True, draws=True),
 )
 
-METHODS = {method.name: method for method in _LISTED}
+METHODS = {method.name: method for method in _METHODS}
 
 
 def method_named(name: str) -> SelectionMethod:
@@ -176,10 +149,8 @@ def _as_method(given: Any) -> SelectionMethod:
         return method_named(given)
     name, parameter = type(given).__name__, size_parameter(given)
     if parameter is None:
-        raise ValueError(
-            f"{name} has no parameter n_features_to_select, max_features or k, so it cannot be "
-            "asked for a number of features; leave it out."
-        )
+        asked = "n_features_to_select, max_features or k"
+        raise ValueError(f"{name} has no parameter {asked} to set the size by; leave it out.")
     return SelectionMethod(name, lambda size, *_: clone(given).set_params(**{parameter: size}))
 
 
@@ -202,10 +173,8 @@ def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[Selectio
     for method in map(_as_method, dict.fromkeys(names)):
         if numbers and method.needs_classes:
             able = ", ".join(method.name for method in methods_for(model))
-            raise ValueError(
-                f"{method.name} tells classes apart, and {type(model).__name__} predicts numbers; "
-                f"choose from {able}."
-            )
+            apart = f"{method.name} tells classes apart, and {type(model).__name__} predicts"
+            raise ValueError(f"{apart} numbers; choose from {able}.")
         # Two selectors of one class are two methods.
         n_alike = sum(other.partition(" (")[0] == method.name for other in methods)
         name = f"{method.name} ({n_alike + 1})" if n_alike else method.name
@@ -232,15 +201,14 @@ class Contender:
     n_features : float
         Number of features chosen, on average over the folds.
     errors : tuple of float
-        Test error of each fold: the share of wrong classes, or 1 - R² where numbers are predicted.
+        Test error of each fold: the share of wrong classes, or 1 - R² where numbers are predicted;
+        with C tuned by inner folds or that of the model, as the comparison has it.
     seconds : float
         Median time of a selection.
     growth : float
         At most by so many times does the objective of the model grow on the training rows that
         matter to it, not on all, by the measured certificate: the median of the folds, in which a
         fold where nothing is proven counts as inf.
-    tuned_errors : tuple of float
-        Test error of each fold with C tuned by inner folds; empty if that was not asked for.
     chosen : tuple of tuple of int
         The features chosen in each fold, best first; empty for full data.
     """
@@ -251,32 +219,8 @@ class Contender:
     errors: tuple[float, ...]
     seconds: float
     growth: float
-    tuned_errors: tuple[float, ...] = ()
     # Hundreds of numbers for each fold are nothing to look at.
     chosen: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
-
-    @classmethod
-    def from_result(cls, result: CrossValidation, method: str, size: int | None) -> Self:
-        """Return how a candidate of a cross-validation does.
-
-        Parameters
-        ----------
-        result : CrossValidation
-            With growth.
-        method, size : str, int or None
-            Name and number of features of the candidate.
-        """
-        outcomes = result.outcomes[method, size]
-        return cls(
-            method,
-            size,
-            float(np.mean([len(outcome.chosen) for outcome in outcomes])),
-            result.errors(method, size),
-            float(np.median([outcome.seconds for outcome in outcomes])),
-            float(np.median([outcome.growth for outcome in outcomes])),
-            result.tuned_errors(method, size),
-            () if method == FULL_DATA else result.chosen(method, size),
-        )
 
     @property
     def mean_error(self) -> float:
@@ -286,21 +230,7 @@ class Contender:
     @property
     def deviation(self) -> float:
         """Standard deviation of the errors of the folds."""
-        return _deviation(self.errors)
-
-    @property
-    def mean_tuned_error(self) -> float:
-        """Mean of the errors with C tuned; NaN if that was not asked for."""
-        return float(np.mean(self.tuned_errors)) if self.tuned_errors else np.nan
-
-    @property
-    def tuned_deviation(self) -> float:
-        """Standard deviation of these errors; NaN if that was not asked for."""
-        return _deviation(self.tuned_errors) if self.tuned_errors else np.nan
-
-
-def _deviation(errors: Sequence[float]) -> float:
-    return float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
+        return float(np.std(self.errors, ddof=1)) if len(self.errors) > 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -317,15 +247,19 @@ class Comparison:
         What the errors are.
     test_share : float or None
         n_test/n_train of the folds; None takes that of equal folds.
+    tuned : bool
+        Whether C was tuned by inner folds, for all contenders; otherwise it is that of the model.
+    note : str
+        Why C was not tuned, where that was asked for.
 
     Examples
     --------
     >>> from certifeature import Comparison
-    >>> contender = Contender("bss", 20, 20.0, (0.1, 0.2), 0.03, 1.5, tuned_errors=(0.1, 0.1))
-    >>> print(Comparison((contender,), 1, 2, 0))
-    1 × 2-fold cross-validation
-    method  asked  features          error        C tuned  seconds  growth
-    bss        20        20  0.150 ± 0.071  0.100 ± 0.000     0.03     1.5
+    >>> contender = Contender("bss", 20, 20.0, (0.1, 0.2), 0.03, 1.5)
+    >>> print(Comparison((contender,), 1, 2, 0, tuned=True))
+    1 × 2-fold cross-validation, with C tuned by inner folds
+    method  asked  features          error  seconds  growth
+    bss        20        20  0.150 ± 0.071     0.03     1.5
     growth: on the rows that matter to it, the training objective is at most so many times that
     with all features, with probability 0.99 or more; median of the folds
     """
@@ -336,56 +270,69 @@ class Comparison:
     random_state: int
     measure: str = "error"
     test_share: float | None = None
+    tuned: bool = False
+    note: str = ""
 
     @classmethod
-    def from_result(cls, result: CrossValidation, candidates: Sequence[Candidate]) -> Self:
+    def from_result(
+        cls, result: CrossValidation, candidates: Sequence[Candidate], note: str | None = None
+    ) -> Self:
         """Return the comparison of some of the candidates of a cross-validation.
 
         Parameters
         ----------
         result : CrossValidation
-            What `certifeature.evaluation.engine.cross_validate` returns.
+            What `certifeature.evaluation.engine.cross_validate` returns, with growth.
         candidates : sequence of Candidate
             Those to compare, in this order.
+        note : str, default=None
+            Why C was not tuned, where that was asked for.
         """
+        contenders = []
+        for name, size in ((c.name, size) for c in candidates for size in c.sizes):
+            outcomes, chosen = result.outcomes[name, size], result.chosen(name, size)
+            n_features = float(np.mean([*map(len, chosen)]))
+            seconds, growth = np.median([(o.seconds, o.growth) for o in outcomes], axis=0).tolist()
+            found = n_features, result.errors(name, size), seconds, growth
+            contenders.append(Contender(name, size, *found, () if name == FULL_DATA else chosen))
         splits = result.splits
         return cls(
-            tuple(
-                Contender.from_result(result, c.name, size) for c in candidates for size in c.sizes
-            ),
+            tuple(contenders),
             splits.n_repeats,
             splits.n_folds,
             result.random_state,
-            "1 - R2" if result.regression else "error",
+            result.measure,
             splits.test_share,
+            all(candidate.tuned for candidate in candidates),
+            note or "",
         )
 
     def __str__(self) -> str:
-        def shown(errors: Sequence[float]) -> str:
-            return f"{np.mean(errors):.3f} ± {_deviation(errors):.3f}"
-
-        measure = self.measure.replace("R2", "R²")
-        tuned = ["C tuned"] if self.tuned else []
-        rows = [["method", "asked", "features", measure, *tuned, "seconds", "growth"]]
+        rows = [
+            ["method", "asked", "features", self.measure.replace("R2", "R²"), "seconds", "growth"]
+        ]
         for c in self.contenders:
             size = "" if c.size is None else str(c.size)
-            errors = [shown(c.errors), *([shown(c.tuned_errors)] if tuned else [])]
+            error = f"{c.mean_error:.3f} ± {c.deviation:.3f}"
             growth = "∞" if c.growth == np.inf else f"{rounded_up(c.growth):.3g}"
-            rows.append(
-                [c.method, size, f"{c.n_features:.0f}", *errors, f"{c.seconds:.2f}", growth]
-            )
+            rows.append([c.method, size, f"{c.n_features:.0f}", error, f"{c.seconds:.2f}", growth])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
             for name, *numbers in rows
         ]
-        title = f"{self.n_repeats} × {self.n_folds}-fold cross-validation"
-        return "\n".join([title, *lines, _GROWTH])
+        title = f"{self.n_repeats} × {self.n_folds}-fold cross-validation, {self.cost}"
+        return "\n".join([title, *([self.note] if self.note else []), *lines, _GROWTH])
 
     @property
-    def tuned(self) -> bool:
-        """Whether there are errors with C tuned for all contenders."""
-        return all(c.tuned_errors for c in self.contenders)
+    def cost(self) -> str:
+        """Which C the errors are for, in words."""
+        return "with C tuned by inner folds" if self.tuned else "at the C of the model"
+
+    @property
+    def full(self) -> Contender | None:
+        """The model on all features, if it is among the contenders."""
+        return next((c for c in self.contenders if c.method == FULL_DATA), None)
 
     def of_size(self, size: int) -> Self:
         """Return the comparison of this number of features alone, with full data.
@@ -398,39 +345,23 @@ class Comparison:
         kept = tuple(c for c in self.contenders if c.size == size or c.method == FULL_DATA)
         return replace(self, contenders=kept)
 
-    def difference(
-        self, first: Contender, second: Contender, *, tuned: bool = False
-    ) -> Difference | None:
+    def difference(self, first: Contender, second: Contender) -> Difference:
         """Return the first error minus the second, with a confidence interval.
 
         Parameters
         ----------
         first, second : Contender
             Two of the contenders.
-        tuned : bool, default=False
-            Whether to compare errors with C tuned; None is returned where it was not for both.
         """
-        one, other = (c.tuned_errors if tuned else c.errors for c in (first, second))
-        if not one or not other:
-            return None
         test_share = self.test_share or 1 / (self.n_folds - 1)
-        return Difference.of(one, other, test_share, self.measure)
+        return Difference.of(first.errors, second.errors, test_share, self.measure)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a dict for each contender, errors as their mean and deviation."""
+        names = "method", "size", "n_features", "mean_error", "deviation", "seconds", "growth"
         return [
-            {
-                "method": c.method,
-                "size": c.size,
-                "n_features": c.n_features,
-                "error": c.mean_error,
-                "deviation": c.deviation,
-                "tuned_error": c.mean_tuned_error,
-                "tuned_deviation": c.tuned_deviation,
-                "seconds": c.seconds,
-                "growth": c.growth,
-            }
-            for c in self.contenders
+            {name.removeprefix("mean_"): getattr(contender, name) for name in names}
+            for contender in self.contenders
         ]
 
     def to_frame(self) -> Any:
@@ -438,10 +369,8 @@ class Comparison:
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError(
-                "to_frame needs pandas: pip install pandas. Without it, to_records() gives the "
-                "same as dicts."
-            ) from error
+            remedy = "pip install pandas, or take to_records(), which are dicts"
+            raise ImportError(f"to_frame needs pandas: {remedy}.") from error
         return pd.DataFrame(self.to_records()).astype({"size": "Int64"})
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> ErrorCurveDisplay:
@@ -496,7 +425,7 @@ def compare(
     methods: Sequence[Any] | None = None,
     estimator: Any = None,
     scaling: Literal["none", "standard", "tfidf"] = "none",
-    tune: bool | Literal["auto"] = True,
+    tune: bool = True,
     cv: Any = 5,
     n_repeats: int = 1,
     groups: Any = None,
@@ -528,12 +457,12 @@ def compare(
     scaling : {"none", "standard", "tfidf"}, default="none"
         How the columns are scaled first, learnt from the training rows of each fold: not at all;
         to mean 0 and variance 1 (sparse data to variance 1 only); or by tf-idf, for word counts.
-    tune : bool or "auto", default=True
-        Whether to find the errors at a tuned C too: with few features another C is best than with
-        many, so that errors at one C for all are not the whole truth. In every fold C is the best
-        of a hundredth to a hundred times that of the model, by three inner folds in which features
-        are chosen anew. It takes about three times as long. "auto" does so where it is possible: it
-        takes a model with a C, and some rows of each class.
+    tune : bool, default=True
+        Whether C is tuned for each method, and for all features: with few features another C is
+        best than with many, so that one C for all would favour some. In every fold C is the best of
+        a hundredth to a hundred times that of the model, by three inner folds in which features are
+        chosen anew. It takes about three times as long. Where classes have too few rows for inner
+        folds, and for False, C is that of the model; ``tuned`` of the result tells which.
     cv : int, cross-validation generator or iterable, default=5
         The folds: a number of folds, which are shuffled and have the classes in equal shares, or
         what scikit-learn takes for ``cv``.
@@ -561,7 +490,7 @@ def compare(
     Notes
     -----
     "bss" multiplies the chosen columns by one factor, which makes up for those left out; others do
-    not. At the C of the model that is part of the difference. With C tuned it hardly counts.
+    not. With C tuned that hardly counts; at the C of the model it is part of the difference.
 
     Examples
     --------
@@ -581,22 +510,13 @@ def compare(
     _check_sizes(sizes, rows.n_features)
     options = {"regression": regression, "n_repeats": n_repeats, "groups": groups}
     splits = splits_of(rows.X, rows.y, cv, random_state, **options)
-    if tune:
-        reason = tuning_problem(rows.y, splits, random_state, regression=regression)
-        if reason is not None and tune != "auto":
-            raise ValueError(f"{reason}; compare at one C, with tune=False (--no-tune).")
-        tune = reason is None
-    candidates = candidates_for(
-        chosen,
-        sizes,
-        model,
-        scaler=column_scaler(scaling, rows.X),
-        tuned=sizes if tune else (),
-        random_state=random_state,
-    )
-    seeded: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
-    result = cross_validate(table, rows.y, candidates, splits, growth=growth_for(model), **seeded)
-    return Comparison.from_result(result, candidates)
+    problem = tuning_problem(rows.y, splits, random_state, regression=regression) if tune else None
+    scaler, seed = column_scaler(scaling, rows.X), {"random_state": random_state}
+    tuned = tune and problem is None
+    candidates = candidates_for(chosen, sizes, model, scaler=scaler, tuned=tuned, **seed)
+    run: Any = {"growth": growth_for(model), "n_jobs": n_jobs, **seed}
+    result = cross_validate(table, rows.y, candidates, splits, **run)
+    return Comparison.from_result(result, candidates, problem)
 
 
 def candidates_for(
@@ -605,7 +525,7 @@ def candidates_for(
     model: Any,
     *,
     scaler: Any = None,
-    tuned: Iterable[int] = (),
+    tuned: bool = False,
     random_state: int = 0,
 ) -> list[Candidate]:
     """Return pipelines to cross-validate: all features, and each method at each size.
@@ -620,20 +540,18 @@ def candidates_for(
         Linear model.
     scaler : transformer, default=None
         First step of all pipelines.
-    tuned : iterable of int, default=()
-        Those of the sizes at which C is tuned, too; if any, C is tuned for all features as well.
+    tuned : bool, default=False
+        Whether C is tuned.
     random_state : int, default=0
         Seed of the methods.
     """
-    sizes, tuned = tuple(dict.fromkeys(sizes)), tuple(dict.fromkeys(tuned))
-    unsized: dict[str, Any] = {"tuned": (None,) if tuned else ()}
-    made = [Candidate.of(FULL_DATA, ALL_FEATURES, model, scaler, **unsized)]
+    sizes = tuple(dict.fromkeys(sizes))
+    made = [Candidate.of(FULL_DATA, ALL_FEATURES, model, scaler, tuned=tuned)]
     for method in methods:
         selector = method.make(max(sizes, default=1), clone(model), random_state)
-        options = unsized if method.own_size else {"sizes": sizes, "tuned": tuned}
-        made.append(
-            Candidate.of(method.name, selector, model, scaler, draws=method.draws, **options)
-        )
+        options: dict[str, Any] = {"sizes": (None,) if method.own_size else sizes, "tuned": tuned}
+        options["draws"] = method.draws
+        made.append(Candidate.of(method.name, selector, model, scaler, **options))
     return made
 
 
@@ -682,7 +600,7 @@ def tuning_problem(
             splits_of(train, y[train], N_INNER, random_state, regression=regression, groups=inner)
         except ValueError as error:
             reason = str(error).partition(";")[0]
-            return f"C is tuned by {N_INNER} inner folds of the training rows, but there {reason}"
+            return f"C is not tuned, for lack of {N_INNER} inner folds of training rows: {reason}"
     return None
 
 
@@ -691,7 +609,5 @@ def _check_sizes(sizes: Any, n_features: int) -> None:
         raise ValueError(f"sizes={sizes!r} is one number; give a list, [{sizes!r}].")
     impossible = [size for size in sizes if not 1 <= size < n_features]
     if impossible:
-        raise ValueError(
-            f"{impossible[0]} features cannot be chosen from {n_features}; "
-            f"ask for 1 to {n_features - 1}."
-        )
+        chosen = f"{impossible[0]} features cannot be chosen from {n_features}"
+        raise ValueError(f"{chosen}; ask for 1 to {n_features - 1}.")

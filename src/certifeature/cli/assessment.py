@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from certifeature.cli.loading import to_scale
 from certifeature.cli.output import showing
@@ -17,8 +18,8 @@ from certifeature.comparison import (
     tuning_problem,
 )
 from certifeature.evaluation import NewData
-from certifeature.evaluation.engine import Candidate, cross_validate
-from certifeature.evaluation.new_data import SELECTED, SHUFFLED
+from certifeature.evaluation.engine import cross_validate
+from certifeature.evaluation.new_data import new_data_candidates
 from certifeature.evaluation.splits import Splits, splits_of
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import capped
@@ -42,10 +43,8 @@ def folds_of(task: Task, n_folds: int) -> Splits:
     """Return the folds of the rows, or raise."""
     data = task.data
     if data.y is None:
-        raise ValueError(
-            f"{data.source}: --cv compares predictions with labels, and there are none; name "
-            "them with --target, or leave --cv out."
-        )
+        none = "--cv compares predictions with labels, and there are none"
+        raise ValueError(f"{data.source}: {none}; name them with --target, or leave --cv out.")
     return splits_of(data.y, data.y, n_folds, task.seed, regression=predicts_numbers(task.model))
 
 
@@ -60,6 +59,9 @@ def n_folds_for(task: Task) -> int | None:
 def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Assessment:
     """Cross-validate the choice, all features and shuffled labels, and others at several sizes.
 
+    The estimate for new data is at the C of the model, like the certificate that it belongs to. In
+    the comparison C is tuned for each method, where the classes have rows enough.
+
     Parameters
     ----------
     task, choice : Task, Choice
@@ -67,47 +69,38 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Asses
     splits : Splits
         The folds.
     beside : bool
-        Whether to compare other methods and sizes. At the size of the choice C is tuned, too, where
-        the classes have rows enough. A choice of all features has nothing beside it, nor has one by
-        a method that finds its own number.
+        Whether to compare other methods and sizes. A choice of all features has nothing beside it,
+        nor has one by a method that finds its own number.
     """
     data, model, seed = task.data, capped(task.model), task.seed
     X, scaler = to_scale(data.X, task.scaling)
-    own = task.method()
-    size = len(choice.features)
-    beside = beside and size < data.n_features and not own.own_size
-    assert data.y is not None
-    regression = predicts_numbers(model)
-    tunable = tuning_problem(data.y, splits, seed, regression=regression) is None
-    candidates = candidates_for(
-        [own, *methods_for(model, [r for r in _RIVALS if r != own.name])] if beside else [],
-        _sizes(task, size),
-        model,
-        scaler=scaler,
-        tuned=[size] if beside and tunable else (),
-        random_state=seed,
-    )
-    compared = list(candidates)
+    own, size = task.method(), len(choice.features)
     asked = int(task.options.size) if task.options.size.isdecimal() else None
-    if beside and asked == size:
-        selected = candidates[1]
-    else:
-        # A search for the number of features is repeated in every fold.
-        options = {"sizes": (asked,), "draws": own.draws}
-        selected = Candidate.of(SELECTED, task.selector(), model, scaler, **options)
-        candidates.append(selected)
-    candidates.append(selected.control(SHUFFLED, asked))
+    beside = beside and size < data.n_features and not own.own_size
+    # A search for the number of features is repeated in every fold.
+    selector, compared, problem, growth = task.selector(), [], None, None
+    if beside:
+        assert data.y is not None
+        regression = predicts_numbers(model)
+        problem = tuning_problem(data.y, splits, seed, regression=regression)
+        methods = [own, *methods_for(model, [name for name in _RIVALS if name != own.name])]
+        tuned: Any = {"tuned": problem is None, "random_state": seed}
+        compared = candidates_for(methods, _sizes(task, size), model, scaler=scaler, **tuned)
+        if asked == size:
+            # Its choices are those of the comparison.
+            selector = compared[1].pipeline[-2]
+        growth = growth_for(model)
+    own_candidates = new_data_candidates(selector, model, scaler, size=asked, draws=own.draws)
     with showing(f"cross-validating in {splits.n_folds} folds"):
-        growth = growth_for(model) if beside else None
-        result = cross_validate(
-            X, data.y, candidates, splits, random_state=seed, n_jobs=-1, growth=growth
-        )
-    new_data = NewData.from_result(result, data.n_features, selected.name, asked)
+        seeded: Any = {"random_state": seed, "n_jobs": -1, "growth": growth}
+        result = cross_validate(X, data.y, [*compared, *own_candidates], splits, **seeded)
+    new_data = NewData.from_result(result, data.n_features, asked)
     choice = replace(choice, certificate=replace(choice.certificate, new_data=new_data))
     if not beside:
         return Assessment(choice)
-    own_result = Contender.from_result(result, own.name, size)
-    return Assessment(choice, Comparison.from_result(result, compared), own_result)
+    comparison = Comparison.from_result(result, compared, problem)
+    found = {(c.method, c.size): c for c in comparison.contenders}
+    return Assessment(choice, comparison, found[own.name, size])
 
 
 def _sizes(task: Task, size: int) -> list[int]:

@@ -46,8 +46,8 @@ def compare_command(
     tune: Annotated[
         bool,
         typer.Option(
-            help="Compute the errors with a tuned C too, by inner folds, which takes about three "
-            "times as long."
+            help="Tune C for each method by inner folds, which takes about three times as long; "
+            "otherwise it is the C of the model."
         ),
     ] = True,
     model: ModelOptions,

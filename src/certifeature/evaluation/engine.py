@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from time import perf_counter
 from typing import Any, Self
@@ -53,8 +53,8 @@ class Candidate:
         Numbers of features, which share a fit where the selector has ``choices_of_sizes``. None
         leaves the number to the selector. Where a selector finds its own number, only so many of
         its features are used, best first.
-    tuned : tuple of int or None
-        Those of the sizes at which predictions are also made with C tuned by inner folds.
+    tuned : bool
+        Whether C is tuned by inner folds, for each size its own; otherwise it is that of the model.
     draws : bool
         Whether the selector gets another ``random_state`` in every fold.
     shuffled : bool
@@ -64,7 +64,7 @@ class Candidate:
     name: str
     pipeline: Pipeline
     sizes: tuple[int | None, ...] = (None,)
-    tuned: tuple[int | None, ...] = ()
+    tuned: bool = False
     draws: bool = False
     shuffled: bool = False
 
@@ -73,35 +73,6 @@ class Candidate:
         """Return the candidate for a selector and a model, and perhaps a scaler before them."""
         steps = [("scale", scaler), ("select", selector), ("model", model)]
         return cls(name, Pipeline(steps[scaler is None :]), **options)
-
-    def control(self, name: str, size: int | None = None) -> Self:
-        """Return the same with shuffled labels, at one size."""
-        return replace(self, name=name, sizes=(size,), tuned=(), shuffled=True)
-
-
-@dataclass(frozen=True, eq=False)
-class Prediction:
-    """Predictions for the test rows of a split.
-
-    Attributes
-    ----------
-    predicted : ndarray of shape (n_test,)
-        Classes, or numbers.
-    decision : ndarray of shape (n_test,) or (n_test, n_classes), or None
-        Decision values, where the model has any.
-    error : float
-        Share of wrong classes, or 1 - R² where numbers are predicted.
-    cost : float
-        C of the model.
-    score : float or None
-        What the scorer returns, where there is one.
-    """
-
-    predicted: NDArray[Any]
-    decision: FloatArray | None
-    error: float
-    cost: float
-    score: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,16 +85,27 @@ class Outcome:
         Indices of the features, best first, among those that the selector gets.
     seconds : float
         Time of the selection; what several sizes share counts for each of them.
-    plain, tuned : Prediction or None
-        Predictions at the C of the model, and with C tuned.
+    predicted : ndarray of shape (n_test,)
+        Classes, or numbers.
+    decision : ndarray of shape (n_test,) or (n_test, n_classes), or None
+        Decision values, where the model has any.
+    error : float
+        Share of wrong classes, or 1 - R² where numbers are predicted; NaN if nothing is predicted.
+    cost : float
+        C of the model.
+    score : float or None
+        What the scorer returns, where there is one.
     growth : float or None
         Bound on the growth of the training objective, where it was asked for.
     """
 
     chosen: NDArray[np.intp]
     seconds: float
-    plain: Prediction | None = None
-    tuned: Prediction | None = None
+    predicted: NDArray[Any] | None = None
+    decision: FloatArray | None = None
+    error: float = np.nan
+    cost: float = np.nan
+    score: float | None = None
     growth: float | None = None
 
 
@@ -151,15 +133,14 @@ class CrossValidation:
     random_state: int
     regression: bool
 
-    def errors(self, name: str, size: int | None = None) -> tuple[float, ...]:
-        """Return the test error of each split, at the C of the model."""
-        found = (outcome.plain for outcome in self.outcomes[name, size])
-        return tuple(plain.error for plain in found if plain is not None)
+    @property
+    def measure(self) -> str:
+        """What the errors are: "error", the share of wrong classes, or "1 - R2"."""
+        return "1 - R2" if self.regression else "error"
 
-    def tuned_errors(self, name: str, size: int | None = None) -> tuple[float, ...]:
-        """Return the test error of each split with C tuned; none if it was not."""
-        found = (outcome.tuned for outcome in self.outcomes[name, size])
-        return tuple(tuned.error for tuned in found if tuned is not None)
+    def errors(self, name: str, size: int | None = None) -> tuple[float, ...]:
+        """Return the test error of each split."""
+        return tuple(outcome.error for outcome in self.outcomes[name, size])
 
     def chosen(self, name: str, size: int | None = None) -> tuple[tuple[int, ...], ...]:
         """Return the features that were chosen on each split, best first."""
@@ -216,15 +197,10 @@ def table_and_rows(X: Any, y: Any, **options: Any) -> tuple[Any, Rows]:
         Passed to `certifeature.rows.rows.as_rows`.
     """
     if come_in_blocks(X):
-        raise ValueError(
-            "cross-validation needs rows in memory, and these come in blocks; leave it out, or "
-            "give a sample of the rows."
-        )
+        raise ValueError("cross-validation needs rows in memory, not in blocks; give a sample.")
     if y is None:
-        raise ValueError(
-            "cross-validation requires y to be passed, but the target y is None; pass labels, with "
-            "which predictions are compared."
-        )
+        # The wording that scikit-learn's checks expect.
+        raise ValueError("cross-validation requires y to be passed, but the target y is None.")
     rows = as_rows(X, y, **options)
     # Names are known to data frames only, and a selector may want them.
     return X if hasattr(X, "columns") else rows.X, rows
@@ -271,8 +247,7 @@ def cross_validate(
     calls = [delayed(run.on_split)(place) for place in range(len(splits.pairs))]
     found = in_parallel(calls, "folds", n_jobs=n_jobs)
     keys = [(candidate.name, size) for candidate in candidates for size in candidate.sizes]
-    by_key = zip(*found, strict=True)
-    outcomes = dict(zip(keys, by_key, strict=True))
+    outcomes = dict(zip(keys, zip(*found, strict=True), strict=True))
     return CrossValidation(outcomes, y, splits, random_state, run.regression)
 
 
@@ -354,31 +329,43 @@ class _Fold:
             transformer = clone(Pipeline(list(steps)))
             self._known = transformer.fit_transform(self._known, self._y)
             self._unseen = transformer.transform(self._unseen)
+        self._known_choices: dict[int, dict[int | None, tuple[ColumnChoice, float]]] = {}
+        # Candidates may share models and choices.
+        self._predicted = cache(self._prediction)
 
     def outcomes(self, candidate: Candidate, drawn: int) -> Iterator[Outcome]:
         """Yield the outcome of a candidate for each of its sizes."""
         selector, model = (step for _, step in candidate.pipeline.steps[-2:])
-        if candidate.draws:
-            selector = clone(selector).set_params(random_state=drawn)
-        tuned = self._tuned_models(selector, candidate.tuned, model)
-        choices = zip(candidate.sizes, self._choices(selector, candidate.sizes), strict=True)
-        for size, (choice, seconds) in choices:
-            if model == ALL_FEATURES:
-                yield Outcome(choice.indices, seconds)
-                continue
-            yield Outcome(
-                choice.indices,
-                seconds,
-                self._prediction(model, choice),
-                self._prediction(tuned[size], choice) if size in tuned else None,
-                None if self._run.growth is None or candidate.shuffled else self._growth(choice),
-            )
+        asked = selector, candidate.sizes, drawn if candidate.draws else None
+        choices = self._choices(*asked)
+        models = self._tuned(model, *asked) if candidate.tuned else [model] * len(choices)
+        for (choice, seconds), best in zip(choices, models, strict=True):
+            outcome = Outcome(choice.indices, seconds)
+            if model != ALL_FEATURES:
+                outcome = replace(outcome, **self._predicted(best, choice))
+                if self._run.growth is not None and not candidate.shuffled:
+                    outcome = replace(outcome, growth=self._growth(choice))
+            yield outcome
 
     def _choices(
-        self, selector: Any, sizes: Sequence[int | None]
+        self, selector: Any, sizes: Sequence[int | None], seed: int | None
+    ) -> list[tuple[ColumnChoice, float]]:
+        """Return the choice of each size, best features first, and how long it took.
+
+        Candidates with the same selector share its choices.
+        """
+        known = self._known_choices.setdefault(id(selector), {})
+        missing = [size for size in sizes if size not in known]
+        if missing:
+            known.update(zip(missing, self._new_choices(selector, missing, seed), strict=True))
+        return [known[size] for size in sizes]
+
+    def _new_choices(
+        self, selector: Any, sizes: Sequence[int | None], seed: int | None
     ) -> Iterator[tuple[ColumnChoice, float]]:
-        """Yield the choice of each size, best features first, and how long it took."""
         start = perf_counter()
+        if seed is not None:
+            selector = clone(selector).set_params(random_state=seed)
         if hasattr(selector, "choices_of_sizes") and None not in sizes:
             choices = selector.choices_of_sizes(self._known, self._y, sizes)
         else:
@@ -401,44 +388,35 @@ class _Fold:
         choice = as_column_choice(selector, n_features)
         return ColumnChoice(choice.indices[:size], choice.scales[:size])
 
-    def _tuned_models(
-        self, selector: Any, sizes: Sequence[int | None], model: Any
-    ) -> dict[int | None, Any]:
-        """Return the model with the C that inner folds of the training rows find best.
+    def _tuned(self, model: Any, *asked: Any) -> list[Any]:
+        """Return, for each size, the model with the C that inner folds of the training rows prefer.
 
         Features are chosen anew in every inner fold, at the C of the model: with those chosen on
         all training rows, every C would look too good. Of equally good ones, the smallest is taken.
         """
-        if not sizes:
-            return {}
         models = [with_cost_times(capped(model), factor) for factor in _FACTORS]
-        errors = np.zeros((len(sizes), len(models)))
+        errors = np.zeros((len(asked[1]), len(models)))
         for inner in self._inner_folds:
-            for row, (choice, _) in zip(errors, inner._choices(selector, sizes), strict=True):
+            for row, (choice, _) in zip(errors, inner._choices(*asked), strict=True):
                 # Close enough to the optimum to tell which C is good.
-                row += [inner._prediction(m, choice, fit=_plain_fit).error for m in models]
-        return {size: models[int(np.argmin(row))] for size, row in zip(sizes, errors, strict=True)}
+                row += [inner._prediction(m, choice, exact=False)["error"] for m in models]
+        return [models[place] for place in errors.argmin(axis=1)]
 
     @cached_property
     def _inner_folds(self) -> list[_Fold]:
         assert self._y is not None
-        splits = splits_of(
-            self._y,
-            self._y,
-            N_INNER,
-            self._run.random_state,
-            regression=self._run.regression,
-            groups=self._groups,
-        )
+        options: dict[str, Any] = {"regression": self._run.regression, "groups": self._groups}
+        splits = splits_of(self._y, self._y, N_INNER, self._run.random_state, **options)
         parts = self._run, self._known, self._y, self._groups
         return [_Fold(*parts, split) for split in splits.pairs]
 
     def _prediction(
-        self, model: Any, choice: ColumnChoice, fit: Callable[[Any, Any, Any], Any] = fit_model
-    ) -> Prediction:
-        numbers, cost = predicts_numbers(model), cost_of(model)
+        self, model: Any, choice: ColumnChoice, *, exact: bool = True
+    ) -> dict[str, Any]:
+        """Return what an outcome knows of the predictions for the test rows."""
         columns, scales = choice.indices, choice.scales
         known, unseen = self._rows
+        numbers = predicts_numbers(model)
         if not len(columns):
             # Without features, the best guess is the mean, or the most frequent class.
             guess: Any = DummyRegressor() if numbers else DummyClassifier()
@@ -446,20 +424,20 @@ class _Fold:
         else:
             if len(columns) < known.n_features or (scales != 1).any():
                 known, unseen = (rows.columns(columns, scales) for rows in self._rows)
+            fit: Any = fit_model if exact else type(model).fit
             fitted = fit(clone(model), known.X, self._y)
         predicted = np.asarray(fitted.predict(unseen.X))
-        if numbers:
-            error = 1 - float(r2_score(self._y_test, predicted))
-        else:
-            error = float(np.mean(predicted != self._y_test))
-        decision, scorer = getattr(fitted, "decision_function", None), self._run.scorer
-        return Prediction(
-            predicted,
-            None if decision is None else np.asarray(decision(unseen.X)),
-            error,
-            cost,
-            None if scorer is None else float(scorer(fitted, unseen.X, self._y_test)),
+        error = (
+            1 - r2_score(self._y_test, predicted) if numbers else (predicted != self._y_test).mean()
         )
+        decision, scorer = getattr(fitted, "decision_function", None), self._run.scorer
+        return {
+            "predicted": predicted,
+            "decision": None if decision is None else np.asarray(decision(unseen.X)),
+            "error": float(error),
+            "cost": cost_of(model),
+            "score": None if scorer is None else float(scorer(fitted, unseen.X, self._y_test)),
+        }
 
     @cached_property
     def _rows(self) -> tuple[Rows, Rows]:
@@ -469,8 +447,4 @@ class _Fold:
     @cached_property
     def _growth(self) -> Callable[[ColumnChoice], float]:
         assert self._run.growth is not None
-        return self._run.growth(Rows(self._rows[0].X, self._y))
-
-
-def _plain_fit(model: Any, X: Any, y: NDArray[Any]) -> Any:
-    return model.fit(X, y)
+        return cache(self._run.growth(Rows(self._rows[0].X, self._y)))

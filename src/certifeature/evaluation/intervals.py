@@ -12,6 +12,13 @@ from scipy import stats
 _CONFIDENCE = 0.95
 # Differences closer than this differ by rounding only.
 _SAME = 1e-12
+# What follows from the error with the chosen features minus that with all.
+CONCLUSIONS = {
+    "tie": "a tie",
+    "lower": "in favour of the chosen features",
+    "higher": "in favour of all features",
+    "unclear": "which leaves open how much it varies",
+}
 
 
 @dataclass(frozen=True)
@@ -76,18 +83,15 @@ class Difference:
         if self.interval is None or np.isnan(self.mean):
             return "unclear"
         low, high = self.interval
-        if low <= 0 <= high:
-            return "tie"
-        return "higher" if low > 0 else "lower"
+        return "tie" if low <= 0 <= high else "higher" if low > 0 else "lower"
 
     def __str__(self) -> str:
         return self._signed(self.mean) + (" points" if self.measure == "error" else "")
 
     def shown_interval(self) -> str:
         """Return the interval, or why there is none."""
-        if self.interval is None:
-            return "the same in every fold"
-        return f"{100 * self.confidence:g} % interval {self.shown_ends()}"
+        ends = self.shown_ends()
+        return ends if self.interval is None else f"{100 * self.confidence:g} % interval {ends}"
 
     def shown_ends(self) -> str:
         """Return from where to where the interval reaches, or that nothing varies."""

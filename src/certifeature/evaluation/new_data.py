@@ -16,20 +16,20 @@ from certifeature.evaluation.engine import (
     cross_validate,
     table_and_rows,
 )
-from certifeature.evaluation.intervals import Difference, shown_error
+from certifeature.evaluation.intervals import CONCLUSIONS, Difference, shown_error
 from certifeature.evaluation.splits import splits_of
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import default_model
 
-# Names of candidates: with all features, with the chosen ones, and with these for shuffled labels.
+# Name of the model on all features in a comparison.
 FULL_DATA = "full data"
-SELECTED = "selected"
-SHUFFLED = "selected, labels shuffled"
+# Names of candidates: the choice, all features, and the choice for shuffled labels.
+_SELECTED, _ALL, _SHUFFLED = "selected", "all features", "selected, labels shuffled"
 
 
 @dataclass(frozen=True)
 class NewData:
-    """Cross-validated errors with the chosen and with all features.
+    """Cross-validated errors with the chosen and with all features, at the C of the model.
 
     They estimate the error on new rows of the same kind; unlike the bounds of a certificate, they
     prove nothing.
@@ -93,35 +93,30 @@ class NewData:
     chance_error: float
 
     @classmethod
-    def from_result(
-        cls, result: CrossValidation, n_features: int, name: str, size: int | None = None
-    ) -> Self:
-        """Return what a cross-validation says about one candidate.
+    def from_result(cls, result: CrossValidation, n_features: int, size: int | None = None) -> Self:
+        """Return what a cross-validation of `new_data_candidates` says.
 
         Parameters
         ----------
         result : CrossValidation
-            With all features, and with the candidate for shuffled labels, too.
+            Of these candidates, and perhaps of others.
         n_features : int
             Number of all features.
-        name, size : str, int or None
-            The candidate with the chosen features.
+        size : int, default=None
+            Number of chosen features, as the candidates have it.
         """
-        y, splits, outcomes = result.y, result.splits, result.outcomes[name, size]
+        y, splits, outcomes = result.y, result.splits, result.outcomes[_SELECTED, size]
         assert y is not None
-        selected, full, shuffled = (
-            result.errors(*key) for key in ((name, size), (FULL_DATA, None), (SHUFFLED, size))
-        )
-        measure = "1 - R2" if result.regression else "error"
-        difference = Difference.of(selected, full, splits.test_share, measure)
+        keys = ((_SELECTED, size), (_ALL, None), (_SHUFFLED, size))
+        selected, full, shuffled = (result.errors(*key) for key in keys)
+        difference = Difference.of(selected, full, splits.test_share, result.measure)
         classes, counts = np.unique(y, return_counts=True)
         chance_error = 1.0 if result.regression else float(1 - counts.max() / len(y))
         classes = classes[:0] if result.regression else classes
         tested = np.concatenate([y[test] for _, test in splits.pairs])
-        predicted = [outcome.plain.predicted for outcome in outcomes if outcome.plain is not None]
-        wrong = tested != np.concatenate(predicted)
+        wrong = tested != np.concatenate([outcome.predicted for outcome in outcomes])
         return cls(
-            measure=measure,
+            measure=result.measure,
             n_folds=splits.n_folds,
             n_repeats=splits.n_repeats,
             n_features=n_features,
@@ -170,9 +165,8 @@ class NewData:
     @property
     def against_shuffled(self) -> Difference:
         """The difference to shuffled labels."""
-        return Difference.of(
-            self.errors_selected, self.errors_shuffled, self.test_share, self.measure
-        )
+        errors = self.errors_selected, self.errors_shuffled
+        return Difference.of(*errors, self.test_share, self.measure)
 
     @property
     def size(self) -> str:
@@ -203,19 +197,8 @@ class NewData:
         values : dict
             As `to_dict` returns it; lists, as JSON has them, will do for tuples.
         """
-        parts: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in values.items()
-        }
+        parts: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         return cls(**parts)
-
-
-_VERDICTS = {
-    "tie": "a tie",
-    "selected": "in favour of the chosen features",
-    "full": "in favour of all features",
-    "unclear": "which leaves open how much it varies",
-}
 
 
 def as_sentences(new_data: NewData | None) -> list[str]:
@@ -226,16 +209,16 @@ def as_sentences(new_data: NewData | None) -> list[str]:
     new_data : NewData or None
         What was found.
     """
-    if new_data is None:
-        return []
     n = new_data
+    if n is None:
+        return []
     repeats = f", {n.n_repeats} times" if n.n_repeats > 1 else ""
     name = "error" if n.measure == "error" else "1 - R²"
     return [
         f"New data, estimated by {n.n_folds}-fold cross-validation{repeats}, features chosen anew "
-        f"in each fold: {name} {n.shown(n.error_selected)} with {n.size} features, "
-        f"{n.shown(n.error_full)} with all {n.n_features}; difference {n.against_full} "
-        f"({n.against_full.shown_interval()}), {_VERDICTS[n.verdict]}.",
+        f"in each fold, at the C of the model: {name} {n.shown(n.error_selected)} with {n.size} "
+        f"features, {n.shown(n.error_full)} with all {n.n_features}; difference {n.against_full} "
+        f"({n.against_full.shown_interval()}), {CONCLUSIONS[n.against_full.verdict]}.",
         f"With shuffled labels the {name} is {n.shown(n.shuffled_error)} "
         f"(chance: {n.shown(n.chance_error)}).",
     ]
@@ -255,9 +238,9 @@ def new_data_errors(
 ) -> NewData:
     """Cross-validate a selection together with the model that is trained on it.
 
-    In every fold features are chosen from the training rows alone, and the model is trained on
-    these features, and on all, and tested on the rest. Then the same again with shuffled labels,
-    for which the error should be about that of chance, or worse.
+    In every fold features are chosen from the training rows alone, and the model is trained, at its
+    own C, on these features, and on all, and tested on the rest. Then the same again with shuffled
+    labels, for which the error should be about that of chance, or worse.
 
     Parameters
     ----------
@@ -315,30 +298,46 @@ def new_data_errors(
     table, rows = table_and_rows(X, y, real_valued=regression)
     assert rows.y is not None
     splits = splits_of(rows.X, rows.y, cv, random_state, regression=regression, groups=groups)
-    selected = Candidate.of(SELECTED, selector, model, scaler)
-    candidates = [
-        Candidate.of(FULL_DATA, ALL_FEATURES, model, scaler),
-        selected,
-        selected.control(SHUFFLED),
-    ]
+    candidates = new_data_candidates(selector, model, scaler)
     seeded: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
     result = cross_validate(table, rows.y, candidates, splits, **seeded)
-    return NewData.from_result(result, rows.n_features, SELECTED)
+    return NewData.from_result(result, rows.n_features)
+
+
+def new_data_candidates(
+    selector: Any, model: Any, scaler: Any = None, *, size: int | None = None, draws: bool = False
+) -> list[Candidate]:
+    """Return what `NewData` is about: a choice, all features, and the choice for shuffled labels.
+
+    Parameters
+    ----------
+    selector, model, scaler : selector, estimator, transformer or None
+        Steps of the pipelines.
+    size : int, default=None
+        Number of features to choose; None leaves it to the selector.
+    draws : bool, default=False
+        Whether the selector gets another seed in every fold.
+    """
+    options: dict[str, Any] = {"sizes": (size,), "draws": draws}
+    return [
+        Candidate.of(_SELECTED, selector, model, scaler, **options),
+        Candidate.of(_ALL, ALL_FEATURES, model, scaler),
+        Candidate.of(_SHUFFLED, selector, model, scaler, shuffled=True, **options),
+    ]
 
 
 def _check_repeatable(selector: Any) -> None:
     """Raise unless features can be chosen again, from other rows."""
+    anew = f"features must be chosen anew in every fold, and {type(selector).__name__}"
     if not all(hasattr(selector, name) for name in ("fit", "get_support", "get_params")):
         raise ValueError(
-            f"features must be chosen anew in every fold, and {type(selector).__name__} is no "
-            "selector that can do it: with columns that were chosen on all rows the error would "
+            f"{anew} is no selector that can do it; for columns chosen on all rows the error would "
             "look too good. Give a selector with fit and get_support, or leave cv out."
         )
     parameters = selector.get_params()
     frozen = any(isinstance(value, FrozenEstimator) for value in parameters.values())
     if frozen or parameters.get("prefit", False):
         raise ValueError(
-            f"features must be chosen anew in every fold, and {type(selector).__name__} takes them "
-            "from a model that was fitted beforehand; give the model unfitted (prefit=False), or "
-            "leave cv out."
+            f"{anew} takes them from a model that was fitted beforehand; give the model unfitted "
+            "(prefit=False), or leave cv out."
         )

@@ -9,13 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    check_cv,
-)
+from sklearn import model_selection
+from sklearn.model_selection import check_cv
 
 # Training rows, and test rows.
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -83,26 +78,18 @@ def splits_of(
     """
     classes = np.unique(y)
     if not regression and len(classes) < 2:
-        raise ValueError(
-            f"y has one class only, {classes.tolist()[0]!r}; pass rows of two or more."
-        )
+        raise ValueError(f"y has one class only, {classes.tolist()[0]!r}; pass two or more.")
     if isinstance(cv, bool):
         raise ValueError(f"cv must be a number of folds, or splits; got {cv!r}.")
     groups = None if groups is None else np.asarray(groups)
     if isinstance(cv, Integral):
         _check_n_folds(y if groups is None else groups, int(cv), regression, groups is not None)
-        kind = KFold if regression else StratifiedKFold
-        if groups is not None:
-            kind = GroupKFold if regression else StratifiedGroupKFold
-        splitters = [
-            kind(int(cv), shuffle=True, random_state=_seed_of_repeat(random_state, repeat))
-            for repeat in range(n_repeats)
-        ]
+        name = f"{'' if regression else 'Stratified'}{'' if groups is None else 'Group'}KFold"
+        kind, seeds = getattr(model_selection, name), _seeds(random_state, n_repeats)
+        splitters = [kind(int(cv), shuffle=True, random_state=seed) for seed in seeds]
     elif n_repeats != 1:
-        raise ValueError(
-            f"n_repeats={n_repeats} repeats a number of folds, and cv={cv!r} is none; give a "
-            "splitter that repeats itself, such as RepeatedStratifiedKFold."
-        )
+        repeated = f"n_repeats={n_repeats} repeats a number of folds, and cv={cv!r} is none"
+        raise ValueError(f"{repeated}; give RepeatedStratifiedKFold, or the like.")
     else:
         splitters = [check_cv(cv, y, classifier=not regression)]
         n_repeats = int(getattr(splitters[0], "n_repeats", 1))
@@ -120,11 +107,10 @@ def splits_of(
     return Splits(pairs, n_repeats, groups)
 
 
-def _seed_of_repeat(random_state: int, repeat: int) -> int:
-    """Return the seed for the folds of a cross-validation; the first keeps its own."""
-    if repeat == 0:
-        return random_state
-    return int(np.random.SeedSequence([random_state, repeat]).generate_state(1)[0])
+def _seeds(random_state: int, n_repeats: int) -> list[int]:
+    """Return the seeds for the folds of each cross-validation; the first keeps its own."""
+    drawn = (np.random.SeedSequence([random_state, repeat]) for repeat in range(1, n_repeats))
+    return [random_state, *(int(seed.generate_state(1)[0]) for seed in drawn)]
 
 
 def _check_n_folds(y: NDArray[Any], n_folds: int, regression: bool, grouped: bool) -> None:
@@ -132,13 +118,9 @@ def _check_n_folds(y: NDArray[Any], n_folds: int, regression: bool, grouped: boo
     if n_folds < 2:
         raise ValueError(f"cv={n_folds} folds are too few; ask for at least 2.")
     labels, counts = np.unique(y, return_counts=True)
-    rarest = counts.argmin()
+    rarest, n_groups = counts.argmin(), len(labels)
     if grouped:
-        most, reason, remedy = (
-            len(labels),
-            f"there are {len(labels)} groups only",
-            "bring rows of more",
-        )
+        most, reason, remedy = n_groups, f"there are {n_groups} groups only", "bring rows of more"
     elif regression:
         # The R² of a single row does not exist.
         most, reason, remedy = len(y) // 2, f"there are {_rows(len(y))} only", "bring more rows"
@@ -153,25 +135,21 @@ def _check_n_folds(y: NDArray[Any], n_folds: int, regression: bool, grouped: boo
 def _check_split(y: NDArray[Any], split: Split, number: int, regression: bool) -> None:
     """Raise if nothing can be learnt or tested in a fold, or if its test rows are known."""
     train, test = split
-    if not train.size or not test.size or np.intersect1d(train, test).size:
-        raise ValueError(
-            f"fold {number} has {_rows(len(train))} for training and {_rows(len(test))} for tests, "
-            f"{len(np.intersect1d(train, test))} of them in both; give splits with some of each, "
-            "and none in both."
+    n_both = len(np.intersect1d(train, test))
+    if not train.size or not test.size or n_both:
+        sides = (
+            f"{_rows(len(train))} for training and {_rows(len(test))} for tests, {n_both} of them"
         )
+        raise ValueError(f"fold {number} has {sides} in both; give some of each, and none in both.")
     if regression:
         if len(np.unique(y[test])) < 2:
-            raise ValueError(
-                f"all targets of the test rows of fold {number} are equal, so there is no R²; give "
-                "fewer folds."
-            )
+            equal = f"all targets of the test rows of fold {number} are equal"
+            raise ValueError(f"{equal}, so there is no R²; give fewer folds.")
         return
     missing = np.setdiff1d(y, y[train])
     if missing.size:
-        raise ValueError(
-            f"the training rows of fold {number} lack the class {missing.tolist()[0]!r}; give "
-            "folds whose training rows have every class, such as a number, or leave the class out."
-        )
+        lack = f"the training rows of fold {number} lack the class {missing.tolist()[0]!r}"
+        raise ValueError(f"{lack}; give a number of folds, or leave the class out.")
 
 
 def _rows(count: int) -> str:

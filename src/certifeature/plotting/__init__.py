@@ -1,8 +1,7 @@
 """Plots, as display classes in the style of scikit-learn; they need matplotlib."""
 
 from certifeature.plotting.certificate import CertificateDisplay
-from certifeature.plotting.error_curve import ErrorCurveDisplay
-from certifeature.plotting.growth_curve import GrowthCurveDisplay
+from certifeature.plotting.curves import ErrorCurveDisplay, GrowthCurveDisplay
 from certifeature.plotting.rank import RankDisplay
 from certifeature.plotting.stability import StabilityDisplay
 

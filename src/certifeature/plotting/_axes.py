@@ -1,16 +1,14 @@
-"""What the displays share: colours, axes, legends, and the curves of a comparison."""
+"""What the displays share: colours, axes, legends and ticks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certifeature._utils import as_count
-from certifeature.comparison import FULL_DATA, Comparison, Contender
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,9 +17,8 @@ if TYPE_CHECKING:
 # The palette of Okabe and Ito, which colour-blind readers can tell apart; without its yellow, which
 # is too pale for lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-BLACK, GREY = "#000000", "#7F7F7F"
+GREY = "#7F7F7F"
 MARKERS = "os^Dvp"
-_DASHES = ("-", "-.", ":")
 # Axes of at least this width, in inches, get the legend at their side.
 _MIN_WIDTH_FOR_SIDE = 4.0
 _MAX_COLUMNS = 3
@@ -32,7 +29,6 @@ _WIDE_RANGE = 8
 # Width of a digit, as a share of the font size.
 _DIGIT_WIDTH = 0.75
 _MAX_DECADES_WITH_STEPS = 3
-_BASELINE = "random"
 
 
 def require_matplotlib() -> None:
@@ -82,18 +78,13 @@ def add_legend(ax: Axes, title: str | None = None, *, headroom: bool = False) ->
         if legend.get_window_extent().width <= ax.get_window_extent().width:
             break
     if not outside:
-        _raise_top(ax, legend)
+        # Raise the upper limit of the y axis until everything drawn is below the legend.
+        height = legend.get_window_extent().height / ax.get_window_extent().height
+        scale = ax.yaxis.get_transform()
+        low, high = scale.transform(np.array(ax.get_ylim()))
+        top = low + (high - low) / (1 - min(height, _MAX_LEGEND_HEIGHT))
+        ax.set_ylim(top=float(scale.inverted().transform(np.array([top]))[0]))
     return legend
-
-
-def _raise_top(ax: Axes, legend: Legend) -> None:
-    """Raise the upper limit of the y axis until everything drawn is below the legend."""
-    height = legend.get_window_extent().height / ax.get_window_extent().height
-    share = min(height, _MAX_LEGEND_HEIGHT)
-    scale = ax.yaxis.get_transform()
-    low, high = scale.transform(np.array(ax.get_ylim()))
-    top = scale.inverted().transform(np.array([low + (high - low) / (1 - share)]))
-    ax.set_ylim(top=float(top[0]))
 
 
 def _width(ax: Axes) -> float:
@@ -137,47 +128,6 @@ def checked_sizes(sizes: Sequence[int]) -> list[int]:
     return given
 
 
-@dataclass(frozen=True)
-class Curve:
-    """The results of one method by number of features, and how its curve looks."""
-
-    name: str
-    contenders: list[Contender]
-    style: dict[str, Any]
-
-    @property
-    def places(self) -> NDArray[np.float64]:
-        """Numbers of features chosen."""
-        return np.array([contender.n_features for contender in self.contenders])
-
-
-def curves_of(comparison: Comparison) -> list[Curve]:
-    """Return a curve for each method except full data; random features last, grey and dashed.
-
-    A method looks the same in every plot of a comparison. One that finds its own number of features
-    is a point without a line.
-    """
-    methods: dict[str, list[Contender]] = {}
-    for contender in comparison.contenders:
-        if contender.method != FULL_DATA:
-            methods.setdefault(contender.method, []).append(contender)
-    if not methods:
-        raise ValueError("the comparison holds no method but full data; compare some.")
-    curves = []
-    for place, name in enumerate(sorted(methods, key=lambda name: name == _BASELINE)):
-        turn, number = divmod(place, len(COLOURS))
-        style = {"markersize": 4, "linewidth": 1.5, "label": name}
-        if name == _BASELINE:
-            look = {"color": GREY, "linestyle": "--", "marker": "x", "label": "random features"}
-        else:
-            look = {"color": COLOURS[number], "marker": MARKERS[number]}
-            look["linestyle"] = _DASHES[turn % len(_DASHES)]
-        if methods[name][0].size is None:
-            look |= {"linestyle": "none", "label": f"{name} (own number)"}
-        curves.append(Curve(name, methods[name], style | look))
-    return curves
-
-
 def plot_growth(
     ax: Axes,
     curves: Mapping[str, tuple[Any, NDArray[np.float64], dict[str, Any]]],
@@ -193,10 +143,13 @@ def plot_growth(
     ax.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
     lines = {}
     for name, (places, growth, style) in curves.items():
-        label = {"label": _with_missing(style["label"], growth)}
+        label = style["label"]
+        for missing, reason in ((np.isinf(growth), "infinite"), (np.isnan(growth), "not computed")):
+            if missing.any():
+                some = "" if missing.all() else f" for {missing.sum()} of {len(growth)}"
+                label += f"\n(none{some}: {reason})"
         shown = np.where(np.isfinite(growth), growth, np.nan)
-        (lines[name],) = ax.plot(places, shown, **(style | label | dict(own)))
-    ax.set_xlabel("number of features chosen")
+        (lines[name],) = ax.plot(places, shown, **(style | {"label": label} | dict(own)))
     ax.set_yscale("log")
     low, high = ax.get_ylim()
     few = np.log10(high / low) <= _MAX_DECADES_WITH_STEPS
@@ -204,12 +157,3 @@ def plot_growth(
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     return lines
-
-
-def _with_missing(label: str, values: NDArray[np.float64]) -> str:
-    """Return the label of a curve with the number of missing values, and why they are missing."""
-    for missing, reason in ((np.isinf(values), "infinite"), (np.isnan(values), "not computed")):
-        if missing.any():
-            some = "" if missing.all() else f" for {missing.sum()} of {len(values)}"
-            label += f"\n(none{some}: {reason})"
-    return label

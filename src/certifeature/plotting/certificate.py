@@ -159,10 +159,8 @@ class CertificateDisplay:
         """
         require_matplotlib()
         if "n_features_to_select" not in estimator.get_params(deep=False):
-            raise ValueError(
-                f"{type(estimator).__name__} has no parameter n_features_to_select, so it cannot "
-                "be asked for each size; certify its selections and use from_certificates."
-            )
+            name = f"{type(estimator).__name__} has no parameter n_features_to_select"
+            raise ValueError(f"{name}; certify its selections and use from_certificates.")
         sizes = checked_sizes(sizes)
 
         def certified(selector: Any) -> list[Certificate]:
@@ -194,7 +192,8 @@ class CertificateDisplay:
             style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
             curves[name] = (self.n_features, growth, style | {"label": self._label(name)})
         self.lines_ = plot_growth(self.ax_, curves, kwargs)
-        self.ax_.set_ylabel("growth of the training objective (times)")
+        label = "growth of the training objective (times)"
+        self.ax_.set(xlabel="number of features chosen", ylabel=label)
         label_numbers(self.ax_, self.n_features)
         self.legend_ = add_legend(self.ax_, headroom=True)
         return self

@@ -80,10 +80,8 @@ class RankDisplay:
     def __init__(self, *, scores: ArrayLike, selection: Any, score_name: str = "score") -> None:
         self.scores = np.asarray(scores, dtype=np.float64)
         if self.scores.ndim != 1 or not np.isfinite(self.scores).any():
-            raise ValueError(
-                "scores must be one number for each feature, some of them finite; "
-                f"got shape {self.scores.shape}."
-            )
+            needed = "one number for each feature, some of them finite"
+            raise ValueError(f"scores must be {needed}; got shape {self.scores.shape}.")
         if np.isnan(self.scores).any() or np.isposinf(self.scores).any():
             raise ValueError("scores contain NaN or infinity; give −inf to a feature without one.")
         self.chosen = as_column_choice(selection, len(self.scores)).indices
@@ -111,10 +109,8 @@ class RankDisplay:
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "indices_"):
-            raise TypeError(
-                f"{type(estimator).__name__} is no selector of this library; "
-                "use from_scores with its scores."
-            )
+            name = type(estimator).__name__
+            raise TypeError(f"{name} is no selector of this library; use from_scores.")
         scores = estimator.scores_ if hasattr(estimator, "scores_") else feature_weights(estimator)
         kind: Any = type(estimator).__name__
         if isinstance(estimator, BSSSelector):

@@ -156,10 +156,8 @@ class StabilityDisplay:
             The plot.
         """
         require_matplotlib()
-        if sparse.issparse(X):
-            X = X.tocsr()
-        elif not hasattr(X, "iloc"):
-            X = np.asarray(X)
+        if not hasattr(X, "iloc"):
+            X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
         y = None if y is None else np.asarray(y)
         splits = Splits(list(check_cv(cv, y, classifier=y is not None).split(X, y)))
 
@@ -192,10 +190,16 @@ class StabilityDisplay:
             f"{n_selections} selections\nJaccard {self.jaccard:.2f}\nNogueira {self.nogueira:.2f}"
         )
         stairs: dict[str, Any] = {"drawstyle": "steps-pre"}
+        heights = np.sort(self.frequencies[self.frequencies > 0])[::-1]
+        corners = _corners(np.arange(1.0, len(heights) + 1), heights)
         style: dict[str, Any] = {"color": COLOURS[0], "label": label} | stairs | kwargs
-        (self.line_,) = self.ax_.plot(*_frequency_stairs(self.frequencies), **style)
+        (self.line_,) = self.ax_.plot(*corners, **style)
+        # Random selections of the same mean size, as they are expected.
+        times = np.arange(n_selections, 0, -1)
+        share = binom.sf(times - 1, n_selections, self.frequencies.mean())
+        corners = _corners(self.n_features * share, times / n_selections)
         style = {"color": GREY, "linestyle": "--", "label": "random selections"} | stairs
-        (self.baseline_,) = self.ax_.plot(*_random_stairs(self.frequencies, n_selections), **style)
+        (self.baseline_,) = self.ax_.plot(*corners, **style)
         self.ax_.set(xlabel="features, most often chosen first", ylabel="share of selections (%)")
         self.ax_.set_xlim(left=0)
         self.ax_.set_ylim(0, 105)
@@ -203,20 +207,7 @@ class StabilityDisplay:
         return self
 
 
-def _frequency_stairs(frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the corners of the frequencies in percent, highest first, down to zero."""
-    heights = np.sort(frequencies[frequencies > 0])[::-1]
-    return _corners(np.arange(1.0, len(heights) + 1), heights)
-
-
-def _random_stairs(frequencies: FloatArray, n_selections: int) -> tuple[FloatArray, FloatArray]:
-    """Return the expected corners for random selections of the same mean size."""
-    times = np.arange(n_selections, 0, -1)
-    expected = len(frequencies) * binom.sf(times - 1, n_selections, frequencies.mean())
-    return _corners(expected, times / n_selections)
-
-
 def _corners(ends: FloatArray, heights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the corners of stairs whose steps have these heights and end at these places."""
+    """Return the corners, in percent, of stairs whose steps have these heights and ends."""
     places = np.concatenate([[0.0], ends, ends[-1:]])
     return places, 100 * np.concatenate([heights[:1], heights, [0.0]])

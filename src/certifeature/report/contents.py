@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, count, repeat
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,14 @@ from numpy.typing import ArrayLike
 
 from certifeature.certificate import Certificate
 from certifeature.comparison import Comparison, Contender
-from certifeature.evaluation import NewData
+from certifeature.evaluation import Difference, NewData
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import dense_coef
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
+
+# What the estimate of a certificate is for; a comparison may have C tuned.
+AT_COST = "at the C of the model"
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,26 @@ class Report:
         """What the certificate estimates for new data."""
         return None if self.certificate is None else self.certificate.new_data
 
+    @property
+    def searched(self) -> bool:
+        """Whether the number of features was found anew in the folds of the estimate alone."""
+        if self.own is None or self.new_data is None:
+            return False
+        return self.new_data.n_selected != tuple(map(len, self.own.chosen))
+
+    @property
+    def estimate(self) -> tuple[float, float, Difference, str] | None:
+        """The error with the chosen and with all features, their difference, and at which C.
+
+        It is that of the comparison, if there is one with the same number of features in every fold
+        as the estimate of the certificate has.
+        """
+        own, comparison, n = self.own, self.comparison, self.new_data
+        if own and comparison and comparison.full and not self.searched:
+            difference = comparison.difference(own, comparison.full)
+            return own.mean_error, comparison.full.mean_error, difference, comparison.cost
+        return (n.error_selected, n.error_full, n.against_full, AT_COST) if n else None
+
 
 def features_of(
     selection: Any,
@@ -140,28 +163,20 @@ def features_of(
     else:
         sample = as_column_choice(selection, len(selection.get_support()))
         names = getattr(selection, "feature_names_in_", None) if names is None else names
-    n_chosen = len(sample.indices)
     weights, labels = _weights_and_labels(model, sample)
+
+    def known(values: Any, kind: Any) -> Iterable[Any]:
+        return repeat(None, len(sample.indices)) if values is None else map(kind, values)
+
     columns = (
-        range(1, n_chosen + 1),
-        sample.indices if names is None else np.asarray(names)[sample.indices],
-        sample.scales,
-        *(
-            [None] * n_chosen if part is None else part
-            for part in (weights, labels, sample.reasons)
-        ),
+        count(1),
+        map(str, sample.indices if names is None else np.asarray(names)[sample.indices]),
+        map(float, sample.scales),
+        known(weights, float),
+        known(labels, str),
+        known(sample.reasons, str),
     )
-    features = [
-        Feature(
-            rank,
-            str(name),
-            float(scale),
-            None if weight is None else float(weight),
-            None if label is None else str(label),
-            None if why is None else str(why),
-        )
-        for rank, name, scale, weight, label, why in zip(*columns, strict=True)
-    ]
+    features = [Feature(*values) for values in zip(*columns, strict=False)]
     return features if own is None else with_times_chosen(features, sample, own)
 
 
@@ -180,10 +195,8 @@ def with_times_chosen(
         The same choice in a comparison.
     """
     counts = Counter(chain.from_iterable(own.chosen))
-    return [
-        replace(feature, times_chosen=counts[int(index)])
-        for feature, index in zip(features, sample.indices, strict=True)
-    ]
+    times = (counts[index] for index in sample.indices.tolist())
+    return [replace(f, times_chosen=n) for f, n in zip(features, times, strict=True)]
 
 
 def _weights_and_labels(model: Any, sample: ColumnChoice) -> tuple[Any, Any]:

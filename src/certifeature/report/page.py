@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
 from base64 import b64encode
-from functools import cache
+from collections import Counter
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import certifeature
 from certifeature._files import write_text
+from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
+from certifeature.comparison import Contender
+from certifeature.evaluation import NewData
+from certifeature.evaluation.engine import masks_of, nogueira_index
 from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report.contents import Report
-from certifeature.report.sentences import rows_of, verdict
-from certifeature.report.tables import (
-    beside_rows,
-    constants,
-    error_rows,
-    facts,
-    feature_rows,
-    features_csv,
-    layers,
-    method_rows,
-)
-from certifeature.report.text import MISSING, one_line, typeset, visible
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-
-_HEADINGS = {
-    "summary": "In short",
-    "features": "The chosen features",
-    "figures": "How many features?",
-    "comparison": "Beside other methods",
-    "certificate": "What is proven",
-    "new_data": "What to expect on new data",
-    "methods": "For a paper",
-    "words": "Words",
-    "asked": "What was asked",
-    "reproduction": "How to repeat it",
-}
+from certifeature.report.sentences import rivals_of, verdict
+from certifeature.report.tables import feature_rows, features_csv, ranked
+from certifeature.report.text import MISSING, asset, class_counts, template
 
 
 def render(report: Report) -> str:
@@ -75,47 +52,47 @@ def render(report: Report) -> str:
     >>> "30 of 200 features" in page
     True
     """
-    certificate = report.certificate
+    certificate, own, new_data = report.certificate, report.own, report.new_data
     sentences = [] if certificate is None else as_sentences(certificate)
-    if report.new_data is not None:
+    if new_data is not None:
         # What is no proof has a section of its own.
         sentences.pop()
-    style, script = _asset("page.css"), _asset("page.js")
-    said, known = verdict(report), facts(report)
-    given = {name for name in _HEADINGS if getattr(report, name, None)}
-    if said or known:
-        given |= {"summary", "words"}
-    return _template().render(
+    methods, lowest, widest = ranked(report.comparison) if report.comparison else ([], 0.0, 1.0)
+    style, script, said = asset("page.css"), asset("page.js"), verdict(report)
+    return template("page.html").render(
         report=report,
         version=certifeature.__version__,
         policy=_policy(style, script),
         style=style,
         script=script,
-        sections={name: text for name, text in _HEADINGS.items() if name in given},
-        rows=rows_of(certificate) if certificate else "",
-        searched=_searched(report),
         verdict=said,
-        facts=known,
-        beside=beside_rows(report),
+        reasons=Counter(feature.why for feature in report.features),
+        wrong=_wrong(new_data) if new_data else "",
+        stability=_stability(own, certificate) if own and certificate else "",
+        beside=[own, *rivals_of(own, report.comparison)] if own and report.comparison else [],
         sentences=sentences,
-        layers=layers(certificate, sentences) if certificate else [],
-        constants=constants(certificate) if certificate else {},
-        estimates=new_data_sentences(report.new_data),
-        errors=error_rows(report.new_data) if report.new_data else [],
+        estimates=new_data_sentences(new_data),
         features=feature_rows(report.features),
-        n_folds=len(report.own.chosen) if report.own else 0,
         table=_link("text/csv", features_csv(report.features)),
-        methods=method_rows(report.comparison) if report.comparison else [],
+        methods=methods,
+        lowest=lowest,
+        widest=widest,
         figures={caption: _link("image/svg+xml", svg) for caption, svg in report.figures.items()},
-        missing=MISSING,
     )
 
 
-def _searched(report: Report) -> bool:
-    """Tell whether the number of features was found anew in the folds of the estimate alone."""
-    if report.own is None or report.new_data is None:
-        return False
-    return report.new_data.n_selected != tuple(map(len, report.own.chosen))
+def _wrong(n: NewData) -> str:
+    """Return how many test rows of each class are taken for another, unless classes are many."""
+    by_class = zip(n.classes, n.n_wrong, n.n_tested, strict=True)
+    return class_counts({name: f"{wrong:,} of {tested:,}" for name, wrong, tested in by_class})
+
+
+def _stability(own: Contender, certificate: Certificate) -> str:
+    """Return how much the choices of the folds agree; nothing if there are not two."""
+    if len(own.chosen) < 2:
+        return ""
+    index = nogueira_index(masks_of(own.chosen, certificate.n_features))
+    return f"{MISSING if math.isnan(index) else f'{index:.2f}'} (0 is random, 1 always the same)"
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:
@@ -139,34 +116,6 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> None:
     '<!DOCTYPE html>'
     """
     write_text(Path(path), render(report))
-
-
-@cache
-def _template() -> Template:
-    try:
-        from jinja2 import Environment, StrictUndefined
-        from markupsafe import Markup
-    except ImportError as error:
-        raise ImportError("reports need jinja2: pip install 'certifeature[report]'.") from error
-
-    def shown(value: Any) -> Any:
-        return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-    environment = Environment(
-        autoescape=True,
-        # Every value passes here on its way into the page, so that none can be forgotten.
-        finalize=shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"one_line": one_line, "typeset": typeset}
-    return environment.from_string(_asset("page.html"))
-
-
-@cache
-def _asset(name: str) -> str:
-    return files("certifeature.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str) -> str:

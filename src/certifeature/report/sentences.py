@@ -2,183 +2,42 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
 
 import sklearn
 
 import certifeature
 from certifeature.certificate import Certificate
-from certifeature.certificate.certificate import measured_probability, only_support, rounded_up
 from certifeature.comparison import FULL_DATA, Comparison, Contender
-from certifeature.evaluation import NewData
-from certifeature.evaluation.intervals import shown_error
 from certifeature.report.contents import Report
-from certifeature.report.text import class_counts, joined, measure_name, number
-
-# What tables call by a short name, in sentences.
-_METHOD_NAMES = {
-    FULL_DATA: "all features",
-    "bss": "BSS",
-    "rfe": "RFE",
-    "l1": "the L1 penalty",
-    "univariate": "the univariate test",
-    "random": "random features",
-}
-_CONCLUSIONS = {
-    "tie": "a tie, as far as these rows can tell",
-    "selected": "the chosen features do better",
-    "full": "something is lost",
-    "unclear": "the same difference in every fold, which leaves open how much it varies",
-}
-# How others do, by the sign of the error of the choice minus theirs.
-_OTHERS = {
-    "tie": "did not differ significantly",
-    "lower": "did worse",
-    "higher": "did better",
-    "unclear": "differed by the same in every fold",
-}
-_SCALINGS = {
-    "standard": "Columns were scaled to unit variance.",
-    "tfidf": "Counts were weighted by tf-idf.",
-}
-_HOW = {
-    "bss": "by single-set spectral sparsification (BSS [1, 2])",
-    "bss-paper": "by single-set spectral sparsification as published (BSS [1, 2])",
-    "leverage": "by leverage-score sampling [1]",
-    "rrqr": "by QR with pivoting",
-    "rfe": "by recursive feature elimination",
-    "l1": "by the weights of an SVM with an L1 penalty",
-    "lpsvm": "by the weights of a 1-norm SVM",
-    "univariate": "by univariate F tests",
-    "random": "at random",
-}
-_MODELS = {
-    "LinearSVC": "a linear support vector machine",
-    "SVC": "a linear support vector machine",
-    "LogisticRegression": "logistic regression",
-    "RidgeClassifier": "a ridge classifier",
-    "Ridge": "ridge regression",
-}
-_REFERENCES = (
-    "[1] S. Paul, M. Magdon-Ismail and P. Drineas. Feature Selection for Linear SVM with Provable "
-    "Guarantees. AISTATS, PMLR 38:735–743, 2015.",
-    "[2] J. D. Batson, D. A. Spielman and N. Srivastava. Twice-Ramanujan Sparsifiers. STOC, pages "
-    "255–262, 2009.",
-    "[3] C. Nadeau and Y. Bengio. Inference for the Generalization Error. Machine Learning "
-    "52:239–281, 2003.",
-)
-
-
-def rows_of(c: Certificate) -> str:
-    """Return which rows a certificate is about."""
-    return "the rows that matter to it" if only_support(c) else "its training rows"
-
-
-def bound_of(c: Certificate, what: str = "", probability: str = ", {}") -> str:
-    """Return the bound on the growth, of something, and its probability unless it is 1."""
-    chance = measured_probability(c)
-    sure = "" if chance == 1 else probability.format(f"with probability {chance:g}")
-    return f"at most {number(rounded_up(c.measured_growth))} times{what}{sure}"
-
-
-def method_name(method: str) -> str:
-    """Return the name of a method as a sentence has it."""
-    return _METHOD_NAMES.get(method, method)
+from certifeature.report.text import class_counts, method_name, template
 
 
 def rivals_of(own: Contender, comparison: Comparison) -> list[Contender]:
     """Return the others of the same size, then full data."""
-    others = [c for c in comparison.contenders if c.method not in (own.method, FULL_DATA)]
-    full = [c for c in comparison.contenders if c.method == FULL_DATA]
-    return [c for c in others if c.size == own.size] + full
+    others = [c for c in comparison.contenders if c.method != own.method and c.size == own.size]
+    return others if comparison.full is None else [*others, comparison.full]
 
 
 def verdict(report: Report) -> list[str]:
     """Return two sentences at most: on new data, and on other methods and what is proven."""
-    certificate, new_data = report.certificate, report.new_data
-    if certificate is None:
-        return [] if report.comparison is None else [_lowest(report.comparison)]
-    proven = f"nothing is proven of what the choice can cost on {rows_of(certificate)}."
-    if math.isfinite(certificate.measured_growth):
-        bound = bound_of(certificate, " that with all features", " ({})")
-        proven = f"what the model minimises on {rows_of(certificate)} is proven to be {bound}."
-    if new_data is None:
-        return [
-            _sentence(proven),
-            "Nothing was cross-validated, so nothing is said about new data.",
-        ]
-    if new_data.learnt:
-        return [_found(new_data), _sentence(f"{_beside(report)}{proven}")]
-    return [_chance(new_data), _sentence(proven)]
-
-
-def _sentence(clause: str) -> str:
-    return f"{clause[0].upper()}{clause[1:]}"
-
-
-def _found(n: NewData) -> str:
-    return (
-        f"With {n.size} of {n.n_features:,} features, the {measure_name(n.measure)} on new data is "
-        f"{n.shown(n.error_selected)}, and with all of them {n.shown(n.error_full)}: "
-        f"{_CONCLUSIONS[n.verdict]}."
+    comparison, own = report.comparison, report.own
+    rivals: dict[str, list[str]] = {}
+    chosen, n_ties = [], 0
+    if comparison is not None:
+        chosen = [other for other in comparison.contenders if other.method != FULL_DATA]
+        chosen.sort(key=lambda other: other.mean_error)
+        differences = (comparison.difference(chosen[0], other) for other in chosen[1:])
+        n_ties = sum(difference.verdict != "lower" for difference in differences)
+        for rival in chosen:
+            if own and rival.method != own.method and rival.size == own.size:
+                how = comparison.difference(own, rival).verdict
+                rivals.setdefault(how, []).append(method_name(rival.method))
+    text = template("verdict.txt").render(
+        report=report, rivals=rivals, chosen=chosen, n_ties=n_ties
     )
-
-
-def _chance(n: NewData) -> str:
-    return (
-        f"Do not rely on this choice: with {n.size} features the {measure_name(n.measure)} is "
-        f"{n.shown(n.error_selected)} with the true labels and {n.shown(n.shuffled_error)} with "
-        f"shuffled ones; chance has {n.shown(n.chance_error)}. That is no significant difference."
-    )
-
-
-def _beside(report: Report) -> str:
-    """Return how other methods of the same size do, with a joint to what follows."""
-    own, comparison = report.own, report.comparison
-    if own is None or comparison is None:
-        return ""
-    groups: dict[str, list[str]] = {}
-    for rival in rivals_of(own, comparison):
-        if rival.method != FULL_DATA:
-            how = _how(own, rival, comparison)
-            groups.setdefault(how, []).append(method_name(rival.method))
-    clauses = [f"{joined(names)} {how}" for how, names in groups.items()]
-    return f"with as many features, {joined(clauses)}; " if clauses else ""
-
-
-def _how(own: Contender, rival: Contender, comparison: Comparison) -> str:
-    """Return how a rival does, at both C where the two disagree."""
-    plain = comparison.difference(own, rival)
-    tuned = comparison.difference(own, rival, tuned=True)
-    assert plain is not None
-    if tuned is None or tuned.verdict == plain.verdict:
-        return _OTHERS[plain.verdict]
-    return f"{_OTHERS[plain.verdict]} at this C and, with C tuned, {_OTHERS[tuned.verdict]}"
-
-
-def _lowest(comparison: Comparison) -> str:
-    """Return which choice has the lowest error, and how many show no difference from it."""
-    chosen = [c for c in comparison.contenders if c.method != FULL_DATA]
-    if not chosen:
-        return "No method was compared."
-    best = min(chosen, key=lambda c: c.mean_error)
-    full = [c for c in comparison.contenders if c.method == FULL_DATA]
-    with_all = (f" ({shown_error(c.mean_error, comparison.measure)} with all)" for c in full)
-    start = (
-        f"The lowest {measure_name(comparison.measure)} of {len(chosen)} "
-        f"{'choice' if len(chosen) == 1 else 'choices'} is "
-        f"{shown_error(best.mean_error, comparison.measure)}, by {method_name(best.method)} with "
-        f"{round(best.n_features):,} features{''.join(with_all)}"
-    )
-    if len(chosen) == 1:
-        return f"{start}."
-    differences = (comparison.difference(best, c) for c in chosen if c is not best)
-    n_ties = sum(d is not None and d.verdict != "lower" for d in differences)
-    if n_ties == 0:
-        return f"{start}, significantly lower than all others."
-    return f"{start}; {n_ties} of the others did not differ significantly from it."
+    parts = (" ".join(part.split()) for part in text.split("\n\n"))
+    return [f"{part[0].upper()}{part[1:]}" for part in parts if part]
 
 
 def methods_paragraph(
@@ -224,86 +83,14 @@ def methods_paragraph(
     'Of 200 features of 60 samples, 30 were chosen'
     """
     counts = class_counts({name: f"{count:,}" for name, count in (classes or {}).items()})
-    samples = f"{n_rows:,} samples ({counts})" if counts else f"{n_rows:,} samples"
-    parts = [
-        _SCALINGS.get(scaling, ""),
-        _choice(certificate, samples, method, supervised),
-        _proof(certificate),
-    ]
-    n = certificate.new_data
-    if n is not None:
-        parts.append(_cross_validated(n, scaling))
-        if own is not None and comparison is not None:
-            same = own.errors == n.errors_selected
-            other = "In a cross-validation with this number of features in all folds"
-            parts.append(f"{'On the same folds' if same else other}, {_others(own, comparison)}")
-        parts.append(
-            f"With shuffled labels the {measure_name(n.measure)} was {n.shown(n.shuffled_error)} "
-            f"(chance: {n.shown(n.chance_error)})."
-        )
-    text = " ".join(part for part in parts if part)
-    cited = [line for line in _REFERENCES if re.search(rf"\[[^\]]*{line[1]}[^\]]*\]", text)]
-    software = (
-        f"Software: certifeature {certifeature.__version__}, the certifeature developers; "
-        f"scikit-learn {sklearn.__version__}."
+    text = template("methods.txt").render(
+        report=Report("", certificate=certificate, own=own, comparison=comparison),
+        samples=f"{n_rows:,} samples ({counts})" if counts else f"{n_rows:,} samples",
+        method=method,
+        scaling=scaling,
+        supervised=supervised,
+        others=rivals_of(own, comparison) if own and comparison else [],
+        version=certifeature.__version__,
+        scikit_learn=sklearn.__version__,
     )
-    return "\n".join([text, "", *cited, software])
-
-
-def _choice(c: Certificate, samples: str, method: str, supervised: bool) -> str:
-    if c.n_selected == c.n_features:
-        return f"All {c.n_features:,} features of {samples} were kept."
-    how = _HOW.get(method, f"by {method}")
-    kept = []
-    if c.n_fixed:
-        kept.append(f"{c.n_fixed} fixed beforehand")
-    if c.n_trusted:
-        kept.append(f"{c.n_trusted} that came first in a ranking of all features")
-    n_others = c.n_selected - c.n_fixed - c.n_trusted
-    if kept and n_others:
-        kept.append(f"{n_others} {how}")
-    model = c.model or "linear models"
-    name, _, rest = model.partition("(")
-    model = f"{_MODELS[name]} ({name}, {rest}" if name in _MODELS else model
-    purpose = f"for {model}" if supervised else "without labels"
-    return (
-        f"Of {c.n_features:,} features of {samples}, {c.n_selected:,} were chosen {purpose}"
-        f"{': ' + ', '.join(kept) if kept else ' ' + how}."
-    )
-
-
-def _proof(c: Certificate) -> str:
-    if math.isinf(c.measured_growth):
-        return ""
-    rows = f"the {c.n_rows:,} support vectors" if only_support(c) else "the training samples"
-    model = "" if c.model is None else f" of {c.model}"
-    bound = bound_of(c, " that with all features", " {}")
-    return f"The regularised training objective{model} on {rows} is certified to be {bound}."
-
-
-def _cross_validated(n: NewData, scaling: str) -> str:
-    repeats = f", repeated {n.n_repeats} times" if n.n_repeats > 1 else ""
-    anew = "features were" if scaling == "none" else "columns were scaled and features"
-    interval = "" if n.interval is None else f", {n.against_full.shown_interval()} [3]"
-    tie = ", no difference that these samples can show" if n.verdict == "tie" else ""
-    return (
-        f"In {n.n_folds}-fold cross-validation{repeats}, in which {anew} chosen anew from the "
-        f"training samples of every fold, the {measure_name(n.measure)} was "
-        f"{n.shown(n.error_selected)} with the chosen features and {n.shown(n.error_full)} with "
-        f"all (difference {n.against_full}{interval}{tie})."
-    )
-
-
-def _others(own: Contender, comparison: Comparison) -> str:
-    """Return the errors of others of the same size, at the C of the model and tuned."""
-
-    def errors(contender: Contender) -> str:
-        plain = shown_error(contender.mean_error, comparison.measure)
-        if not contender.tuned_errors:
-            return plain
-        return f"{plain} ({shown_error(contender.mean_tuned_error, comparison.measure)})"
-
-    at = "at this C (with C tuned by inner folds)" if own.tuned_errors else "at this C"
-    name = "error" if comparison.measure == "error" else "value"
-    others = [f"{method_name(c.method)} {errors(c)}" for c in rivals_of(own, comparison)]
-    return f"{name}s {at} were {errors(own)} here, and with {joined(others)}."
+    return text.strip()

@@ -5,8 +5,33 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from certifeature.certificate import Certificate
+from certifeature.certificate.certificate import (
+    measured_probability,
+    only_support,
+    rounded_down,
+    rounded_up,
+)
+from certifeature.comparison import FULL_DATA
+from certifeature.evaluation.intervals import CONCLUSIONS, shown_error
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 MISSING = "–"
+# What tables call by a short name, in sentences.
+_METHOD_NAMES = {
+    FULL_DATA: "all features",
+    "bss": "BSS",
+    "rfe": "RFE",
+    "l1": "the L1 penalty",
+    "univariate": "the univariate test",
+    "random": "random features",
+}
 # The counts of more classes than this are no longer read one by one.
 _MAX_CLASSES = 6
 
@@ -128,3 +153,54 @@ def decimals(values: Sequence[float | None]) -> list[str]:
         return f"{value:.1e}" if lost or abs(value) >= 1e9 else f"{value:.{places}f}"
 
     return [shown(value) for value in values]
+
+
+def rows_of(c: Certificate) -> str:
+    """Return which rows a certificate is about."""
+    return "the rows that matter to it" if only_support(c) else "its training rows"
+
+
+def bound_of(c: Certificate, what: str = "", probability: str = ", {}") -> str:
+    """Return the bound on the growth, of something, and its probability unless it is 1."""
+    chance = measured_probability(c)
+    sure = "" if chance == 1 else probability.format(f"with probability {chance:g}")
+    return f"at most {number(rounded_up(c.measured_growth))} times{what}{sure}"
+
+
+def method_name(method: str) -> str:
+    """Return the name of a method as a sentence has it."""
+    return _METHOD_NAMES.get(method, method)
+
+
+@cache
+def asset(name: str) -> str:
+    """Return the text of a file of this package."""
+    return files("certifeature.report").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def template(name: str) -> Template:
+    """Return the template of this name; in HTML all values are escaped."""
+    try:
+        from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
+    except ImportError as error:
+        raise ImportError("reports need jinja2: pip install 'certifeature[report]'.") from error
+
+    def shown(value: Any) -> Any:
+        return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    environment = Environment(
+        autoescape=name.endswith(".html"),
+        # Every value passes here on its way into the page, so that none can be forgotten.
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    texts = one_line, typeset, joined, measure_name, method_name, rows_of, bound_of
+    numbers = number, duration, shown_error, rounded_down, rounded_up, measured_probability
+    environment.filters |= {filter_.__name__: filter_ for filter_ in texts + numbers}
+    environment.filters |= {"thousands": "{:,}".format, "only_support": only_support}
+    environment.globals |= {"inf": math.inf, "missing": MISSING, "conclusions": CONCLUSIONS}
+    return environment.from_string(asset(name))

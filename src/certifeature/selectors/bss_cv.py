@@ -14,12 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from certifeature.evaluation.engine import (
-    Candidate,
-    CrossValidation,
-    cross_validate,
-    table_and_rows,
-)
+from certifeature.evaluation.engine import Candidate, cross_validate, table_and_rows
 from certifeature.evaluation.splits import Splits
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import default_model, fit_model
@@ -152,8 +147,18 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
             n_jobs=self.n_jobs,
             scorer=check_scoring(model, self.scoring),
         )
-        self.cv_results_ = _results(sizes, result)
-        self.n_features_ = int(sizes[_smallest_good(self.cv_results_, len(result.splits.pairs))])
+        scores = np.array([[o.score for o in outcomes] for outcomes in result.outcomes.values()])
+        means, deviations = scores.mean(axis=1), scores.std(axis=1)
+        self.cv_results_ = {
+            "n_features": sizes,
+            "mean_test_score": means,
+            "std_test_score": deviations,
+            **{f"split{number}_test_score": fold for number, fold in enumerate(scores.T)},
+        }
+        best = int(np.argmax(means))
+        # Of the mean of the folds, whose deviation is that of a sample.
+        error = deviations[best] / np.sqrt(max(scores.shape[1] - 1, 1))
+        self.n_features_ = int(sizes[means >= means[best] - error].min())
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
         self.selector_.fit(X, y)
         self.support_ = self.selector_.get_support()
@@ -222,29 +227,6 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
             if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or not sizes.size or sizes.min() < 1:
                 raise ValueError(f"sizes must be positive whole numbers; got {self.sizes!r}.")
         if sizes.min() < n_fixed:
-            raise ValueError(
-                f"sizes has {sizes.min()}, and {n_fixed} features are fixed; raise it or fix fewer."
-            )
+            fixed = f"{n_fixed} features are fixed"
+            raise ValueError(f"sizes has {sizes.min()}, and {fixed}; raise it or fix fewer.")
         return np.unique(np.minimum(sizes, n_features)).astype(np.intp)
-
-
-def _results(sizes: NDArray[np.intp], result: CrossValidation) -> dict[str, Any]:
-    """Return the scores as `cv_results_` holds them."""
-    by_size = result.outcomes.values()
-    scores = np.array([[o.plain.score for o in outcomes if o.plain] for outcomes in by_size])
-    splits = {f"split{number}_test_score": fold for number, fold in enumerate(scores.T)}
-    return {
-        "n_features": sizes,
-        "mean_test_score": scores.mean(axis=1),
-        "std_test_score": scores.std(axis=1),
-        **splits,
-    }
-
-
-def _smallest_good(results: dict[str, Any], n_folds: int) -> int:
-    """Return the place of the smallest size within one standard error of the best."""
-    means = results["mean_test_score"]
-    best = int(np.argmax(means))
-    # Of the mean of the folds, whose deviation is that of a sample.
-    error = results["std_test_score"][best] / np.sqrt(max(n_folds - 1, 1))
-    return int(np.flatnonzero(means >= means[best] - error)[0])

@@ -1,0 +1,266 @@
+"""Test error and growth of the training objective against the number of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from certifeature.comparison import FULL_DATA, Comparison, Contender, compare
+from certifeature.plotting._axes import (
+    COLOURS,
+    GREY,
+    MARKERS,
+    add_legend,
+    axes_for,
+    checked_sizes,
+    label_numbers,
+    plot_growth,
+    require_matplotlib,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DASHES = ("-", "-.", ":")
+_BASELINE = "random"
+# The results of each method by number of features, and how its curve looks.
+Curves = dict[str, tuple[list[Contender], dict[str, Any]]]
+
+
+class _ComparisonDisplay:
+    """A curve for each method of a comparison, which looks the same in every plot."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+
+    @classmethod
+    def from_comparison(
+        cls, comparison: Comparison, *, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
+        """Plot a comparison.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            What :func:`certifeature.compare` returns.
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        object
+            The plot.
+        """
+        return cls(comparison).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **kwargs : dict
+            Passed to :meth:`matplotlib.axes.Axes.plot` for the curve of each method.
+
+        Returns
+        -------
+        object
+            The display itself.
+        """
+        methods: dict[str, list[Contender]] = {}
+        for contender in self.comparison.contenders:
+            if contender.method != FULL_DATA:
+                methods.setdefault(contender.method, []).append(contender)
+        if not methods:
+            raise ValueError("the comparison holds no method but full data; compare some.")
+        self.ax_ = axes_for(ax)
+        self.figure_ = self.ax_.figure
+        # Random features come last.
+        ordered = enumerate(sorted(methods, key=lambda name: name == _BASELINE))
+        curves = {name: (methods[name], _style(name, i, methods[name])) for i, name in ordered}
+        label, title = self._draw(curves, kwargs)
+        self.ax_.set(xlabel="number of features chosen", ylabel=label)
+        label_numbers(self.ax_, [c.size for c in self.comparison.contenders if c.size is not None])
+        n_folds = self.comparison.n_folds * self.comparison.n_repeats
+        self.legend_ = add_legend(self.ax_, title.format(n_folds), headroom=True)
+        return self
+
+    def _draw(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
+        """Draw each method; return the label of the y axis, and the legend's title for {} folds."""
+        raise NotImplementedError
+
+
+def _style(name: str, place: int, contenders: list[Contender]) -> dict[str, Any]:
+    """Return how a curve looks; a method that finds its own number is a point without a line."""
+    turn, number = divmod(place, len(COLOURS))
+    look: dict[str, Any] = {"markersize": 4, "linewidth": 1.5, "label": name}
+    if name == _BASELINE:
+        look |= {"color": GREY, "linestyle": "--", "marker": "x", "label": "random features"}
+    else:
+        look |= {"color": COLOURS[number], "marker": MARKERS[number]}
+        look["linestyle"] = _DASHES[turn % len(_DASHES)]
+    if contenders[0].size is None:
+        look |= {"linestyle": "none", "label": f"{name} (own number)"}
+    return look
+
+
+class ErrorCurveDisplay(_ComparisonDisplay):
+    """Test error against the number of features, a curve for each method.
+
+    It is the share of wrong classes in percent, or 1 − R² where numbers are predicted.
+    Curves are means over the folds, bands a standard deviation to either side. Random features, the
+    baseline for every method, are dashed and grey; full data are a horizontal line. A method that
+    finds its own number of features is a point with a bar. The title of the legend says whether C
+    was tuned.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What :func:`certifeature.compare` returns.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the curves.
+    figure_ : matplotlib Figure
+        Figure with the axes.
+    lines_ : dict of str to matplotlib Line2D
+        The curve of each method, and the line of "full data".
+    bands_ : dict of str to matplotlib FillBetweenPolyCollection
+        The band of each method whose folds differ.
+    points_ : dict of str to matplotlib ErrorbarContainer
+        The point of each method that finds its own number of features.
+    legend_ : matplotlib Legend
+        The legend.
+
+    See Also
+    --------
+    certifeature.compare : Cross-validates the methods.
+    GrowthCurveDisplay : What the certificates of the same comparison say.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from certifeature import compare
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
+    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3)
+    >>> display = ErrorCurveDisplay.from_comparison(comparison)
+    >>> display.ax_.get_ylabel(), sorted(display.lines_)
+    ('test error (%)', ['bss', 'full data', 'random'])
+    >>> plt.close(display.figure_)
+    """
+
+    @classmethod
+    def from_data(
+        cls, X: Any, y: Any, sizes: Sequence[int], *, ax: Axes | None = None, **options: Any
+    ) -> Self:
+        """Compare methods on data, and plot that.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sizes : sequence of int
+            Numbers of features, increasing.
+        ax : matplotlib Axes, default=None
+            Axes to draw in; None makes a figure.
+        **options : dict
+            Passed to :func:`certifeature.compare`: methods, estimator, cv, random_state, n_jobs and
+            the like.
+
+        Returns
+        -------
+        ErrorCurveDisplay
+            The plot; its ``comparison`` can be plotted again without computing it again.
+        """
+        require_matplotlib()
+        return cls(compare(X, y, checked_sizes(sizes), **options)).plot(ax)
+
+    def _draw(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
+        self.lines_: dict[str, Any] = {}
+        self.bands_: dict[str, Any] = {}
+        self.points_: dict[str, Any] = {}
+        in_percent = self.comparison.measure == "error"
+        unit, label = (100, "test error (%)") if in_percent else (1, "1 − R² on test rows")
+        for name, (contenders, style) in curves.items():
+            places, means, deviations = np.array(
+                [(c.n_features, unit * c.mean_error, unit * c.deviation) for c in contenders]
+            ).T
+            if contenders[0].size is None:
+                self.points_[name] = self.ax_.errorbar(
+                    places, means, deviations, capsize=3, **style
+                )
+                continue
+            (self.lines_[name],) = self.ax_.plot(places, means, **(style | own))
+            if deviations.any():
+                ends = np.maximum(means - deviations, 0), means + deviations
+                band = {"color": self.lines_[name].get_color(), "alpha": 0.15, "linewidth": 0}
+                self.bands_[name] = self.ax_.fill_between(places, *ends, **band)
+        full = self.comparison.full
+        if full is not None:
+            line: Any = {"color": "black", "linewidth": 1, "zorder": 1.5}
+            name = f"all {full.n_features:g} features"
+            self.lines_[FULL_DATA] = self.ax_.axhline(unit * full.mean_error, label=name, **line)
+        self.ax_.set_ylim(bottom=max(self.ax_.get_ylim()[0], 0.0))
+        return label, f"mean ± s.d., {{}} folds,\n{self.comparison.cost}"
+
+
+class GrowthCurveDisplay(_ComparisonDisplay):
+    """By how many times the training objective grows at most, a curve for each method.
+
+    The growth is that of measured certificates, the median of the folds, on a logarithmic axis; at
+    1 nothing is lost. Methods look as they do in :class:`ErrorCurveDisplay`. What is infinite, as
+    nothing is proven, is left out, and the legend says of how many sizes.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What :func:`certifeature.compare` returns.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the curves.
+    figure_ : matplotlib Figure
+        Figure with the axes.
+    lines_ : dict of str to matplotlib Line2D
+        The curve of each method; a point, if it finds its own number of features.
+    legend_ : matplotlib Legend
+        The legend.
+
+    See Also
+    --------
+    ErrorCurveDisplay : The test errors of the same comparison.
+    CertificateDisplay : The layers of the certificates of one selector.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from certifeature import compare
+    >>> from certifeature.datasets import make_relevant_features
+    >>> from certifeature.plotting import ErrorCurveDisplay
+    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
+    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3)
+    >>> figure, (left, right) = plt.subplots(1, 2, layout="constrained")
+    >>> errors = ErrorCurveDisplay.from_comparison(comparison, ax=left)
+    >>> growth = GrowthCurveDisplay.from_comparison(comparison, ax=right)
+    >>> growth.lines_["bss"].get_color() == errors.lines_["bss"].get_color()
+    True
+    >>> plt.close(figure)
+    """
+
+    def _draw(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
+        drawn = {}
+        for name, (contenders, style) in curves.items():
+            places, growth = np.array([(c.n_features, c.growth) for c in contenders]).T
+            drawn[name] = places, growth, style
+        self.lines_ = plot_growth(self.ax_, drawn, own)
+        return "growth on the rows that matter (times)", "at most, median of {} folds"
