@@ -11,11 +11,10 @@ from typing import Annotated
 import typer
 
 from certifeature._files import write_text
-from certifeature.cli.loading import Loaded, check_scaling, scaling_or_note
+from certifeature.cli.loading import DataOptions, check_scaling, scaling_or_note
 from certifeature.cli.options import (
-    DataOptions,
     JSONOption,
-    MethodsOption,
+    MethodOption,
     ModelOptions,
     ReportOption,
     with_options,
@@ -30,28 +29,15 @@ from certifeature.report import Report, write_report
 def compare_command(
     *,
     data: DataOptions,
-    sizes: Annotated[
-        list[int], typer.Option("-k", help="Number of features to choose; may be repeated.")
-    ],
-    methods: MethodsOption = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the table to this .csv or .json file."),
-    ] = None,
+    sizes: Annotated[list[int], typer.Option("-k")],
+    methods: Annotated[list[str] | None, MethodOption] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
     report: ReportOption = None,
-    repeats: Annotated[
-        int, typer.Option(help="Number of cross-validations, each with new folds.", min=1)
-    ] = 1,
-    cv: Annotated[int, typer.Option(metavar="FOLDS", help="Number of folds.", min=2)] = 5,
-    tune: Annotated[
-        bool,
-        typer.Option(
-            help="Compute the errors with a tuned C too, by inner folds, which takes about three "
-            "times as long."
-        ),
-    ] = True,
+    repeats: Annotated[int, typer.Option(min=1)] = 1,
+    cv: Annotated[int, typer.Option(metavar="FOLDS", min=2)] = 5,
+    tune: bool = True,
     model: ModelOptions,
-    jobs: Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")] = -1,
+    jobs: int = -1,
     as_json: JSONOption = False,
 ) -> None:
     """Compare methods by cross-validation.
@@ -62,16 +48,32 @@ def compare_command(
     Examples:
       certifeature compare genes.csv -t tumour -k 50 -k 100 --scale standard
       certifeature compare pages.svm -k 300 -m bss -m rfe -m l1 --report report.html
+
+    Parameters
+    ----------
+    sizes
+        Number of features to choose; may be repeated.
+    methods
+        Method to compare; may be repeated. The default is all: {methods}; for ridge regression, all
+        except {classifiers}.
+    output
+        Write the table to this .csv or .json file.
+    repeats
+        Number of cross-validations, each with new folds.
+    cv
+        Number of folds.
+    tune
+        Compute the errors with a tuned C too, by inner folds, which takes about three times as
+        long.
+    jobs
+        Number of processes; -1 uses all cores.
     """
     names = [method_named(name).name for name in methods] if methods else None
-    source = data.source()
-    check_writable(output, report, inputs=source.inputs())
+    check_writable(output, report, inputs=data.inputs())
     if output is not None and output.suffix not in (".csv", ".json"):
-        raise ValueError(
-            f"{output}: the table can be written as .csv or .json; give such a file name."
-        )
+        raise ValueError(f"{output}: tables are written as .csv or .json; give such a file name.")
     # Columns are scaled again in each fold, by its training rows.
-    loaded, estimator = read(source, model)
+    loaded, estimator = read(data, model)
     scaling = scaling_or_note(loaded.X, model.scale)
     check_scaling(loaded.X, scaling)
     with showing("comparing methods"):
@@ -91,8 +93,16 @@ def compare_command(
     if output is not None:
         write_text(output, _table(comparison, output.suffix))
     if report is not None:
-        settings = {"Scaling": scaling.value, "Model": str(estimator)}
-        write_report(_report(loaded, comparison, settings), report)
+        asked = {
+            "Data": str(loaded),
+            "Cross-validation": f"{comparison.n_repeats} × {comparison.n_folds} folds",
+            "Scaling": scaling.value,
+            "Model": str(estimator),
+        }
+        title = f"Selectors compared on {Path(loaded.source).name}"
+        how, figures = reproduction(loaded, model.seed), drawings(comparison)
+        content = Report(title, asked, comparison=comparison, reproduction=how, figures=figures)
+        write_report(content, report)
     if as_json:
         # Hundreds of chosen features in each fold are left out.
         values = asdict(comparison)
@@ -113,14 +123,3 @@ def _table(comparison: Comparison, suffix: str) -> str:
     writer.writeheader()
     writer.writerows(records)
     return text.getvalue()
-
-
-def _report(data: Loaded, comparison: Comparison, settings: dict[str, str]) -> Report:
-    folds = f"{comparison.n_repeats} × {comparison.n_folds} folds"
-    return Report(
-        f"Selectors compared on {Path(data.source).name}",
-        {"Data": str(data), "Cross-validation": folds, **settings},
-        comparison=comparison,
-        reproduction=reproduction(data, comparison.random_state),
-        figures=drawings(comparison),
-    )

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
@@ -37,51 +38,64 @@ _N_COLUMNS = 1024
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where data are, and what their columns are, as on the command line."""
+class DataOptions:
+    """Where the data are, and what their columns are.
 
-    paths: list[str]
-    target: str | None = None
+    Parameters
+    ----------
+    paths
+        SVMlight, CSV, TSV, Excel, Parquet or NPZ file, compressed or not; a folder with X.npz and
+        y.npy; - for standard input; or several files with the same columns, a folder of such files,
+        or a pattern such as 'parts/*.svm'.
+    target
+        Column with the labels, or array of an NPZ file. A column is given by its name or by its
+        position in the file, counted from 0; -1 is the last.
+    id
+        Column with the names of the rows. It is not used as a feature; select --write keeps it.
+    drop
+        Columns to ignore; may be repeated.
+    transpose
+        The CSV, TSV or Excel file has one feature per line and one sample per column, as tables of
+        gene expression have. The first column holds the names of the features, the header those of
+        the samples; the labels are a line, whose name is given as --target.
+    format
+        Format of the data if the file name does not show it: csv, excel, npz, parquet, svmlight or
+        tsv.
+    """
+
+    paths: Annotated[list[str], typer.Argument(metavar="DATA")]
+    target: Annotated[str | None, typer.Option("--target", "-t")] = None
+    id: Annotated[str | None, typer.Option(metavar="COLUMN")] = None
+    drop: Annotated[list[str] | None, typer.Option(metavar="COLUMN,...")] = None
+    transpose: Annotated[bool, typer.Option("--transpose")] = False
     format: str | None = None
-    id: str | None = None
-    drop: list[str] | None = None
-    transpose: bool = False
 
     def read(self) -> Dataset:
         """Return all data together."""
+        path: str | BinaryIO = self.paths[0]
         if "-" in self.paths:
             if len(self.paths) > 1:
                 raise ValueError("- is standard input, and there are files too; give one of them.")
             if self.format is None:
-                raise ValueError(
-                    "standard input has no file name; give its format, such as --format svmlight."
-                )
-            return self._read_one(sys.stdin.buffer)
-        self._check_memory()
-        return self._read_one(self.paths[0]) if self.is_one() else joined(self.blocks())
-
-    def _read_one(self, path: str | BinaryIO) -> Dataset:
-        return read_data(
-            path,
-            target=self.target,
-            format=self.format,
-            id=self.id,
-            drop=self.dropped,
-            transpose=self.transpose,
-        )
+                raise ValueError("standard input has no name; add its --format, such as svmlight.")
+            path = sys.stdin.buffer
+        else:
+            self._check_memory()
+            if not self.is_one():
+                return joined(self.blocks())
+        return read_data(path, transpose=self.transpose, **self._columns())
 
     def blocks(self) -> FileBlocks:
         """Return the data file by file."""
         if "-" in self.paths:
             raise ValueError("--stream reads the data again and again; give files, and not -.")
         if self.transpose:
-            raise ValueError(
-                "--transpose is for one file, and there are several; join the files first, or "
-                "give one of them."
-            )
-        return FileBlocks(
-            self.paths, target=self.target, id=self.id, drop=self.dropped, format=self.format
-        )
+            raise ValueError("--transpose is for one file; join the files, or give one of them.")
+        return FileBlocks(self.paths, **self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        given = {"target": self.target, "id": self.id, "format": self.format}
+        return {**given, "drop": self.dropped}
 
     def files(self) -> list[Path]:
         """Return the files that the data are in; none for standard input."""
@@ -104,13 +118,13 @@ class Source:
 
     def _check_memory(self) -> None:
         """Raise if the files are too large for the memory that is free."""
-        size, free = sum(path.stat().st_size for path in self.files()), _free_memory()
-        if free is not None and size * _MEMORY_PER_BYTE > free:
+        needed = _MEMORY_PER_BYTE * sum(path.stat().st_size for path in self.files())
+        free = _free_memory()
+        if free is not None and needed > free:
             raise ValueError(
-                f"{' '.join(self.paths)}: there are {size / 2**30:.1f} GiB, which need about "
-                f"{size * _MEMORY_PER_BYTE / 2**30:.1f} GiB of memory, but {free / 2**30:.1f} GiB "
-                "are free. Choose features with select --stream from files that fit one by one, or "
-                "use fewer rows or columns, a sparse format, or a machine with more memory."
+                f"{' '.join(self.paths)}: about {needed / 2**30:.1f} GiB of memory are needed, and "
+                f"{free / 2**30:.1f} GiB are free. Use select --stream with files that fit one by "
+                "one, fewer rows or columns, a sparse format, or a machine with more memory."
             )
 
 
@@ -153,7 +167,7 @@ class Loaded:
         return len(self.names)
 
 
-def load(source: Source, *, needs_labels: bool) -> Loaded:
+def load(source: DataOptions, *, needs_labels: bool) -> Loaded:
     """Read data; columns have names as `distinct_names` gives them."""
     data = source.read()
     y_digest = ""
@@ -163,16 +177,13 @@ def load(source: Source, *, needs_labels: bool) -> Loaded:
         if needs_labels:
             _check_two(classes, data.source)
     elif needs_labels:
-        raise ValueError(
-            f"{data.source}: there are no labels; name them with --target, or choose for all "
-            "rows with --unsupervised."
-        )
+        raise ValueError(f"{data.source}: no labels; give --target, or choose --unsupervised.")
     names = distinct_names(data.feature_names, data.X.shape[1])
     digest = fingerprint(data.X)[:16] + y_digest
     return Loaded(data.X, data.y, names, data.source, digest, data.ids, source.id or "id")
 
 
-def load_blocks(source: Source, *, needs_labels: bool) -> Loaded:
+def load_blocks(source: DataOptions, *, needs_labels: bool) -> Loaded:
     """Read files one by one, and leave the rows where they are."""
     blocks = source.blocks()
     parts = blocks.collect(_digest)
@@ -214,9 +225,7 @@ def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[n
 
 def _check_two(classes: NDArray[Any], source: str) -> None:
     if len(classes) == 1:
-        raise ValueError(
-            f"{source}: all labels are {classes.tolist()[0]!r}; two classes are needed."
-        )
+        raise ValueError(f"{source}: all labels are {classes[0]}; two classes are needed.")
 
 
 def too_many_classes(n_different: int, n_rows: int) -> bool:
@@ -279,9 +288,7 @@ def to_scale(X: Any, scaling: Scaling) -> tuple[Any, Any]:
 def check_scaling(X: Any, scaling: Scaling) -> None:
     """Raise if the columns cannot be scaled like this."""
     if scaling is Scaling.tfidf and _values(X).min(initial=0.0) < 0:
-        raise ValueError(
-            "--scale tfidf is for counts, but the data have negative values; use another --scale."
-        )
+        raise ValueError("--scale tfidf is for counts, and there are negative values; change it.")
 
 
 def _values(X: Any) -> NDArray[np.float64]:
@@ -311,20 +318,15 @@ def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:
     deviations = np.empty(0) if counts else column_deviations(X)
     deviations = deviations[deviations > 0]
     needed = scaling_for(X, deviations, counts=counts)
-    if needed is not None:
-        remedy = "gives rare ones more weight"
-        found = "the values look like counts, most of them zero, and the most frequent count most"
-        if needed is Scaling.standard:
-            remedy = "gives all the same weight"
-            low, high = number(float(deviations.min())), number(float(deviations.max()))
-            found = (
-                f"the features have standard deviations from {low} to {high}, and the widest "
-                "count most"
-            )
-        sys.stderr.write(
-            f"certifeature: {found}; --scale {needed} {remedy} (--scale none leaves them, without "
-            "this note)\n"
-        )
+    note = ""
+    if needed is Scaling.tfidf:
+        note = "the values look like counts, most of them zero; --scale tfidf weighs rare ones more"
+    elif needed is Scaling.standard:
+        low, high = number(float(deviations.min())), number(float(deviations.max()))
+        found = f"the features have standard deviations from {low} to {high}"
+        note = f"{found}; --scale standard gives all the same weight"
+    if note:
+        sys.stderr.write(f"certifeature: {note} (--scale none leaves them, without this note)\n")
     return Scaling.none
 
 

@@ -14,10 +14,9 @@ import typer
 from certifeature._files import write_text
 from certifeature.cli.assessment import Assessment, assess, folds_of, n_folds_for
 from certifeature.cli.features import feature_list, features_text, read_features
-from certifeature.cli.loading import Loaded, Scaling, scaled, scaling_or_note
+from certifeature.cli.loading import DataOptions, Loaded, Scaling, scaled, scaling_or_note
 from certifeature.cli.options import (
     CROSS_VALIDATED,
-    DataOptions,
     JSONOption,
     ModelOptions,
     ReportOption,
@@ -55,42 +54,10 @@ def select_command(
     data: DataOptions,
     options: SelectOptions,
     model: ModelOptions,
-    stream: Annotated[
-        bool,
-        typer.Option(
-            "--stream",
-            help="Read the files one at a time, once for each pass over the rows, for data that "
-            "do not fit into memory. Works with methods of this library, and without --scale, "
-            "--cv and --write.",
-        ),
-    ] = False,
-    cv: Annotated[
-        int | None,
-        typer.Option(
-            metavar="FOLDS",
-            help="Estimate the error on new data by cross-validation with this number of folds. "
-            "Features are chosen anew in each fold, for the true and for shuffled labels. A "
-            "report uses five folds by default; 0 turns this off.",
-            min=0,
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Write the names and scales of the chosen features to this file; if it ends in "
-            ".csv, as a table with rank, weight and more. - prints them.",
-        ),
-    ] = None,
-    write: Annotated[
-        Path | None,
-        typer.Option(
-            "--write",
-            "-w",
-            help="Write the chosen columns, scaled, to this .svm, .csv, .tsv or .npz file.",
-        ),
-    ] = None,
+    stream: Annotated[bool, typer.Option("--stream")] = False,
+    cv: Annotated[int | None, typer.Option(metavar="FOLDS", min=0)] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    write: Annotated[Path | None, typer.Option("--write", "-w")] = None,
     report: ReportOption = None,
     as_json: JSONOption = False,
 ) -> None:
@@ -108,23 +75,40 @@ def select_command(
       certifeature select counts.npz -k 500 --unsupervised --write reduced.npz
       certifeature select prices.csv -t price -k 50 --model ridge
       zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
+
+    Parameters
+    ----------
+    stream
+        Read the files one at a time, once for each pass over the rows, for data that do not fit
+        into memory. Works with methods of this library, and without --scale, --cv and --write.
+    cv
+        Estimate the error on new data by cross-validation with this number of folds. Features are
+        chosen anew in each fold, for the true and for shuffled labels. A report uses five folds by
+        default; 0 turns this off.
+    output
+        Write the names and scales of the chosen features to this file; if it ends in .csv, as a
+        table with rank, weight and more. - prints them.
+    write
+        Write the chosen columns, scaled, to this .svm, .csv, .tsv or .npz file.
     """
     options.check()
     if cv == 1:
-        raise ValueError(
-            "--cv 1 leaves nothing to test on; ask for 2 folds or more, or 0 for none."
-        )
-    if stream:
-        is_scaled = model.scale not in (None, Scaling.none)
-        others = {f"--scale {model.scale}": is_scaled, "--cv": cv, "--write": write}
-        _check_stream(options, others)
+        raise ValueError("--cv 1 leaves no training rows; ask for 2 folds or more, or 0 for none.")
+    in_memory = {
+        f"--method {options.method}": not options.entry.ours,
+        "-k cv": options.size == CROSS_VALIDATED,
+        f"--scale {model.scale}": model.scale not in (None, Scaling.none),
+        "--cv": cv,
+        "--write": write,
+    }
+    for option in (name for name, is_given in in_memory.items() if stream and is_given):
+        raise ValueError(f"{option} needs all rows in memory; leave it or --stream out.")
     to_stdout = str(output) == "-"
     if to_stdout and as_json:
         raise ValueError("-o - and --json both print to standard output; choose one.")
-    source = data.source()
     lists = (value[1:] for value in options.keep or () if value.startswith("@"))
-    check_writable(None if to_stdout else output, write, report, inputs=(*source.inputs(), *lists))
-    loaded, estimator = read(source, model, unsupervised=options.unsupervised, stream=stream)
+    check_writable(None if to_stdout else output, write, report, inputs=(*data.inputs(), *lists))
+    loaded, estimator = read(data, model, unsupervised=options.unsupervised, stream=stream)
     check_data_file(write, loaded)
     scaling = Scaling.none if stream else scaling_or_note(loaded.X, model.scale)
     task = Task(loaded, options, estimator, scaling, model.seed)
@@ -153,36 +137,12 @@ def select_command(
             typer.echo(f"Report: {report}")
 
 
-def _check_stream(options: SelectOptions, others: dict[str, Any]) -> None:
-    """Raise, before any long work, if an option needs all rows in memory."""
-    given = {
-        f"--method {options.method}": not options.entry.ours,
-        "-k cv": options.size == CROSS_VALIDATED,
-        **others,
-    }
-    for option in (name for name, is_given in given.items() if is_given):
-        raise ValueError(
-            f"{option} needs all rows in memory, and --stream reads them file by file; leave one "
-            "of them out."
-        )
-
-
 @with_options
 def certify_command(
     *,
     data: DataOptions,
-    features: Annotated[
-        Path,
-        typer.Option(
-            "--features",
-            "-f",
-            help="File with one feature name per line; a scale may follow after a tab. Or a .csv "
-            "file with columns named feature and scale, as select -o writes.",
-        ),
-    ],
-    unsupervised: Annotated[
-        bool, typer.Option("--unsupervised", help="Certify for all rows, without labels.")
-    ] = False,
+    features: Annotated[Path, typer.Option("--features", "-f")],
+    unsupervised: Annotated[bool, typer.Option("--unsupervised")] = False,
     model: ModelOptions,
     report: ReportOption = None,
     as_json: JSONOption = False,
@@ -198,22 +158,25 @@ def certify_command(
     Examples:
       certifeature certify genes.csv -t tumour -f chosen.txt --scale standard
       certifeature certify pages.svm -f chosen.txt --json
+
+    Parameters
+    ----------
+    features
+        File with one feature name per line; a scale may follow after a tab. Or a .csv file with
+        columns named feature and scale, as select -o writes.
+    unsupervised
+        Certify for all rows, without labels.
     """
-    source = data.source()
-    check_writable(report, inputs=(*source.inputs(), features))
-    loaded, estimator = read(source, model, unsupervised=unsupervised)
+    check_writable(report, inputs=(*data.inputs(), features))
+    loaded, estimator = read(data, model, unsupervised=unsupervised)
     columns = read_features(features, loaded.names)
     scaling = scaling_or_note(loaded.X, model.scale)
     with showing("certifying"):
         loaded = scaled(loaded, scaling)
         certificate, fitted = certified(loaded, columns, estimator, unsupervised=unsupervised)
     if report is not None:
-        asked = {
-            "Data": str(loaded),
-            "Features": str(features),
-            "Scaling": scaling.value,
-            "Model": str(estimator),
-        }
+        asked = {"Data": str(loaded), "Features": str(features)}
+        asked |= {"Scaling": scaling.value, "Model": str(estimator)}
         chosen = features_of(columns, loaded.names, model=fitted)
         title = f"Certificate for {len(chosen)} features of {Path(loaded.source).name}"
         how = reproduction(loaded, model.seed)

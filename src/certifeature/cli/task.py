@@ -14,9 +14,9 @@ from certifeature.certificate import Certificate, certify
 from certifeature.certificate.certify import Certifier
 from certifeature.cli.features import kept_features
 from certifeature.cli.loading import (
+    DataOptions,
     Loaded,
     Scaling,
-    Source,
     check_classes,
     load,
     load_blocks,
@@ -38,7 +38,7 @@ _MAX_ROWS_REALISED = 5000
 
 
 def read(
-    source: Source, options: ModelOptions, *, unsupervised: bool = False, stream: bool = False
+    source: DataOptions, options: ModelOptions, *, unsupervised: bool = False, stream: bool = False
 ) -> tuple[Loaded, Any]:
     """Return the data and the unfitted model; raise if the labels do not suit the model."""
     with showing("reading"):
