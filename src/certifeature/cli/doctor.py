@@ -77,8 +77,8 @@ def _read(source: DataOptions) -> tuple[str, Table]:
     kind = source.format or ("npz" if path.is_dir() and source.is_one() else None)
     kind = kind or format_of(str(source.files()[0]))
     if kind in TABLES and source.is_one():
-        asked = Columns(source.target, source.id, source.dropped, source.transpose)
-        return kind, table_of(*read_bytes(path), asked, kind, needs_labels=False)
+        asked = (source.target, source.id, source.dropped, source.transpose)
+        return kind, table_of(*read_bytes(path), Columns(*asked, needs_labels=False), kind)
     data = source.read()
     numbers = list(range(data.X.shape[1]))
     names = list(map(str, numbers if data.feature_names is None else data.feature_names))

@@ -51,10 +51,8 @@ def read_bytes(path: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:
         source = name if isinstance(name, str) else "<stream>"
         content = path.read()
         if not isinstance(content, bytes):
-            raise ValueError(
-                f"{source}: the stream gives {type(content).__name__}, and bytes are needed. "
-                'Open the file with mode "rb", or give sys.stdin.buffer.'
-            )
+            given = f"the stream gives {type(content).__name__}, and bytes are needed"
+            raise ValueError(f'{source}: {given}. Open it with "rb", or give sys.stdin.buffer.')
     return _unpacked(content, source), source
 
 
@@ -80,7 +78,7 @@ def _unpacked(content: bytes, source: str) -> bytes:
     if size > limit:
         raise ValueError(
             f"{source}: {len(content) / 2**20:.1f} MiB unpack to more than {limit / 2**30:.0f} "
-            "GiB. If that is right, unpack the file first, and give the unpacked one."
+            "GiB. If that is right, unpack the file first."
         )
     return b"".join(parts)
 

@@ -90,7 +90,9 @@ class FileBlocks(RowBlocks):
         return len(self._paths)
 
     def _source(self) -> str:
-        first, last = (_shortened(self._paths[place].name) for place in (0, -1))
+        names = (self._paths[place].name for place in (0, -1))
+        # The end of a long name says which file and format it is.
+        first, last = (n if len(n) <= 40 else f"{n[:15]}…{n[-24:]}" for n in names)
         return f"1 file ({first})" if len(self) == 1 else f"{len(self)} files ({first} … {last})"
 
     def name(self, number: int) -> str:
@@ -131,14 +133,16 @@ class FileBlocks(RowBlocks):
                 f"{self.name(number)} has {data.X.shape[1]} features, and {self._paths[0]} has "
                 f"{self.n_features}; all files need the same columns."
             )
-        names = self.feature_names
-        if names is not None and (
-            data.feature_names is None or not np.array_equal(data.feature_names, names)
-        ):
-            raise ValueError(
-                f"{self.name(number)} has other feature names than the first block"
-                f"{_first_difference(data.feature_names, names)}; all files need the same columns."
-            )
+        if self.feature_names is not None:
+            names = data.feature_names
+            differ = np.array([names is None]) if names is None else names != self.feature_names
+            if differ.any():
+                place = int(np.argmax(differ))
+                found = "none" if names is None else repr(str(names[place]))
+                raise ValueError(
+                    f"{self.name(number)} has other feature names than the first block: {found} in "
+                    f"place of {str(self.feature_names[place])!r}; all files need the same columns."
+                )
         return data
 
     def _read(self, path: Path) -> Dataset:
@@ -160,32 +164,18 @@ class FileBlocks(RowBlocks):
         return max(listed(widths, "pass to find the number of features", len(self)))
 
 
-def _shortened(name: str) -> str:
-    """Return a name without its middle if it is long; its end says which file and format it is."""
-    return name if len(name) <= 40 else f"{name[:15]}…{name[-24:]}"
-
-
 def joined(blocks: FileBlocks) -> Dataset:
     """Return the rows of all files together."""
     parts = map(blocks.dataset, range(len(blocks)))
     read = listed(parts, "files read", len(blocks))
     kinds = {"no labels" if part.y is None else _KINDS[part.y.dtype.kind] for part in read}
     if len(kinds) > 1:
-        raise ValueError(
-            f"the files have {' and '.join(sorted(kinds))}; the labels of all must be of one kind."
-        )
+        raise ValueError(f"the files have {' and '.join(sorted(kinds))}; one kind is needed.")
     y = None if kinds == {"no labels"} else np.concatenate([part.y for part in read])
     ids = None if read[0].ids is None else np.concatenate([part.ids for part in read])
     source = f"{read[0].source} and {len(read) - 1} more" if len(read) > 1 else read[0].source
     X = stacked([part.X for part in read])
     return checked_data(X, y, blocks.feature_names, source, ids)
-
-
-def _first_difference(names: NDArray[np.str_] | None, expected: NDArray[np.str_]) -> str:
-    if names is None:
-        return ": it has none"
-    place = int(np.argmax(names != expected))
-    return f": {str(names[place])!r} in place of {str(expected[place])!r}"
 
 
 def _common_format(paths: Sequence[Path]) -> str:

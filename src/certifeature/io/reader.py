@@ -20,21 +20,26 @@ _READERS: dict[str, Callable[[bytes, str, Columns], Dataset]] = {
     "npz": read_npz,
     "svmlight": read_svmlight,
 }
-_FORMATS = {
-    ".csv": "csv",
-    ".dat": "svmlight",
-    ".libsvm": "svmlight",
-    ".npz": "npz",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".tsv": "tsv",
-    ".xlsm": "excel",
-    ".xlsx": "excel",
+_ENDINGS = {
+    "csv": (".csv",),
+    "svmlight": (".dat", ".libsvm", ".svm", ".svmlight"),
+    "npz": (".npz",),
+    "parquet": (".parquet", ".pq"),
+    "tsv": (".tsv",),
+    "excel": (".xlsm", ".xlsx"),
 }
-_SPREADSHEETS = frozenset({".ods", ".xls", ".xlsb"})
+_FORMATS = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings}
 _COMPRESSED = frozenset({".bz2", ".gz", ".xz", ".zst"})
+_SPREADSHEET = (
+    "spreadsheets of this kind are not read. Save it as an Excel workbook (.xlsx) or the sheet as "
+    "CSV (UTF-8), and give that file."
+)
+_NOT_READ = {
+    ".mat": "MATLAB files are not read. Load it with scipy.io.loadmat, then save a dense X with "
+    "numpy.savez('data.npz', X=X, y=y), or a sparse one with scipy.sparse.save_npz as X.npz beside "
+    "y.npy in a folder.",
+    **dict.fromkeys((".ods", ".xls", ".xlsb"), _SPREADSHEET),
+}
 
 
 def read_data(
@@ -144,22 +149,12 @@ def format_of(source: str) -> str:
     endings = [ending.lower() for ending in PurePath(source).suffixes]
     if endings and endings[-1] in _COMPRESSED:
         endings.pop()
-    if endings and endings[-1] == ".mat":
-        raise ValueError(
-            f"{source}: MATLAB files are not read. Load it with scipy.io.loadmat, then save a "
-            "dense X with numpy.savez('data.npz', X=X, y=y), or a sparse one with "
-            "scipy.sparse.save_npz as X.npz beside y.npy in a folder."
+    ending = endings[-1] if endings else ""
+    if ending not in _FORMATS:
+        unknown = (
+            f"the name does not tell the format; the endings known are {', '.join(_FORMATS)}. For "
+            "a table with tabs between the columns give --format tsv, with commas --format csv "
+            f"(format= in Python); the formats are {', '.join(sorted(_READERS))}."
         )
-    if endings and endings[-1] in _SPREADSHEETS:
-        raise ValueError(
-            f"{source}: spreadsheets of this kind are not read. Open it, save it as an Excel "
-            "workbook (.xlsx) or the sheet as CSV (UTF-8), and give that file."
-        )
-    if not endings or endings[-1] not in _FORMATS:
-        raise ValueError(
-            f"{source}: the name does not tell the format; the endings known are "
-            f"{', '.join(_FORMATS)}. For a table with tabs between the columns give --format tsv, "
-            "with commas --format csv (format= in Python); the formats are "
-            f"{', '.join(sorted(_READERS))}."
-        )
-    return _FORMATS[endings[-1]]
+        raise ValueError(f"{source}: {_NOT_READ.get(ending, unknown)}")
+    return _FORMATS[ending]
