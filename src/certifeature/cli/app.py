@@ -76,9 +76,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except MemoryError:
-        return _failed(
-            "there is not enough memory; use fewer rows or columns, or a larger machine."
-        )
+        return _failed("the memory is full; use fewer rows or columns, or a larger machine.")
     except (ValueError, ArithmeticError, OSError, ImportError) as error:
         return _failed(str(error))
     if result == _STOPPED:

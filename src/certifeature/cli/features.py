@@ -105,10 +105,8 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _by_name(row: list[str], header: list[str], where: str) -> list[str]:
     """Return name and scale in the row of a table, or nothing if the row is blank."""
     if row and len(row) != len(header):
-        raise ValueError(
-            f"{where}: there are {len(row)} fields, and the header has {len(header)}. Correct the "
-            "line."
-        )
+        found = f"there are {len(row)} fields, and the header has {len(header)}"
+        raise ValueError(f"{where}: {found}. Correct the line.")
     fields = dict(zip(header, row, strict=False))
     return [fields[name] for name in ("feature", "scale") if name in fields]
 

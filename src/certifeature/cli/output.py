@@ -136,15 +136,13 @@ def check_data_file(path: Path | None, data: Loaded) -> None:
     if path is None:
         return
     if path.suffix not in _ENDINGS:
-        raise ValueError(
-            f"{path}: data can be written as {', '.join(_ENDINGS)}; give such a file name."
-        )
+        raise ValueError(f"{path}: the file name must end in {', '.join(_ENDINGS)}.")
     if path.suffix in _SVMLIGHT:
         if data.y is None or data.y.dtype.kind not in "if":
             raise ValueError(f"{path}: SVMlight labels are numbers; write .csv or .npz instead.")
         if data.ids is not None:
             raise ValueError(
-                f"{path}: SVMlight has no place for the names of rows; write .csv or .npz instead."
+                f"{path}: there is no place for the names of rows; write .csv or .npz."
             )
 
 

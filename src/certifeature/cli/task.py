@@ -92,14 +92,9 @@ class Task:
         """Return the unfitted selector, after `SelectOptions.check`."""
         size, n_features = self.options.size, self.data.n_features
         if size.isdecimal() and int(size) > n_features:
-            raise ValueError(
-                f"-k {size} is more than the {n_features} columns of {self.data.source}."
-            )
-        if size.isdecimal() and len(self.kept) > int(size):
-            raise ValueError(
-                f"--keep names {len(self.kept)} features, more than -k {size}; name fewer, or "
-                "raise -k."
-            )
+            raise ValueError(f"-k {size} is more than the {n_features} columns of the data.")
+        if size.isdecimal() and (n_kept := len(self.kept)) > int(size):
+            raise ValueError(f"--keep names {n_kept} features, more than -k {size}; raise -k.")
         make = self.method().make
         if size == CROSS_VALIDATED:
             return BSSSelectorCV(make(n_features, self.model, self.seed))

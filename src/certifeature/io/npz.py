@@ -32,10 +32,8 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
     if set(names) >= _SPARSE_KEYS:
         return checked_data(_sparse_matrix(content, source, columns.target), None, None, source)
     if "X" not in names:
-        raise ValueError(
-            f"{source}: there is no array X. There is {first_few(names)}. Save the data with "
-            "numpy.savez(file, X=X, y=y)."
-        )
+        found = f"there is no array X. There is {first_few(names)}"
+        raise ValueError(f"{source}: {found}. Save it with numpy.savez(file, X=X, y=y).")
     position = find_label(names, columns.target, source)
     with decoding(source, "an NPZ file"):
         X = archive["X"]

@@ -134,9 +134,7 @@ def read_data(
     (['ann', 'ben'], ['TP53', 'BRCA1'], ['no', 'yes'])
     """
     if format is not None and format not in _READERS:
-        raise ValueError(
-            f"format={format!r} is not one of {sorted(_READERS)!r}. Give one of these names."
-        )
+        raise ValueError(f"format={format!r} is not one of {sorted(_READERS)!r}. Give one.")
     columns = Columns(target, id, drop, transpose)
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
         return read_folder(Path(path), columns)

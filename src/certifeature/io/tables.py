@@ -100,17 +100,15 @@ class Columns:
         target, row_names = _typed(self.target, names), _typed(self.id, names)
         column, other, remedy = _OTHER_SIDE[self.transpose]
         if isinstance(target, str) and target not in names and target in others():
-            raise ValueError(
-                f"{source}: no {column} is called {target!r}, but a {other} is; {remedy}."
-            )
+            found = f"no {column} is called {target!r}, but a {other} is"
+            raise ValueError(f"{source}: {found}; {remedy}.")
         label = find_label(names, target, source)
         if label is None and self.needs_labels:
             # Labels are often in the last of thousands.
             last = f"; the last is {names[-1][:60]!r}" if len(names) > 8 else ""
             raise ValueError(
-                f"{source}: no {column} is named y, label, target or class. There is "
-                f"{first_few(names)}{last}. Give the name of the {column} of labels as target "
-                "(--target)."
+                f"{source}: no {column} is named y, label, target or class; there is "
+                f"{first_few(names)}{last}. Give the name of the {column} of labels (--target)."
             )
         ids = set() if row_names is None else {_place(names, row_names, source, "id")}
         dropped = {_place(names, _typed(column, names), source, "drop") for column in self.drop}
@@ -118,10 +116,8 @@ class Columns:
         roles = {"target": labels, "id": ids, "drop": dropped}
         for (role, taken), (other, wanted) in combinations(roles.items(), 2):
             for place in taken & wanted:
-                raise ValueError(
-                    f"{source}: column {names[place]!r} is given as {role} and as {other}. Take it "
-                    "out of one of them."
-                )
+                twice = f"column {names[place]!r} is given as {role} and as {other}"
+                raise ValueError(f"{source}: {twice}. Take it out of one of them.")
         features = sorted({*range(len(names))} - labels - ids - dropped)
         return Places(label, next(iter(ids), None), features)
 
@@ -129,13 +125,9 @@ class Columns:
         """Raise if something is asked that only tables with named columns have."""
         asked = {"id": self.id is not None, "drop": self.drop, "transpose": self.transpose}
         for name in (name for name, given in asked.items() if given):
-            raise ValueError(
-                f"{source}: {name} is for CSV and other tables, and this is {kind}. Leave it out."
-            )
+            raise ValueError(f"{source}: {name} is for CSV and other tables, not for {kind}.")
         if isinstance(self.target, Integral):
-            raise ValueError(
-                f"{source}: target={self.target} is a position; give the name of an array."
-            )
+            raise ValueError(f"{source}: target={self.target} is a position; name an array.")
 
 
 def _typed(column: Any, names: Sequence[str]) -> Any:
@@ -270,10 +262,7 @@ def _check_names(names: Sequence[str], source: str) -> None:
     # Different whole numbers are the names that pandas gives; other numbers are data.
     given = all(name.isdecimal() for name in names) and len(set(names)) == len(names)
     if not given and all(_number(name) is not None for name in names):
-        raise ValueError(
-            f"{source}, header: a header is needed, and there are numbers: {first_few(names)}. "
-            "Add a line with the names of the columns."
-        )
+        raise ValueError(f"{source}, header: a header is needed; there is {first_few(names)}.")
 
 
 def _check_numbers(table: Table) -> None:
@@ -319,15 +308,11 @@ class _Records:
         for line, record in lines:
             if len(record) != n_fields:
                 _check_geo(record, self.source)
-                raise ValueError(
-                    f"{self.source}, line {line}: there are {len(record)} fields, and the header "
-                    f"has {n_fields}. Correct the line; check that the file is complete."
-                )
+                found = f"there are {len(record)} fields, and the header has {n_fields}"
+                raise ValueError(f"{self.source}, line {line}: {found}. Correct the line.")
             yield line, record
         if not line:
-            raise ValueError(
-                f"{self.source}: there is a header and no line of data. Complete the file."
-            )
+            raise ValueError(f"{self.source}: there is a header and no line of data.")
 
 
 def _text(content: bytes, source: str, kind: str) -> _Records:
