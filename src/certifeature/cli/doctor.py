@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._files import is_number
-from certifeature.cli.loading import (
-    DataOptions,
-    Scaling,
-    column_deviations,
-    look_like_counts,
-    scaling_for,
-    too_many_classes,
-)
+from certifeature.cli.loading import DataOptions, Scaling, column_deviations, scaling_for, too_many
 from certifeature.cli.options import JSONOption, with_options
 from certifeature.cli.output import json_text, showing
 from certifeature.io._common import first_few, read_bytes
@@ -102,8 +95,7 @@ class _Survey:
         is_sparse = sparse.issparse(X)
         missing = np.zeros(X.shape[1], dtype=int) if is_sparse else (~np.isfinite(X)).sum(axis=0)
         complete = np.flatnonzero(missing == 0)
-        is_complete = len(complete) == X.shape[1]
-        deviations = column_deviations(X if is_complete else X[:, complete])
+        deviations = column_deviations(X if not missing.any() else X[:, complete])
         varying = deviations[deviations > 0]
 
         self.source, self.kind, self.n_columns = source, kind, len(table.names)
@@ -122,7 +114,7 @@ class _Survey:
         self.constant = [names[numeric[i]] for i in complete[deviations == 0]]
         self.deviations = [float(varying.min()), float(varying.max())] if varying.size else None
         self.n_repeated_rows = _n_repeated(X)
-        self.scaling = scaling_for(X, varying, counts=is_complete and look_like_counts(X))
+        self.scaling = scaling_for(X, varying)
         dense = complete[:0] if is_sparse else complete
         self.row_numbers = [names[numeric[i]] for i in dense if _numbers_rows(X[:, i])]
         # A long table that begins with names seems to have its samples in columns.
@@ -132,7 +124,7 @@ class _Survey:
         is_long = kind != "parquet" and n_first == self.n_rows > self.n_columns
         self.looks_transposed = label is None and is_long
         n_classes, labels = len(self.classes or ()), list(self.classes or ())
-        self.too_many_classes = too_many_classes(n_classes, self.n_rows)
+        self.too_many_classes = too_many(n_classes, self.n_rows)
         numbers = [float(text) for text in labels if is_number(text)]
         self.decimals = any(value % 1 for value in numbers)
         # Labels that ridge regression predicts are numbers, and not classes.

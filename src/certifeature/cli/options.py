@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 
 from certifeature._files import is_number
-from certifeature.cli.loading import Scaling, are_numbers, has_decimals
+from certifeature.cli.loading import Scaling, are_numbers, check_classes, has_decimals
 from certifeature.comparison import METHODS, SelectionMethod, method_named
 from certifeature.models import default_model
 from certifeature.selectors.bss import LABELLED, ORDERS
@@ -31,10 +31,8 @@ _STEERED = ["bss"]
 _LISTS = {"methods": METHODS, "ours": _OURS, "classifiers": _CLASSIFIERS, "orders": ORDERS}
 
 JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-ReportOption = Annotated[
-    Path | None, typer.Option("--report", "-r", help="Write a report to this HTML file.")
-]
-MethodOption = typer.Option("--method", "-m", metavar="NAME", autocompletion=lambda: list(METHODS))
+ReportOption = Annotated[Path | None, typer.Option("--report", "-r", help="Write an HTML report.")]
+METHOD = typer.Option("--method", "-m", metavar="NAME", autocompletion=lambda: list(METHODS))
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -84,20 +82,8 @@ def _documented(documented: Any) -> tuple[str, dict[str, str]]:
     return summary, {name: " ".join(text.split()).format(**lists) for name, text in found}
 
 
-class Models(StrEnum):
-    """Linear models by their short names."""
-
-    svm = "svm"
-    logistic = "logistic"
-    ridge = "ridge"
-
-
-class Rescaling(StrEnum):
-    """How the chosen columns are scaled."""
-
-    common = "common"
-    each = "each"
-    none = "none"
+Models = StrEnum("Models", ["svm", "logistic", "ridge"])
+Rescaling = StrEnum("Rescaling", ["common", "each", "none"])
 
 
 @dataclass(frozen=True)
@@ -125,13 +111,13 @@ class ModelOptions:
     cost: Annotated[float, typer.Option("--C", "-C", min=1e-12)] = 1.0
     seed: Annotated[int, typer.Option(min=0)] = 0
 
-    def estimator(self, y: NDArray[Any] | None) -> Any:
-        """Return the model, unfitted, for these labels."""
+    def estimator(self, y: NDArray[Any] | None, *, supervised: bool = True) -> Any:
+        """Return the model, unfitted, for these labels; raise if they do not suit it."""
         if y is not None and has_decimals(y) and self.model is not Models.ridge:
-            raise ValueError(
-                f"the labels are numbers with decimals, and --model {self.model} tells classes "
-                "apart; use --model ridge, or labels that are classes."
-            )
+            found = f"the labels have decimals, and --model {self.model} tells classes apart"
+            raise ValueError(f"{found}; use --model ridge, or labels that are classes.")
+        if supervised:
+            check_classes(y, self.model)
         if self.model is Models.svm:
             return default_model(self.seed).set_params(C=self.cost)
         if self.model is Models.logistic:
@@ -172,11 +158,11 @@ class SelectOptions:
 
     size: Annotated[str, typer.Option("-k", metavar="NUMBER")]
     unsupervised: Annotated[bool, typer.Option("--unsupervised")] = False
-    method: Annotated[str, MethodOption] = "bss"
+    method: Annotated[str, METHOD] = "bss"
     keep: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None
-    order: Annotated[
-        str | None, typer.Option(metavar="NAME", autocompletion=lambda: list(ORDERS))
-    ] = None
+    order: Annotated[str | None, typer.Option(metavar="NAME", autocompletion=lambda: [*ORDERS])] = (
+        None
+    )
     trust: Annotated[str | None, typer.Option(metavar="SHARE")] = None
     rescale: Rescaling | None = None
 
@@ -220,18 +206,14 @@ class SelectOptions:
         )
         for option, given, takers in options:
             if given and name not in takers:
-                raise ValueError(
-                    f"{option} works with {', '.join(takers)}, not with {name}; leave it out or "
-                    "choose such a method."
-                )
+                raise ValueError(f"{option} works with {', '.join(takers)}, not with {name}.")
         if is_search and self.unsupervised:
             raise ValueError("-k cv compares predictions with labels; leave out --unsupervised.")
         if self.unsupervised and not self.entry.ours:
             raise ValueError(f"{name} needs labels; --unsupervised works with {', '.join(_OURS)}.")
         if self.size not in _SEARCHES and not (self.size.isdecimal() and int(self.size) > 0):
-            raise ValueError(
-                f"-k must be a positive whole number, {' or '.join(_SEARCHES)}; got {self.size!r}."
-            )
+            known = f"a positive whole number, {' or '.join(_SEARCHES)}"
+            raise ValueError(f"-k must be {known}; got {self.size!r}.")
         # They are checked as they are made.
         _ = self.parameters
 

@@ -1,7 +1,8 @@
-"""From options and data to a fitted selector and its certificate."""
+"""From options and data to a choice of features, its certificate, and its error on new data."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
@@ -12,21 +13,25 @@ from sklearn.base import clone
 
 from certifeature.certificate import Certificate, certify
 from certifeature.certificate.certify import Certifier
-from certifeature.cli.features import kept_features
-from certifeature.cli.loading import (
-    DataOptions,
-    Loaded,
-    Scaling,
-    check_classes,
-    load,
-    load_blocks,
-    scaled,
-)
+from certifeature.cli.loading import DataOptions, Loaded, Scaling, kept_features, load, to_scale
 from certifeature.cli.options import CROSS_VALIDATED, ModelOptions, SelectOptions
 from certifeature.cli.output import showing
-from certifeature.comparison import SelectionMethod, methods_for
+from certifeature.comparison import (
+    Comparison,
+    Contender,
+    SelectionMethod,
+    candidates_for,
+    growth_for,
+    methods_for,
+    tuning_problem,
+)
+from certifeature.evaluation import NewData
+from certifeature.evaluation.engine import Candidate, cross_validate
+from certifeature.evaluation.new_data import SELECTED, SHUFFLED
+from certifeature.evaluation.splits import Splits, splits_of
 from certifeature.models import fit_model
 from certifeature.models.problem import predicts_numbers
+from certifeature.models.support import capped
 from certifeature.report import Feature, features_of
 from certifeature.rows.rows import as_rows
 from certifeature.selectors import BSSSelectorCV, FitResult
@@ -35,6 +40,10 @@ from certifeature.sparsify.choice import as_column_choice
 
 # With more rows, the realised layer of the certificate takes longer than the selection.
 _MAX_ROWS_REALISED = 5000
+_RIVALS = ("bss", "rfe", "univariate")
+# Errors are compared at so many times the number of features, too.
+_MULTIPLES = (0.25, 0.5, 1, 2)
+_N_FOLDS = 5
 
 
 def read(
@@ -42,11 +51,8 @@ def read(
 ) -> tuple[Loaded, Any]:
     """Return the data and the unfitted model; raise if the labels do not suit the model."""
     with showing("reading"):
-        data = (load_blocks if stream else load)(source, needs_labels=not unsupervised)
-    model = options.estimator(data.y)
-    if not unsupervised:
-        check_classes(data.y, options.model)
-    return data, model
+        data = load(source, needs_labels=not unsupervised, stream=stream)
+    return data, options.estimator(data.y, supervised=not unsupervised)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +68,7 @@ class Task:
     @cached_property
     def scaled(self) -> Loaded:
         """The data with their columns scaled; the scales are learnt from all rows."""
-        return scaled(self.data, self.scaling)
+        return self.data.scaled(self.scaling)
 
     @cached_property
     def kept(self) -> list[int]:
@@ -116,13 +122,18 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The chosen features, their certificate, and how long it took to choose them."""
+    """The chosen features, their certificate, and how long it took to choose them.
+
+    A choice that was compared with others has the comparison, and its own entry there.
+    """
 
     columns: ColumnChoice
     features: list[Feature]
     certificate: Certificate
     seconds: float
     search: Search | None
+    comparison: Comparison | None = None
+    own: Contender | None = None
 
 
 def choose(task: Task) -> Choice:
@@ -204,3 +215,95 @@ def certified(
         certifier = Certifier.of_data(data.X, data.y, model, "support")
     certificate = certifier.certificate(columns, selector, realised=realised)
     return certificate, certifier.support.model
+
+
+# Cross-validation
+
+
+def chosen(task: Task, n_folds: int | None, *, beside: bool) -> Choice:
+    """Choose features, and cross-validate the choice; None is as many folds as a report has.
+
+    Without a report, and without labels, None is no cross-validation, as 0 is.
+    """
+    if n_folds is None and beside and not task.options.unsupervised:
+        n_folds = n_folds_for(task)
+    # Folds that cannot be made are an error before any long work.
+    folds = folds_of(task, n_folds) if n_folds else None
+    choice = choose(task)
+    return choice if folds is None else assess(task, choice, folds, beside=beside)
+
+
+def folds_of(task: Task, n_folds: int) -> Splits:
+    """Return the folds of the rows, or raise."""
+    data = task.data
+    if data.y is None:
+        raise ValueError(f"{data.source}: there are no labels; give --target, or leave --cv out.")
+    return splits_of(data.y, data.y, n_folds, task.seed, regression=predicts_numbers(task.model))
+
+
+def n_folds_for(task: Task) -> int | None:
+    """Return the number of folds of a report: five, or as many as the rows allow, or None."""
+    for n_folds in range(_N_FOLDS, 1, -1):
+        with suppress(ValueError):
+            return folds_of(task, n_folds).n_folds
+    return None
+
+
+def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choice:
+    """Cross-validate the choice, all features and shuffled labels, and others at several sizes.
+
+    Parameters
+    ----------
+    task, choice : Task, Choice
+        What was asked, and what was chosen.
+    splits : Splits
+        The folds.
+    beside : bool
+        Whether to compare other methods and sizes. At the size of the choice C is tuned, too, where
+        the classes have rows enough. A choice of all features has nothing beside it, nor has one by
+        a method that finds its own number.
+    """
+    data, model, seed = task.data, capped(task.model), task.seed
+    X, scaler = to_scale(data.X, task.scaling)
+    own = task.method()
+    size = len(choice.features)
+    beside = beside and size < data.n_features and not own.own_size
+    assert data.y is not None
+    regression = predicts_numbers(model)
+    tunable = tuning_problem(data.y, splits, seed, regression=regression) is None
+    candidates = candidates_for(
+        [own, *methods_for(model, [r for r in _RIVALS if r != own.name])] if beside else [],
+        _sizes(task, size),
+        model,
+        scaler=scaler,
+        tuned=[size] if beside and tunable else (),
+        random_state=seed,
+    )
+    compared = list(candidates)
+    asked = int(task.options.size) if task.options.size.isdecimal() else None
+    if beside and asked == size:
+        selected = candidates[1]
+    else:
+        # A search for the number of features is repeated in every fold.
+        options = {"sizes": (asked,), "draws": own.draws}
+        selected = Candidate.of(SELECTED, task.selector(), model, scaler, **options)
+        candidates.append(selected)
+    candidates.append(selected.control(SHUFFLED, asked))
+    with showing(f"cross-validating in {splits.n_folds} folds"):
+        growth = growth_for(model) if beside else None
+        result = cross_validate(
+            X, data.y, candidates, splits, random_state=seed, n_jobs=-1, growth=growth
+        )
+    new_data = NewData.from_result(result, data.n_features, selected.name, asked)
+    choice = replace(choice, certificate=replace(choice.certificate, new_data=new_data))
+    if not beside:
+        return choice
+    own_result = Contender.from_result(result, own.name, size)
+    return replace(choice, comparison=Comparison.from_result(result, compared), own=own_result)
+
+
+def _sizes(task: Task, size: int) -> list[int]:
+    """Return the numbers of features to compare: that of the choice, fewer, and more."""
+    fewest = max(1, len(task.kept))
+    sizes = {round(size * multiple) for multiple in _MULTIPLES}
+    return sorted(other for other in sizes if fewest <= other < task.data.n_features)

@@ -205,7 +205,7 @@ def _checked_labels(y: Any, source: str) -> NDArray[Any]:
     return y.astype(np.int64) if whole else y
 
 
-def labels_from_text(fields: Sequence[str], row_name: Callable[[int], str]) -> NDArray[Any]:
+def as_labels(fields: Sequence[str], row_name: Callable[[int], str]) -> NDArray[Any]:
     """Return labels as numbers if all of them are numbers, else as text.
 
     Parameters

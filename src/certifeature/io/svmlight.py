@@ -111,21 +111,20 @@ def _data_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 def _check_lines(content: bytes, source: str) -> None:
     """Raise an error about the first line that is wrong, if there is one."""
     for line, text in _data_lines(content):
-        problem = None if _LINE.fullmatch(text) else _problem(text)
-        indices = [] if problem else [int(index) for index in re.findall(rb"\s(\d++):", text)]
-        for before, index in zip([-1, *indices], indices, strict=False):
-            if index > _LARGEST_INDEX:
-                problem = f"index {index}: the largest index possible is {_LARGEST_INDEX}"
-            elif index <= before:
-                problem = f"index {index}: it is not above the index before it. Sort the line"
-            if problem:
-                break
-        if problem:
+        if problem := _problem(text):
             raise ValueError(f"{source}, line {line}: {problem}.")
 
 
-def _problem(text: bytes) -> str:
-    """Return what is wrong in a line that does not follow the grammar, and what to do."""
+def _problem(text: bytes) -> str | None:
+    """Return what is wrong in a line, if anything, and what to do."""
+    if _LINE.fullmatch(text):
+        indices = [int(index) for index in re.findall(rb"\s(\d++):", text)]
+        for before, index in zip([-1, *indices], indices, strict=False):
+            if index > _LARGEST_INDEX:
+                return f"index {index}: the largest index possible is {_LARGEST_INDEX}"
+            if index <= before:
+                return f"index {index}: it is not above the index before it. Sort the line"
+        return None
     label, *pairs = text.split()
     if b":" in label:
         return f"it starts with {_shown(label)}, so the label is missing. Start with a label"
@@ -136,10 +135,10 @@ def _problem(text: bytes) -> str:
     if pairs and re.fullmatch(rb"qid:\d+", pairs[0]):
         pairs = pairs[1:]
     wrong = next(pair for pair in pairs if not re.fullmatch(_PAIR, pair))
-    index, _, value = wrong.partition(b":")
-    if not index or not value:
+    number, _, value = wrong.partition(b":")
+    if not number or not value:
         return f"{_shown(wrong)} is not a pair index:value. Correct the line"
-    if not re.fullmatch(rb"\d{1,10}", index):
+    if not re.fullmatch(rb"\d{1,10}", number):
         return f"in {_shown(wrong)}, the index is not a whole number from 0 to {_LARGEST_INDEX}"
     return f"in {_shown(wrong)}, the value is not a finite number. Impute or remove such values"
 

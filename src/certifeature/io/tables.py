@@ -26,14 +26,7 @@ from numpy.typing import NDArray
 
 from certifeature._files import unguarded
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import (
-    check_text,
-    checked_data,
-    decoding,
-    extra,
-    first_few,
-    labels_from_text,
-)
+from certifeature.io._common import as_labels, check_text, checked_data, decoding, extra, first_few
 
 _Column = str | int
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
@@ -108,7 +101,8 @@ class Columns:
             last = f"; the last is {names[-1][:60]!r}" if len(names) > 8 else ""
             raise ValueError(
                 f"{source}: no {column} is named y, label, target or class; there is "
-                f"{first_few(names)}{last}. Give the name of the {column} of labels (--target)."
+                f"{first_few(names)}{last}. Give the name of the {column} of labels as target "
+                "(--target)."
             )
         ids = set() if row_names is None else {_place(names, row_names, source, "id")}
         dropped = {_place(names, _typed(column, names), source, "drop") for column in self.drop}
@@ -222,7 +216,7 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
     _check_numbers(table)
     labels = table.labels
     if isinstance(labels, list):
-        labels = labels_from_text(labels, table.row_name)
+        labels = as_labels(labels, table.row_name)
     ids = None
     if table.ids is not None:
         ids = np.array([unguarded(name.strip()) for name in table.ids], dtype=np.str_)

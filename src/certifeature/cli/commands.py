@@ -1,22 +1,25 @@
-"""``certifeature select``, ``certify`` and ``demo``: features chosen, or given, and certified."""
+"""``certifeature select``, ``certify``, ``compare`` and ``demo``."""
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from certifeature._files import write_text
-from certifeature.cli.assessment import Assessment, assess, folds_of, n_folds_for
-from certifeature.cli.features import feature_list, features_text, read_features
-from certifeature.cli.loading import DataOptions, Loaded, Scaling, scaled, scaling_or_note
+from certifeature.cli.loading import DataOptions, Loaded, Scaling, read_features, scaling_or_note
 from certifeature.cli.options import (
     CROSS_VALIDATED,
+    METHOD,
     JSONOption,
     ModelOptions,
     ReportOption,
@@ -27,17 +30,17 @@ from certifeature.cli.output import (
     certificate_values,
     check_data_file,
     check_writable,
-    drawings,
+    features_text,
     json_text,
-    print_table,
-    reproduction,
+    save_report,
     showing,
     write_data,
 )
-from certifeature.cli.task import Choice, Task, certified, choose, read
+from certifeature.cli.task import Choice, Task, certified, chosen, read
+from certifeature.comparison import Comparison, compare, method_named
 from certifeature.datasets import load_docstrings
 from certifeature.models.problem import model_name, predicts_numbers
-from certifeature.report import Feature, Report, features_of, methods_paragraph, write_report
+from certifeature.report import features_of, methods_paragraph
 from certifeature.report.contents import with_times_chosen
 from certifeature.report.text import class_counts
 from certifeature.rows.matrix import fingerprint, scaled_columns
@@ -112,13 +115,7 @@ def select_command(
     check_data_file(write, loaded)
     scaling = Scaling.none if stream else scaling_or_note(loaded.X, model.scale)
     task = Task(loaded, options, estimator, scaling, model.seed)
-    if cv is None and report is not None and not options.unsupervised:
-        cv = n_folds_for(task)
-    folds = folds_of(task, cv) if cv else None
-    assessed = Assessment(choose(task))
-    if folds is not None:
-        assessed = assess(task, assessed.choice, folds, beside=report is not None)
-    choice = assessed.choice
+    choice = chosen(task, cv, beside=report is not None)
     if output is not None and not to_stdout:
         write_text(output, features_text(choice.features, output))
     if write is not None:
@@ -126,9 +123,9 @@ def select_command(
         reduced = scaled_columns(task.scaled.X[:, columns], choice.columns.scales)
         write_data(write, replace(loaded, X=reduced, names=loaded.names[columns]))
     if report is not None:
-        write_report(_report(task, assessed, cv), report)
-    if to_stdout:
-        sys.stdout.write(feature_list(choice.features))
+        _save_report(report, task, choice)
+    if output is not None and to_stdout:
+        sys.stdout.write(features_text(choice.features, output))
     elif as_json:
         typer.echo(_json(task, choice), nl=False)
     else:
@@ -172,25 +169,104 @@ def certify_command(
     columns = read_features(features, loaded.names)
     scaling = scaling_or_note(loaded.X, model.scale)
     with showing("certifying"):
-        loaded = scaled(loaded, scaling)
+        loaded = loaded.scaled(scaling)
         certificate, fitted = certified(loaded, columns, estimator, unsupervised=unsupervised)
     if report is not None:
-        asked = {"Data": str(loaded), "Features": str(features)}
-        asked |= {"Scaling": scaling.value, "Model": str(estimator)}
-        chosen = features_of(columns, loaded.names, model=fitted)
-        title = f"Certificate for {len(chosen)} features of {Path(loaded.source).name}"
-        how = reproduction(loaded, model.seed)
-        write_report(Report(title, asked, certificate, chosen, reproduction=how), report)
+        asked = {"Features": str(features), "Scaling": scaling.value, "Model": str(estimator)}
+        listed = features_of(columns, loaded.names, model=fitted)
+        contents = {"certificate": certificate, "features": listed}
+        title = f"Certificate for {len(listed)} features of"
+        save_report(report, title, asked, loaded, model.seed, **contents)
     if as_json:
         typer.echo(json_text(certificate_values(certificate)), nl=False)
     else:
         typer.echo(str(certificate))
 
 
+@with_options
+def compare_command(
+    *,
+    data: DataOptions,
+    sizes: Annotated[list[int], typer.Option("-k")],
+    methods: Annotated[list[str] | None, METHOD] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    report: ReportOption = None,
+    repeats: Annotated[int, typer.Option(min=1)] = 1,
+    cv: Annotated[int, typer.Option(metavar="FOLDS", min=2)] = 5,
+    tune: bool = True,
+    model: ModelOptions,
+    jobs: int = -1,
+    as_json: JSONOption = False,
+) -> None:
+    """Compare methods by cross-validation.
+
+    The table shows the test error, the time and the certified bound of each method.
+
+    \b
+    Examples:
+      certifeature compare genes.csv -t tumour -k 50 -k 100 --scale standard
+      certifeature compare pages.svm -k 300 -m bss -m rfe -m l1 --report report.html
+
+    Parameters
+    ----------
+    sizes
+        Number of features to choose; may be repeated.
+    methods
+        Method to compare; may be repeated. The default is all: {methods}; for ridge regression, all
+        except {classifiers}.
+    output
+        Write the table to this .csv or .json file.
+    repeats
+        Number of cross-validations, each with new folds.
+    cv
+        Number of folds.
+    tune
+        Compute the errors with a tuned C too, by inner folds, which takes about three times as
+        long.
+    jobs
+        Number of processes; -1 uses all cores.
+    """
+    names = [method_named(name).name for name in methods] if methods else None
+    check_writable(output, report, inputs=data.inputs())
+    if output is not None and output.suffix not in (".csv", ".json"):
+        raise ValueError(f"{output}: tables are written as .csv or .json; give such a file name.")
+    # Columns are scaled again in each fold, by its training rows.
+    loaded, estimator = read(data, model)
+    scaling = scaling_or_note(loaded.X, model.scale)
+    with showing("comparing methods"):
+        comparison = compare(
+            loaded.X,
+            loaded.y,
+            sorted(sizes),
+            methods=names,
+            estimator=estimator,
+            scaling=scaling.value,
+            tune=tune,
+            n_repeats=repeats,
+            cv=cv,
+            n_jobs=jobs,
+            random_state=model.seed,
+        )
+    if output is not None:
+        write_text(output, _table(comparison, output.suffix))
+    if report is not None:
+        asked = {"Cross-validation": f"{comparison.n_repeats} × {comparison.n_folds} folds"}
+        asked |= {"Scaling": scaling.value, "Model": str(estimator)}
+        title = "Selectors compared on"
+        save_report(report, title, asked, loaded, model.seed, comparison=comparison)
+    if as_json:
+        # Hundreds of chosen features in each fold are left out.
+        values = asdict(comparison)
+        for contender in values["contenders"]:
+            del contender["chosen"]
+        typer.echo(json_text(values), nl=False)
+    else:
+        typer.echo(str(comparison))
+
+
+@with_options
 def demo_command(
-    report: Annotated[
-        Path, typer.Option("--report", "-r", help="Write the report to this HTML file.")
-    ] = Path("certifeature-demo.html"),
+    *, report: Annotated[Path, typer.Option("--report", "-r")] = Path("certifeature-demo.html")
 ) -> None:
     """Write a report on data that need no download.
 
@@ -199,6 +275,11 @@ def demo_command(
     \b
     Example:
       certifeature demo
+
+    Parameters
+    ----------
+    report
+        Write the report to this HTML file.
     """
     check_writable(report)
     with showing("collecting docstrings"):
@@ -208,35 +289,38 @@ def demo_command(
     data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     typer.echo(f"{source}: {data.n_rows:,} texts, {data.n_features:,} words")
     task = Task(data, SelectOptions(str(_DEMO_SIZE)), ModelOptions().estimator(y))
-    assessed = assess(task, choose(task), folds_of(task, _DEMO_FOLDS), beside=True)
-    choice, comparison = assessed.choice, assessed.comparison
+    choice = chosen(task, _DEMO_FOLDS, beside=True)
     typer.echo(f"first choices: {' '.join(feature.name for feature in choice.features[:12])}")
     typer.echo(f"\n{choice.certificate}\n")
-    assert comparison is not None
-    typer.echo(str(comparison.of_size(_DEMO_SIZE)))
-    write_report(_report(task, assessed, _DEMO_FOLDS), report)
+    assert choice.comparison is not None
+    typer.echo(str(choice.comparison.of_size(_DEMO_SIZE)))
+    _save_report(report, task, choice)
     typer.echo(f"\nReport: {report}")
 
 
-def _report(task: Task, assessed: Assessment, n_folds: int | None) -> Report:
-    """Return the report of a choice: the options, the result, and a comparison with others."""
-    data, options, choice = task.data, task.options, assessed.choice
-    comparison, own, features = assessed.comparison, assessed.own, choice.features
-    if own is not None:
-        features = with_times_chosen(features, choice.columns, own)
-    classes, shares = None, ""
+def _save_report(path: Path, task: Task, choice: Choice) -> None:
+    """Write the report of a choice: the options, the result, and a comparison with others."""
+    data, options, features = task.data, task.options, choice.features
+    new_data = choice.certificate.new_data
+    if choice.own is not None:
+        features = with_times_chosen(features, choice.columns, choice.own)
+    classes, shares, described = None, "", f"{data.n_rows:,} rows"
     if not predicts_numbers(task.model):
-        classes, shares = _classes(data), ", each with all classes in equal shares"
-    rows = "all rows" if options.unsupervised else "rows that matter"
+        shares = ", each with all classes in equal shares"
+        if data.y is not None:
+            names, counts = np.unique(data.y, return_counts=True)
+            classes = dict(zip(map(str, names.tolist()), counts.tolist(), strict=True))
+            shown = class_counts({name: f"{count:,}" for name, count in classes.items()})
+            described += f": {shown}" if shown else f" of {len(classes)} classes"
     asked = {
-        "Data": str(data),
-        "Method": f"{options.method}, {rows}",
+        "Method": f"{options.method}, {'all rows' if options.unsupervised else 'rows that matter'}",
         "Number of features": str(choice.search or options.size),
         **options.given(),
-        **({"Cross-validation": f"{n_folds} folds{shares}"} if n_folds else {}),
+        **({"Cross-validation": f"{new_data.n_folds} folds{shares}"} if new_data else {}),
         "Scaling": task.scaling.value,
         "Model": model_name(task.model),
     }
+    compared: dict[str, Any] = {"own": choice.own, "comparison": choice.comparison}
     paragraph = methods_paragraph(
         choice.certificate,
         n_rows=data.n_rows,
@@ -244,61 +328,40 @@ def _report(task: Task, assessed: Assessment, n_folds: int | None) -> Report:
         method=options.method,
         scaling=task.scaling.value,
         supervised=not options.unsupervised,
-        own=own,
-        comparison=comparison,
+        **compared,
     )
-    described = f"{data.n_rows:,} rows"
-    if classes is not None:
-        counts = class_counts({name: f"{count:,}" for name, count in classes.items()})
-        described += f": {counts}" if counts else f" of {len(classes)} classes"
-    return Report(
-        f"{len(features)} of {data.n_features:,} features of {Path(data.source).name}",
-        asked,
-        choice.certificate,
-        features,
-        comparison,
-        own,
-        methods=paragraph,
-        reproduction=reproduction(data, task.seed),
-        figures={} if comparison is None else drawings(comparison),
-        data=described,
-    )
-
-
-def _classes(data: Loaded) -> dict[str, int] | None:
-    """Return the number of rows of each class, if the labels are in memory."""
-    if data.y is None:
-        return None
-    names, counts = np.unique(data.y, return_counts=True)
-    return dict(zip(map(str, names.tolist()), counts.tolist(), strict=True))
+    contents = {"certificate": choice.certificate, "features": features, **compared}
+    contents |= {"methods": paragraph, "data": described}
+    title = f"{len(features)} of {data.n_features:,} features of"
+    save_report(path, title, asked, data, task.seed, **contents)
 
 
 def _print(choice: Choice) -> None:
     """Print a table of the first features, and the certificate."""
     features = choice.features
-    columns: dict[str, Callable[[Feature], str]] = {
-        "feature": lambda f: f.name,
-        "rank": lambda f: str(f.rank),
-        "scale": lambda f: f"{f.scale:.3g}",
-        "|w|": lambda f: "" if f.weight is None else f"{f.weight:.3g}",
-        "points to": lambda f: f.label or "",
-    }
-    if any(f.why for f in features):
-        columns["why"] = lambda f: f.why or ""
-    rows = ([cell(f) for cell in columns.values()] for f in features[:_N_SHOWN])
     title = f"{len(features)} features chosen in {choice.seconds:.1f} s"
     if len(features) > _N_SHOWN:
         title += f"; the first {_N_SHOWN}"
+    header = ["feature", "rank", "scale", "|w|", "points to", "why"]
+    if not any(f.why for f in features):
+        header.remove("why")
+    table = Table(title=title, title_justify="left")
+    for name in header:
+        table.add_column(name, justify="left" if name == "feature" else "right")
+    for f in features[:_N_SHOWN]:
+        weight = "" if f.weight is None else f"{f.weight:.3g}"
+        cells = (escape(f.name), str(f.rank), f"{f.scale:.3g}", weight, escape(f.label or ""))
+        table.add_row(*(*cells, f.why or "")[: len(header)])
     if choice.search is not None:
         typer.echo(str(choice.search))
-    print_table(columns, rows, title=title)
+    Console().print(table)
     typer.echo(f"\n{choice.certificate}")
 
 
 def _json(task: Task, choice: Choice) -> str:
     """Return everything as JSON."""
     names = ("source", "n_rows", "n_features", "fingerprint")
-    chosen = zip(choice.features, choice.columns.indices.tolist(), strict=True)
+    features = zip(choice.features, choice.columns.indices.tolist(), strict=True)
     return json_text(
         {
             "data": {name: getattr(task.data, name) for name in names},
@@ -306,7 +369,19 @@ def _json(task: Task, choice: Choice) -> str:
             "seed": task.seed,
             "seconds": choice.seconds,
             "cross_validation": None if choice.search is None else choice.search.results,
-            "features": [asdict(feature) | {"index": index} for feature, index in chosen],
+            "features": [asdict(feature) | {"index": index} for feature, index in features],
             "certificate": certificate_values(choice.certificate),
         }
     )
+
+
+def _table(comparison: Comparison, suffix: str) -> str:
+    """Return the comparison as CSV, a line for each method and size, or as JSON."""
+    records = comparison.to_records()
+    if suffix == ".json":
+        return json_text(records)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
