@@ -234,19 +234,9 @@ def compare_command(
     loaded, estimator = read(data, model)
     scaling = scaling_or_note(loaded.X, model.scale)
     with showing("comparing methods"):
-        comparison = compare(
-            loaded.X,
-            loaded.y,
-            sorted(sizes),
-            methods=names,
-            estimator=estimator,
-            scaling=scaling.value,
-            tune=tune,
-            n_repeats=repeats,
-            cv=cv,
-            n_jobs=jobs,
-            random_state=model.seed,
-        )
+        settings: dict[str, Any] = {"tune": tune, "n_repeats": repeats, "cv": cv, "n_jobs": jobs}
+        settings |= {"estimator": estimator, "scaling": scaling.value, "random_state": model.seed}
+        comparison = compare(loaded.X, loaded.y, sorted(sizes), methods=names, **settings)
     if output is not None:
         write_text(output, _table(comparison, output.suffix))
     if report is not None:

@@ -118,9 +118,8 @@ class _Survey:
         dense = complete[:0] if is_sparse else complete
         self.row_numbers = [names[numeric[i]] for i in dense if _numbers_rows(X[:, i])]
         # A long table that begins with names seems to have its samples in columns.
-        n_first = (
-            self.texts[names[0]][1] if 0 in table.texts and table.places.features[0] == 0 else 0
-        )
+        starts_with_text = 0 in table.texts and table.places.features[0] == 0
+        n_first = self.texts[names[0]][1] if starts_with_text else 0
         is_long = kind != "parquet" and n_first == self.n_rows > self.n_columns
         self.looks_transposed = label is None and is_long
         n_classes, labels = len(self.classes or ()), list(self.classes or ())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -77,17 +77,16 @@ class DataOptions:
 
     def read(self) -> Dataset:
         """Return all data together."""
-        path: str | BinaryIO = self.paths[0]
-        if "-" in self.paths:
-            if len(self.paths) > 1:
-                raise ValueError("- is standard input, and there are files too; give one of them.")
-            if self.format is None:
-                raise ValueError("standard input has no name; add its --format, such as svmlight.")
-            path = sys.stdin.buffer
-        else:
+        is_stdin = "-" in self.paths
+        if is_stdin and len(self.paths) > 1:
+            raise ValueError("- is standard input, and there are files too; give one of them.")
+        if is_stdin and self.format is None:
+            raise ValueError("standard input has no name; add its --format, such as svmlight.")
+        if not is_stdin:
             self._check_memory()
             if not self.is_one():
                 return joined(self.blocks())
+        path = sys.stdin.buffer if is_stdin else self.paths[0]
         return read_data(path, transpose=self.transpose, **self._columns())
 
     def blocks(self) -> FileBlocks:
@@ -191,10 +190,10 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
     if needs_labels and len(classes) == 1:
         raise ValueError(f"{name}: all labels are {classes[0]}; two classes are needed.")
     digest = blake2b("".join(digest for digest, _ in parts).encode(), digest_size=16).hexdigest()
+    n_features = data.n_features if stream else data.X.shape[1]
+    names = distinct_names(data.feature_names, n_features)
     if stream:
-        names = distinct_names(data.feature_names, data.n_features)
         return Loaded(data, None, names, name, digest)
-    names = distinct_names(data.feature_names, data.X.shape[1])
     return Loaded(data.X, data.y, names, name, digest, data.ids, source.id or "id")
 
 

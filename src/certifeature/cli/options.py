@@ -32,6 +32,7 @@ _LISTS = {"methods": METHODS, "ours": _OURS, "classifiers": _CLASSIFIERS, "order
 
 JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 ReportOption = Annotated[Path | None, typer.Option("--report", "-r", help="Write an HTML report.")]
+_ORDER = typer.Option(metavar="NAME", autocompletion=lambda: list(ORDERS))
 METHOD = typer.Option("--method", "-m", metavar="NAME", autocompletion=lambda: list(METHODS))
 
 
@@ -160,9 +161,7 @@ class SelectOptions:
     unsupervised: Annotated[bool, typer.Option("--unsupervised")] = False
     method: Annotated[str, METHOD] = "bss"
     keep: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None
-    order: Annotated[str | None, typer.Option(metavar="NAME", autocompletion=lambda: [*ORDERS])] = (
-        None
-    )
+    order: Annotated[str | None, _ORDER] = None
     trust: Annotated[str | None, typer.Option(metavar="SHARE")] = None
     rescale: Rescaling | None = None
 

@@ -155,14 +155,10 @@ def choose(task: Task) -> Choice:
         # The largest weights come first.
         n_asked = int(options.size)
         columns = ColumnChoice(columns.indices[:n_asked], columns.scales[:n_asked])
+    unsupervised, few = options.unsupervised, data.n_rows <= _MAX_ROWS_REALISED
     with showing("certifying"):
         certificate, model = certified(
-            data,
-            columns,
-            task.model,
-            selector=selector,
-            unsupervised=options.unsupervised,
-            realised=data.n_rows <= _MAX_ROWS_REALISED,
+            data, columns, task.model, selector=selector, unsupervised=unsupervised, realised=few
         )
     features = features_of(columns, data.names, model=model)
     return Choice(columns, features, certificate, seconds, search)
@@ -197,16 +193,13 @@ def certified(
     """
     known: FitResult | None = getattr(selector, "fit_result_", None)
     if unsupervised:
+        X, y = data.X, data.y
+        features, scales = (columns.indices, columns.scales) if known is None else (selector, None)
+        model = None if y is None else model
         certificate = certify(
-            data.X,
-            data.y,
-            columns.indices if known is None else selector,
-            weights=columns.scales if known is None else None,
-            estimator=None if data.y is None else model,
-            rows="all",
-            realised=realised,
+            X, y, features, weights=scales, estimator=model, rows="all", realised=realised
         )
-        return certificate, None if data.y is None else fit_model(clone(model), data.X, data.y)
+        return certificate, None if y is None else fit_model(clone(model), X, y)
     support = None if known is None else known.support
     if support is not None and str(selector.estimator) == str(model):
         all_rows = as_rows(data.X, data.y, real_valued=predicts_numbers(model))

@@ -154,10 +154,8 @@ def checked_data(
         feature_names = np.asarray(feature_names)
         if feature_names.dtype.kind != "U" or feature_names.shape != (n_columns,):
             kind = f"an array of shape {feature_names.shape} and type {feature_names.dtype}"
-            raise ValueError(
-                f"{source}: there are {n_columns} features, and their names are {kind}; one text "
-                "per feature is needed."
-            )
+            found = f"there are {n_columns} features, and their names are {kind}"
+            raise ValueError(f"{source}: {found}; one text per feature is needed.")
     return Dataset(X=X, y=y, feature_names=feature_names, source=source, ids=ids)
 
 
@@ -188,10 +186,8 @@ def _checked_labels(y: Any, source: str) -> NDArray[Any]:
     if y.ndim == 2 and 1 in y.shape:
         y = y.ravel()
     if y.ndim != 1 or y.dtype.kind not in "biufU":
-        raise ValueError(
-            f"{source}: the labels have shape {y.shape} and type {y.dtype}; one number or text "
-            "per row is needed. Turn indicator columns into one column of classes."
-        )
+        found = f"the labels have shape {y.shape} and type {y.dtype}"
+        raise ValueError(f"{source}: {found}. Turn indicator columns into one column of classes.")
     if y.dtype.kind == "U":
         return y
     if y.dtype.kind in "bi" or (y.dtype.kind == "u" and (y <= np.iinfo(np.int64).max).all()):

@@ -57,10 +57,8 @@ def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
 
 def _sparse_matrix(content: bytes, source: str, target: str | int | None) -> Any:
     if target is not None:
-        raise ValueError(
-            f"{source}: this sparse matrix has no {target!r} beside it. Put labels in y.npy, the "
-            "matrix in X.npz, and give their folder."
-        )
+        found = f"a sparse matrix has no {target!r} beside it"
+        raise ValueError(f"{source}: {found}. Give a folder with X.npz, and the labels in y.npy.")
     with decoding(source, "a sparse matrix"):
         X = sparse.load_npz(io.BytesIO(content))
         if X.format not in _SPARSE_FORMATS:
@@ -77,10 +75,9 @@ def read_folder(folder: Path, columns: Columns) -> Dataset:
     source = str(folder)
     columns.check_for_arrays(source, "a folder of arrays")
     if not (folder / "X.npz").is_file():
-        found = sorted(path.name for path in folder.iterdir())
+        found = first_few(sorted(path.name for path in folder.iterdir()))
         raise FileNotFoundError(
-            f"{source}: there is no X.npz in this folder. There is {first_few(found)}. Give a "
-            "file, or a folder with X.npz and y.npy."
+            f"{source}: no X.npz in this folder. There is {found}. Give a file."
         )
     data = read_npz(*read_bytes(folder / "X.npz"), Columns())
     y, feature_names = data.y, data.feature_names

@@ -71,10 +71,8 @@ class Columns:
         dropped = [("drop", column) for column in self.drop]
         for name, column in [("target", self.target), ("id", self.id), *dropped]:
             if isinstance(column, bool) or not isinstance(column, str | Integral | None):
-                raise ValueError(
-                    f"{name}={column!r} is neither a name nor a position. Give the name of a "
-                    "column, or a whole number: 0 is the first column, -1 the last."
-                )
+                kinds = "Give the name of a column, or its position: 0 is the first, -1 the last"
+                raise ValueError(f"{name}={column!r} is neither a name nor a position. {kinds}.")
 
     def places(
         self, names: Sequence[str], source: str, others: Callable[[], Sequence[str]] = tuple
@@ -249,10 +247,8 @@ def table_of(content: bytes, source: str, columns: Columns, kind: str) -> Table:
 
 def _check_names(names: Sequence[str], source: str) -> None:
     if "" in names:
-        raise ValueError(
-            f"{source}, header: a column has no name. Name it; or, if it names or numbers the "
-            "rows, give its position as id (--id 0 if it is the first)."
-        )
+        remedy = "Name it; or, if it names the rows, give its position as id (--id 0)"
+        raise ValueError(f"{source}, header: a column has no name. {remedy}.")
     # Different whole numbers are the names that pandas gives; other numbers are data.
     given = all(name.isdecimal() for name in names) and len(set(names)) == len(names)
     if not given and all(_number(name) is not None for name in names):
@@ -529,7 +525,7 @@ def _parquet_labels(types: Any, column: Any, where: str) -> Any:
         return column.to_numpy()
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if str(kind) not in ("string", "large_string", "null"):
-        raise ValueError(f"{where}: labels of type {kind} are neither numbers nor texts. Convert.")
+        raise ValueError(f"{where}: labels of type {kind} cannot be used. Convert the column.")
     return _as_text(column)
 
 
