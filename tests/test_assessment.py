@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from certifeature.cli.assessment import assess, folds_of, n_folds_for
 from certifeature.cli.loading import Loaded, Scaling
 from certifeature.cli.options import ModelOptions, Models, SelectOptions
-from certifeature.cli.task import Task, choose
+from certifeature.cli.task import Task, assess, choose, folds_of, n_folds_for
 from certifeature.models.support import find_support
 from certifeature.selectors import fit
 
@@ -33,10 +32,10 @@ CLASSES = np.arange(90) % 2
 def test_the_estimate_does_not_depend_on_what_is_beside_it(options):
     task = task_of(CLASSES, **options)
     chosen, folds = choose(task), folds_of(task, 3)
-    found = assess(task, chosen, folds, beside=False).choice.certificate.new_data
+    found = assess(task, chosen, folds, beside=False).certificate.new_data
     assessed = assess(task, chosen, folds, beside=True)
     comparison, own = assessed.comparison, assessed.own
-    assert assessed.choice.certificate.new_data == found
+    assert assessed.certificate.new_data == found
     assert {c.method for c in comparison.contenders} >= {"bss", "rfe", "univariate", "full data"}
     assert own in comparison.contenders
     assert tuple(map(len, own.chosen)) == found.n_selected
@@ -68,7 +67,7 @@ def test_nothing_stands_beside_all_features():
         choice = choose(task)
     assessed = assess(task, choice, folds_of(task, 3), beside=True)
     assert assessed.comparison is None
-    assert assessed.choice.certificate.new_data.n_selected == (60,) * 3
+    assert assessed.certificate.new_data.n_selected == (60,) * 3
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,7 @@ from certifeature import BSSSelector, __version__
 from certifeature._files import is_number, replacing
 from certifeature.certificate import certify
 from certifeature.cli.app import run
-from certifeature.cli.features import read_features
-from certifeature.cli.loading import Loaded, _free_memory, distinct_names
+from certifeature.cli.loading import Loaded, _free_memory, distinct_names, read_features
 from certifeature.cli.task import certified
 from certifeature.comparison import METHODS, compare
 from certifeature.datasets import make_relevant_features

@@ -7,6 +7,7 @@ import io
 import lzma
 import sys
 import tracemalloc
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -103,6 +104,12 @@ def tables(draw):
 
 
 SMALL = (np.array([[1.5, 0.0, -2.0], [0.0, 3.0, 0.25], [4.0, 1.0, 1e-3]]), np.array([1, -1, 1]))
+
+
+@cache
+def small_file(kind):
+    """Return a file with the small table, always the same: workbooks hold the time of writing."""
+    return written(kind, *SMALL)
 
 
 class TestRoundTrips:
@@ -215,7 +222,7 @@ class TestFuzz:
     @given(data=st.data())
     def test_damage_is_refused_or_harmless(self, kind, data):
         X, y = SMALL
-        content = data.draw(damaged(written(kind, X, y)))
+        content = data.draw(damaged(small_file(kind)))
         found = outcome(content, kind)
         if found is None:
             return
@@ -506,7 +513,7 @@ class TestBinary:
             (npz(X=EYE), {"target": 0}, r"target=0 is a position"),
             (npz(**OUT_OF_RANGE), {}, r"not a sparse matrix that can be read"),
             (sparse_npz(sparse.bsr_array(np.ones((4, 4)))), {}, r"'bsr' is none of"),
-            (sparse_npz(sparse.csr_array(EYE)), {"target": "y"}, r"y.npy.*folder"),
+            (sparse_npz(sparse.csr_array(EYE)), {"target": "y"}, r"folder.*y.npy"),
             (b"PK\x03\x04 and so on", {}, r"not an NPZ file that can be read"),
             (b"no archive", {}, r"not an NPZ file that can be read"),
         ],

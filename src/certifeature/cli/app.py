@@ -11,9 +11,8 @@ from typing import Any
 import typer
 
 from certifeature import __version__
-from certifeature.cli.compare import compare_command
+from certifeature.cli import commands
 from certifeature.cli.doctor import doctor_command
-from certifeature.cli.select import certify_command, demo_command, select_command
 
 _BAD_INPUT, _STOPPED = 2, 130
 _HELP = """Choose a few hundred of the original features of wide data for a linear model, with a
@@ -34,10 +33,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("doctor")(doctor_command)
-app.command("select")(select_command)
-app.command("certify")(certify_command)
-app.command("compare")(compare_command)
-app.command("demo")(demo_command)
+app.command("select")(commands.select_command)
+app.command("certify")(commands.certify_command)
+app.command("compare")(commands.compare_command)
+app.command("demo")(commands.demo_command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -76,9 +75,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except MemoryError:
-        return _failed(
-            "there is not enough memory; use fewer rows or columns, or a larger machine."
-        )
+        return _failed("the memory is full; use fewer rows or columns, or a larger machine.")
     except (ValueError, ArithmeticError, OSError, ImportError) as error:
         return _failed(str(error))
     if result == _STOPPED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature._files import is_number
-from certifeature.cli.loading import (
-    Scaling,
-    Source,
-    column_deviations,
-    look_like_counts,
-    scaling_for,
-    too_many_classes,
-)
-from certifeature.cli.options import (
-    DataArgument,
-    DropOption,
-    FormatOption,
-    IdOption,
-    JSONOption,
-    TargetOption,
-    TransposeOption,
-)
+from certifeature.cli.loading import DataOptions, Scaling, column_deviations, scaling_for, too_many
+from certifeature.cli.options import JSONOption, with_options
 from certifeature.cli.output import json_text, showing
 from certifeature.io._common import first_few, read_bytes
 from certifeature.io.reader import TABLES, format_of
@@ -40,17 +25,19 @@ _N_CLASSES = 10
 _MIN_CLASS = 5
 _N_TEXTS = 5
 _SIZE = 100
+_IN_JSON = (
+    *("kind", "n_rows", "n_columns", "n_numeric_features", "target", "classes", "missing"),
+    *("constant", "n_repeated_rows"),
+)
+_ADVICE_ON_SCALES = {
+    Scaling.tfidf: "The values look like counts, most of them zero: --scale tfidf.",
+    Scaling.standard: "The features have different scales, and the widest would count most: "
+    "--scale standard.",
+}
 
 
-def doctor_command(
-    data: DataArgument,
-    target: TargetOption = None,
-    id: IdOption = None,
-    drop: DropOption = None,
-    transpose: TransposeOption = False,
-    format: FormatOption = None,
-    as_json: JSONOption = False,
-) -> None:
+@with_options
+def doctor_command(*, data: DataOptions, as_json: JSONOption = False) -> None:
     """Say what is in a file, what stands in the way, and which command to try.
 
     \b
@@ -58,14 +45,16 @@ def doctor_command(
       certifeature doctor genes.csv -t tumour
       certifeature doctor expression.tsv --transpose -t tumour
     """
-    source = Source(data, target, format, id, drop, transpose)
     with showing("reading"):
-        kind, table = _read(source)
+        kind, table = _read(data)
     with showing("looking"):
-        found = _findings(source, kind, table)
-    advice, command = _advice(found), _command(found)
+        found = _Survey(data, kind, table)
+    advice, command = list(_advice(found)), _command(found)
     if as_json:
-        typer.echo(json_text(_values(found) | {"advice": advice, "command": command}), nl=False)
+        texts = {name: example for name, (example, _) in found.texts.items()}
+        values = {"source": data.paths, **{name: getattr(found, name) for name in _IN_JSON}}
+        values |= {"text_columns": texts, "deviations": found.deviations}
+        typer.echo(json_text(values | {"advice": advice, "command": command}), nl=False)
         return
     for line in (*_facts(found), *(f"! {line}" for line in advice)):
         typer.echo(line)
@@ -73,7 +62,7 @@ def doctor_command(
     typer.echo(f"Try{fill}: {command}")
 
 
-def _read(source: Source) -> tuple[str, Table]:
+def _read(source: DataOptions) -> tuple[str, Table]:
     """Return the kind of the data, and their columns, even if they cannot be used so."""
     if "-" in source.paths:
         raise ValueError("doctor looks at files; write standard input to one, and give that.")
@@ -81,113 +70,65 @@ def _read(source: Source) -> tuple[str, Table]:
     kind = source.format or ("npz" if path.is_dir() and source.is_one() else None)
     kind = kind or format_of(str(source.files()[0]))
     if kind in TABLES and source.is_one():
-        asked = Columns(source.target, source.id, source.dropped, source.transpose)
-        return kind, table_of(*read_bytes(path), asked, kind, needs_labels=False)
+        asked = (source.target, source.id, source.dropped, source.transpose)
+        return kind, table_of(*read_bytes(path), Columns(*asked, needs_labels=False), kind)
     data = source.read()
-    names = [str(number) for number in range(data.X.shape[1])]
-    if data.feature_names is not None:
-        names = data.feature_names.tolist()
-    label = None if data.y is None else len(names)
+    numbers = list(range(data.X.shape[1]))
+    names = list(map(str, numbers if data.feature_names is None else data.feature_names))
+    places = Places(None if data.y is None else len(names), None, numbers)
     target = [] if data.y is None else [source.target or ""]
-    places = Places(label, None, list(range(len(names))))
     return kind, Table([*names, *target], places, data.X, {}, data.y, None, str)
 
 
-# What was found
+class _Survey:
+    """What was counted in the data.
 
-
-@dataclass(frozen=True, eq=False)
-class _Findings:
-    """What was counted in the data; standard deviations are those of complete columns that vary.
-
-    Columns of text have an example, and the number of their different values.
+    Samples are called `rows` in the file, and features `columns`, or the other way around. Columns
+    of text have an example and the number of their different values. Standard deviations are the
+    least and the largest of complete columns that vary.
     """
 
-    source: Source
-    kind: str
-    n_rows: int
-    n_columns: int
-    n_numeric_features: int
-    target: str | None
-    id: str | None
-    classes: dict[str, int] | None
-    texts: dict[str, tuple[str, int]]
-    candidates: dict[str, dict[str, int]]
-    missing: dict[str, int]
-    constant: list[str]
-    deviations: NDArray[np.float64]
-    n_repeated_rows: int
-    scaling: Scaling | None
-    row_numbers: list[str]
-    looks_transposed: bool
+    def __init__(self, source: DataOptions, kind: str, table: Table) -> None:
+        names, label, row_names = table.feature_names, table.places.label, table.places.id
+        numeric = [feature for feature in range(len(names)) if feature not in table.texts]
+        X = table.X[:, numeric] if table.texts else table.X
+        is_sparse = sparse.issparse(X)
+        missing = np.zeros(X.shape[1], dtype=int) if is_sparse else (~np.isfinite(X)).sum(axis=0)
+        complete = np.flatnonzero(missing == 0)
+        deviations = column_deviations(X if not missing.any() else X[:, complete])
+        varying = deviations[deviations > 0]
 
-    @property
-    def rows(self) -> str:
-        """What samples are called in the file."""
-        return "columns" if self.source.transpose else "rows"
-
-    @property
-    def columns(self) -> str:
-        """What features are called in the file."""
-        return "rows" if self.source.transpose else "columns"
-
-    @property
-    def likely_target(self) -> str | None:
-        """The last column that may hold the labels, if they are not known."""
-        return next(reversed(self.candidates), None)
-
-    @property
-    def too_many_classes(self) -> bool:
-        """Whether so many different labels can hardly be classes."""
-        return self.classes is not None and too_many_classes(len(self.classes), self.n_rows)
-
-    @property
-    def predict_numbers(self) -> bool:
-        """Whether the labels are numbers that ridge regression predicts, not classes."""
-        classes = self.classes or {}
-        return all(map(is_number, classes)) and (
-            any(float(label) % 1 for label in classes) or self.too_many_classes
-        )
-
-
-def _findings(source: Source, kind: str, table: Table) -> _Findings:
-    """Count what may matter."""
-    names, label, row_names = table.feature_names, table.places.label, table.places.id
-    numeric = [feature for feature in range(len(names)) if feature not in table.texts]
-    X = table.X[:, numeric] if table.texts else table.X
-    is_sparse = sparse.issparse(X)
-    missing = np.zeros(X.shape[1], dtype=int) if is_sparse else (~np.isfinite(X)).sum(axis=0)
-    complete = np.flatnonzero(missing == 0)
-    deviations = column_deviations(X if len(complete) == X.shape[1] else X[:, complete])
-    counts = len(complete) == X.shape[1] and look_like_counts(X)
-    texts = {
-        names[feature]: (min(fields.items())[1], len({*table.fields(feature)} - {""}))
-        for feature, fields in sorted(table.texts.items())
-    }
-    # A long table that begins with names seems to have its samples in columns.
-    n_first = texts[names[0]][1] if 0 in table.texts and table.places.features[0] == 0 else 0
-    is_long = kind != "parquet" and n_first == X.shape[0] > len(table.names)
-    return _Findings(
-        source=source,
-        kind=kind,
-        n_rows=X.shape[0],
-        n_columns=len(table.names),
-        n_numeric_features=X.shape[1],
-        target=None if label is None else table.names[label] or None,
-        id=None if row_names is None else table.names[row_names],
-        classes=None if table.labels is None else _counts(map(_shown, table.labels)),
-        texts=texts,
-        candidates=_candidates(table) if label is None else {},
-        missing={names[numeric[i]]: int(missing[i]) for i in np.flatnonzero(missing)},
-        constant=[names[numeric[i]] for i in complete[deviations == 0]],
-        deviations=deviations[deviations > 0],
-        n_repeated_rows=_n_repeated(X),
-        scaling=scaling_for(X, deviations[deviations > 0], counts=counts),
-        row_numbers=[
-            names[numeric[i]] for i in complete if not is_sparse and _numbers_rows(X[:, i])
-        ],
-        looks_transposed=label is None and is_long,
-    )
+        self.source, self.kind, self.n_columns = source, kind, len(table.names)
+        self.rows, self.columns = ["rows", "columns"][:: -1 if source.transpose else 1]
+        self.n_rows, self.n_numeric_features = X.shape
+        self.target = None if label is None else table.names[label] or None
+        self.id = None if row_names is None else table.names[row_names]
+        self.classes = None if table.labels is None else _counts(map(_shown, table.labels))
+        self.texts = {
+            names[feature]: (min(fields.items())[1], len({*table.fields(feature)} - {""}))
+            for feature, fields in sorted(table.texts.items())
+        }
+        self.candidates = _candidates(table) if label is None else {}
+        self.likely_target = next(reversed(self.candidates), None)
+        self.missing = {names[numeric[i]]: int(missing[i]) for i in np.flatnonzero(missing)}
+        self.constant = [names[numeric[i]] for i in complete[deviations == 0]]
+        self.deviations = [float(varying.min()), float(varying.max())] if varying.size else None
+        self.n_repeated_rows = _n_repeated(X)
+        self.scaling = scaling_for(X, varying)
+        dense = complete[:0] if is_sparse else complete
+        self.row_numbers = [names[numeric[i]] for i in dense if _numbers_rows(X[:, i])]
+        # A long table that begins with names seems to have its samples in columns.
+        starts_with_text = 0 in table.texts and table.places.features[0] == 0
+        n_first = self.texts[names[0]][1] if starts_with_text else 0
+        is_long = kind != "parquet" and n_first == self.n_rows > self.n_columns
+        self.looks_transposed = label is None and is_long
+        n_classes, labels = len(self.classes or ()), list(self.classes or ())
+        self.too_many_classes = too_many(n_classes, self.n_rows)
+        numbers = [float(text) for text in labels if is_number(text)]
+        self.decimals = any(value % 1 for value in numbers)
+        # Labels that ridge regression predicts are numbers, and not classes.
+        are_numbers = self.decimals or self.too_many_classes
+        self.predict_numbers = len(numbers) == n_classes > 0 and are_numbers
 
 
 def _numbers_rows(column: NDArray[np.float64]) -> bool:
@@ -223,144 +164,115 @@ def _candidates(table: Table) -> dict[str, dict[str, int]]:
 
 
 def _n_repeated(X: Any) -> int:
-    def content(row: int) -> bytes:
-        if not sparse.issparse(X):
-            return bytes(X[row].tobytes())
-        part = slice(X.indptr[row], X.indptr[row + 1])
-        return bytes(X.indices[part].tobytes() + X.data[part].tobytes())
-
-    n_rows, n_features = X.shape
-    return n_rows - len({content(row) for row in range(n_rows)}) if n_features else 0
+    """Return the number of rows that are equal to one before them."""
+    rows: Any = X
+    if sparse.issparse(X):
+        ends = zip(X.indptr, X.indptr[1:], strict=False)
+        rows = (np.concatenate([X.indices[start:end], X.data[start:end]]) for start, end in ends)
+    return X.shape[0] - len({row.tobytes() for row in rows}) if X.shape[1] else 0
 
 
 # What is said
 
 
-def _facts(found: _Findings) -> list[str]:
-    rows = found.rows
+def _facts(found: _Survey) -> Iterator[str]:
+    rows, n_features = found.rows, f"{found.n_numeric_features:,}"
     shape = f"{found.n_rows:,} {rows}, {found.n_columns:,} {found.columns}"
-    lines = [f"{' '.join(found.source.paths)}: {found.kind}, {shape}"]
+    yield f"{' '.join(found.source.paths)}: {found.kind}, {shape}"
     if found.id is not None:
-        lines.append(f"{rows[:-1]} names: {found.id or 'the header'}")
+        yield f"{rows[:-1]} names: {found.id or 'the header'}"
     if found.classes is not None:
-        lines.append(f"labels: {_classes(found)}")
+        yield f"labels: {_classes(found)}"
     texts = f", and {len(found.texts):,} of text" if found.texts else ""
-    lines.append(f"features: {found.n_numeric_features:,} of numbers{texts}")
+    yield f"features: {n_features} of numbers{texts}"
     if found.missing:
-        places = first_few(list(found.missing), 4)
-        n_missing = sum(found.missing.values())
-        lines.append(f"missing or infinite values: {n_missing:,}, in {places}")
+        n_missing = f"{sum(found.missing.values()):,}"
+        yield f"missing or infinite values: {n_missing}, in {first_few(list(found.missing), 4)}"
     if found.constant:
-        lines.append(f"constant: {first_few(found.constant, 4)}")
-    if found.deviations.size:
-        low, high = found.deviations.min(), found.deviations.max()
-        lines.append(f"standard deviations: {low:.3g} to {high:.3g}")
-    lines.append(f"equal {rows}: {found.n_repeated_rows or 'none'}")
-    default = "refuse the data as they are"
+        yield f"constant: {first_few(found.constant, 4)}"
+    if found.deviations is not None:
+        yield "standard deviations: {:.3g} to {:.3g}".format(*found.deviations)
+    yield f"equal {rows}: {found.n_repeated_rows or 'none'}"
     if found.classes is not None and not found.texts and not found.missing:
         model = "ridge regression" if found.predict_numbers else "a linear SVM"
-        default = (
-            f"choose from {found.n_numeric_features:,} features, not scaled, for {model} with C = 1"
-        )
-    return [*lines, f"select would {default}"]
+        yield f"select would choose from {n_features} features, not scaled, for {model} with C = 1"
+    else:
+        yield "select would refuse the data as they are"
 
 
-def _classes(found: _Findings) -> str:
+def _classes(found: _Survey) -> str:
     name = f"{found.target}, " if found.target is not None else ""
     counts = found.classes or {}
     if found.predict_numbers:
-        decimals = " with decimals" if any(float(label) % 1 for label in counts) else ""
+        decimals = " with decimals" if found.decimals else ""
         return f"{name}numbers{decimals}, {len(counts):,} different"
-    shown = [
-        f"{label!r} in {n} {found.rows if n > 1 else found.rows[:-1]}"
-        for label, n in list(counts.items())[:_N_CLASSES]
-    ]
+    shown = [f"{label!r} in {_so_many(n, found)}" for label, n in [*counts.items()][:_N_CLASSES]]
     left = len(counts) - len(shown)
     return name + ", ".join(shown) + (f" and {left} more classes" if left else "")
 
 
-def _advice(found: _Findings) -> list[str]:
-    """Return sentences about what stands in the way, or should be known."""
+def _so_many(n: int, found: _Survey) -> str:
+    return f"{n} {found.rows if n > 1 else found.rows[:-1]}"
+
+
+def _advice(found: _Survey) -> Iterator[str]:
+    """Yield sentences about what stands in the way, or should be known."""
+    rows, columns = found.rows, found.columns
     if found.looks_transposed:
-        return [
-            "This looks like features in rows and samples in columns: add --transpose, and name "
-            "the row of labels with --target."
-        ]
-    rows, column = found.rows, found.columns[:-1]
-    said = _about_labels(found) + _about_texts(found)
-    said += [
-        f"Feature {name!r} numbers the {rows}: --id {name!r}, or --drop it."
-        for name in found.row_numbers
-    ]
+        yield (
+            "The features seem to be in rows and the samples in columns: add --transpose, and "
+            "name the row of labels with --target."
+        )
+        return
+    yield from _about_labels(found)
+    texts = [name for name in found.texts if name != found.likely_target]
+    for name in texts[:_N_TEXTS]:
+        example, n_different = found.texts[name]
+        names_rows = n_different == found.n_rows
+        option, different = ("id", "all") if names_rows else ("drop", n_different)
+        said = f"{name!r} is text, such as {example[:30]!r}, {different} different"
+        yield f"{said}: --{option} {name!r}, or encode it as numbers."
+    if len(texts) > _N_TEXTS:
+        yield f"So are {len(texts) - _N_TEXTS} others."
+    for name in found.row_numbers:
+        yield f"Feature {name!r} numbers the {rows}: --id {name!r}, or --drop it."
     if found.missing:
-        said.append(f"Values are missing or infinite: fill them in, or --drop their {column}s.")
+        yield f"Values are missing or infinite: fill them in, or --drop their {columns}."
     if found.constant:
-        said.append("Constant features tell nothing: --drop them, or ignore them.")
+        yield "Constant features tell nothing: --drop them, or ignore them."
     if found.n_repeated_rows:
-        said.append(
-            f"Some {rows} are equal: with one of them in training and one in the test, errors look "
-            "too good."
-        )
-    if found.scaling is Scaling.tfidf:
-        said.append("The values look like counts, most of them zero: --scale tfidf.")
-    elif found.scaling is Scaling.standard:
-        said.append(
-            "The features have different scales, and the widest would count most: --scale standard."
-        )
-    return said
+        yield f"Some {rows} are equal: errors look too good if one is for training, one for a test."
+    if found.scaling is not None:
+        yield _ADVICE_ON_SCALES[found.scaling]
 
 
-def _about_labels(found: _Findings) -> list[str]:
+def _about_labels(found: _Survey) -> Iterator[str]:
     rows, classes = found.rows, found.classes
     if classes is None:
-        said = [f"There are no labels: name their {found.columns[:-1]} with --target."]
+        yield f"There are no labels: name their {found.columns[:-1]} with --target."
         for name, counts in list(found.candidates.items())[-_N_TEXTS:]:
             (first, n_first), *others = counts.items()
-            shown = [
-                f"{first!r} in {n_first} {rows}",
-                *(f"{value!r} in {n}" for value, n in others),
-            ]
-            said.append(
-                f"{name!r} may be the label: {', '.join(shown)}: --target {shlex.quote(name)}."
-            )
-        return said
-    if found.predict_numbers:
-        return []
-    if "" in classes:
-        return [f"{classes['']} {rows} have no label: fill them in, or remove the {rows}."]
-    if len(classes) < 2:
-        return ["All labels are equal: two classes are needed."]
-    if found.too_many_classes:
-        return [
-            f"There are {len(classes):,} different labels, which look like names of {rows}: name "
-            "others with --target."
-        ]
-    rarest, n = min(classes.items(), key=lambda item: item[1])
-    if n < _MIN_CLASS:
-        counted = rows if n > 1 else rows[:-1]
-        return [f"Class {rarest!r} has only {n} {counted}: errors will be uncertain."]
-    return []
+            shown = "".join(f", {value!r} in {n}" for value, n in others)
+            said = f"{name!r} may be the label: {first!r} in {n_first} {rows}{shown}"
+            yield f"{said}: --target {shlex.quote(name)}."
+    elif found.predict_numbers:
+        return
+    elif "" in classes:
+        yield f"{classes['']} {rows} have no label: fill them in, or remove the {rows}."
+    elif len(classes) < 2:
+        yield "All labels are equal: two classes are needed."
+    elif found.too_many_classes:
+        said = f"There are {len(classes):,} different labels, which look like names of {rows}"
+        yield f"{said}: name others with --target."
+    else:
+        rarest, n = min(classes.items(), key=lambda item: item[1])
+        if n < _MIN_CLASS:
+            yield f"Class {rarest!r} has only {_so_many(n, found)}: errors will be uncertain."
 
 
-def _about_texts(found: _Findings) -> list[str]:
-    said = []
-    texts = {name: text for name, text in found.texts.items() if name != found.likely_target}
-    for name, (example, n_different) in list(texts.items())[:_N_TEXTS]:
-        names_rows = n_different == found.n_rows
-        remedy = f"--{'id' if names_rows else 'drop'} {name!r}, or encode it as numbers"
-        different = "all different" if names_rows else f"{n_different} different"
-        said.append(f"{name!r} is text, such as {example[:30]!r}, {different}: {remedy}.")
-    if len(texts) > _N_TEXTS:
-        said.append(f"So are {len(texts) - _N_TEXTS} others.")
-    return said
-
-
-def _command(found: _Findings) -> str:
+def _command(found: _Survey) -> str:
     """Return the command that would choose features of these data, or tell more of them."""
     source = found.source
-    if found.looks_transposed:
-        form = ["--format", source.format] if source.format else []
-        return shlex.join(["certifeature", "doctor", *source.paths, *form, "--transpose"])
     target = source.target or found.likely_target
     if target is None and found.classes is None:
         target = found.columns[:-1].upper()
@@ -377,19 +289,8 @@ def _command(found: _Findings) -> str:
         "--model": "ridge" if found.predict_numbers else None,
         "-k": str(min(_SIZE, max(1, found.n_numeric_features // 2))),
     }
+    command, transpose = "select", ["--transpose"] if source.transpose else []
+    if found.looks_transposed:
+        command, transpose, options = "doctor", ["--transpose"], {"--format": source.format}
     given = [part for name, value in options.items() if value for part in (name, value)]
-    across = ["--transpose"] if source.transpose else []
-    return shlex.join(["certifeature", "select", *source.paths, *across, *given])
-
-
-def _values(found: _Findings) -> dict[str, Any]:
-    deviations = found.deviations
-    same = ("kind", "n_rows", "n_columns", "n_numeric_features", "target", "classes", "missing")
-    return {
-        "source": found.source.paths,
-        **{name: getattr(found, name) for name in (*same, "constant", "n_repeated_rows")},
-        "text_columns": {name: example for name, (example, _) in found.texts.items()},
-        "deviations": [float(deviations.min()), float(deviations.max())]
-        if deviations.size
-        else None,
-    }
+    return shlex.join(["certifeature", command, *source.paths, *transpose, *given])

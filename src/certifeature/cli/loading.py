@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from certifeature._files import is_number, unguarded
 from certifeature.comparison import column_scaler
 from certifeature.datasets.dataset import Dataset
-from certifeature.io import FileBlocks, read_data
-from certifeature.io.blocks import data_files, joined
+from certifeature.io._common import check_text
+from certifeature.io.reader import FileBlocks, data_files, joined, read_data
 from certifeature.report.text import number
 from certifeature.rows import Block, RowBlocks
-from certifeature.rows.matrix import fingerprint
+from certifeature.rows.matrix import fingerprint, stored_values
+from certifeature.sparsify import ColumnChoice
 
 # Memory for the file, its numbers and what is computed from them, per byte of the file.
 _MEMORY_PER_BYTE = 2.0
@@ -37,51 +43,63 @@ _N_COLUMNS = 1024
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where data are, and what their columns are, as on the command line."""
+class DataOptions:
+    """Where the data are, and what their columns are.
 
-    paths: list[str]
-    target: str | None = None
+    Parameters
+    ----------
+    paths
+        SVMlight, CSV, TSV, Excel, Parquet or NPZ file, compressed or not; a folder with X.npz and
+        y.npy; - for standard input; or several files with the same columns, a folder of such files,
+        or a pattern such as 'parts/*.svm'.
+    target
+        Column with the labels, or array of an NPZ file. A column is given by its name or by its
+        position in the file, counted from 0; -1 is the last.
+    id
+        Column with the names of the rows. It is not used as a feature; select --write keeps it.
+    drop
+        Columns to ignore; may be repeated.
+    transpose
+        The CSV, TSV or Excel file has one feature per line and one sample per column, as tables of
+        gene expression have. The first column holds the names of the features, the header those of
+        the samples; the labels are a line, whose name is given as --target.
+    format
+        Format of the data if the file name does not show it: csv, excel, npz, parquet, svmlight or
+        tsv.
+    """
+
+    paths: Annotated[list[str], typer.Argument(metavar="DATA")]
+    target: Annotated[str | None, typer.Option("--target", "-t")] = None
+    id: Annotated[str | None, typer.Option(metavar="COLUMN")] = None
+    drop: Annotated[list[str] | None, typer.Option(metavar="COLUMN,...")] = None
+    transpose: Annotated[bool, typer.Option("--transpose")] = False
     format: str | None = None
-    id: str | None = None
-    drop: list[str] | None = None
-    transpose: bool = False
 
     def read(self) -> Dataset:
         """Return all data together."""
-        if "-" in self.paths:
-            if len(self.paths) > 1:
-                raise ValueError("- is standard input, and there are files too; give one of them.")
-            if self.format is None:
-                raise ValueError(
-                    "standard input has no file name; give its format, such as --format svmlight."
-                )
-            return self._read_one(sys.stdin.buffer)
-        self._check_memory()
-        return self._read_one(self.paths[0]) if self.is_one() else joined(self.blocks())
-
-    def _read_one(self, path: str | BinaryIO) -> Dataset:
-        return read_data(
-            path,
-            target=self.target,
-            format=self.format,
-            id=self.id,
-            drop=self.dropped,
-            transpose=self.transpose,
-        )
+        is_stdin = "-" in self.paths
+        if is_stdin and len(self.paths) > 1:
+            raise ValueError("- is standard input, and there are files too; give one of them.")
+        if is_stdin and self.format is None:
+            raise ValueError("standard input has no name; add its --format, such as svmlight.")
+        if not is_stdin:
+            self._check_memory()
+            if not self.is_one():
+                return joined(self.blocks())
+        path = sys.stdin.buffer if is_stdin else self.paths[0]
+        return read_data(path, transpose=self.transpose, **self._columns())
 
     def blocks(self) -> FileBlocks:
         """Return the data file by file."""
         if "-" in self.paths:
             raise ValueError("--stream reads the data again and again; give files, and not -.")
         if self.transpose:
-            raise ValueError(
-                "--transpose is for one file, and there are several; join the files first, or "
-                "give one of them."
-            )
-        return FileBlocks(
-            self.paths, target=self.target, id=self.id, drop=self.dropped, format=self.format
-        )
+            raise ValueError("--transpose is for one file; join the files, or give one of them.")
+        return FileBlocks(self.paths, **self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        given = {"target": self.target, "id": self.id, "format": self.format}
+        return {**given, "drop": self.dropped}
 
     def files(self) -> list[Path]:
         """Return the files that the data are in; none for standard input."""
@@ -104,13 +122,13 @@ class Source:
 
     def _check_memory(self) -> None:
         """Raise if the files are too large for the memory that is free."""
-        size, free = sum(path.stat().st_size for path in self.files()), _free_memory()
-        if free is not None and size * _MEMORY_PER_BYTE > free:
+        needed = _MEMORY_PER_BYTE * sum(path.stat().st_size for path in self.files())
+        free = _free_memory()
+        if free is not None and needed > free:
             raise ValueError(
-                f"{' '.join(self.paths)}: there are {size / 2**30:.1f} GiB, which need about "
-                f"{size * _MEMORY_PER_BYTE / 2**30:.1f} GiB of memory, but {free / 2**30:.1f} GiB "
-                "are free. Choose features with select --stream from files that fit one by one, or "
-                "use fewer rows or columns, a sparse format, or a machine with more memory."
+                f"{' '.join(self.paths)}: about {needed / 2**30:.1f} GiB of memory are needed, and "
+                f"{free / 2**30:.1f} GiB are free. Use select --stream with files that fit one by "
+                "one, fewer rows or columns, a sparse format, or a machine with more memory."
             )
 
 
@@ -142,6 +160,11 @@ class Loaded:
     def __str__(self) -> str:
         return f"{self.source}: {self.n_rows:,} rows, {self.n_features:,} features"
 
+    def scaled(self, scaling: Scaling) -> Loaded:
+        """Return the data with their columns scaled; the scales are learnt from all rows."""
+        X, scaler = to_scale(self.X, scaling)
+        return self if scaler is None else replace(self, X=scaler.fit_transform(X))
+
     @property
     def n_rows(self) -> int:
         """Number of rows."""
@@ -153,41 +176,31 @@ class Loaded:
         return len(self.names)
 
 
-def load(source: Source, *, needs_labels: bool) -> Loaded:
-    """Read data; columns have names as `distinct_names` gives them."""
-    data = source.read()
-    y_digest = ""
-    if data.y is not None:
-        classes, codes = np.unique(data.y, return_inverse=True)
-        y_digest = fingerprint(codes)[:16]
-        if needs_labels:
-            _check_two(classes, data.source)
-    elif needs_labels:
-        raise ValueError(
-            f"{data.source}: there are no labels; name them with --target, or choose for all "
-            "rows with --unsupervised."
-        )
-    names = distinct_names(data.feature_names, data.X.shape[1])
-    digest = fingerprint(data.X)[:16] + y_digest
-    return Loaded(data.X, data.y, names, data.source, digest, data.ids, source.id or "id")
+def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Loaded:
+    """Read data, all rows or, to stream them, one file after the other.
 
-
-def load_blocks(source: Source, *, needs_labels: bool) -> Loaded:
-    """Read files one by one, and leave the rows where they are."""
-    blocks = source.blocks()
-    parts = blocks.collect(_digest)
-    name = f"{' '.join(source.paths)} ({len(blocks)} files)"
-    if needs_labels:
-        _check_two(np.unique(np.concatenate([labels for _, labels in parts])), name)
-    names = distinct_names(blocks.feature_names, blocks.n_features)
+    Columns have names as `distinct_names` gives them.
+    """
+    data: Any = source.blocks() if stream else source.read()
+    parts = data.collect(_digest) if stream else [_digest(data)]
+    name = f"{' '.join(source.paths)} ({len(data)} files)" if stream else data.source
+    classes = np.unique(np.concatenate([classes for _, classes in parts]))
+    if needs_labels and not len(classes):
+        raise ValueError(f"{name}: there are no labels; give --target, or --unsupervised.")
+    if needs_labels and len(classes) == 1:
+        raise ValueError(f"{name}: all labels are {classes[0]}; two classes are needed.")
     digest = blake2b("".join(digest for digest, _ in parts).encode(), digest_size=16).hexdigest()
-    return Loaded(blocks, None, names, name, digest)
+    n_features = data.n_features if stream else data.X.shape[1]
+    names = distinct_names(data.feature_names, n_features)
+    if stream:
+        return Loaded(data, None, names, name, digest)
+    return Loaded(data.X, data.y, names, name, digest, data.ids, source.id or "id")
 
 
-def _digest(block: Block) -> tuple[str, NDArray[Any]]:
-    """Return what tells the rows and labels of a block from others, and its classes."""
-    labels = np.empty(0) if block.y is None else block.y
-    return fingerprint(block.X) + fingerprint(labels), np.unique(labels)
+def _digest(rows: Block | Dataset) -> tuple[str, NDArray[Any]]:
+    """Return what tells rows and labels from others, and the classes."""
+    classes, codes = np.unique(() if rows.y is None else rows.y, return_inverse=True)
+    return f"{fingerprint(rows.X)} {fingerprint(codes)} {classes.tolist()}", classes
 
 
 def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[np.str_]:
@@ -209,17 +222,81 @@ def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[n
     return np.array(given, dtype=np.str_)
 
 
+# Lists of features
+
+
+def read_features(path: Path, names: NDArray[np.str_]) -> ColumnChoice:
+    """Read a list of names, one per line, each with a scale after a tab or without.
+
+    A .csv file may be a table instead, with a column named feature and perhaps one named scale.
+    """
+    places = _places(names)
+    scales: dict[int, float] = {}
+    for where, (name, *rest) in _lines(path):
+        place = _place(name, places, where)
+        if place in scales:
+            raise ValueError(f"{where}: feature {name!r} is listed twice.")
+        scale = rest[0].strip() if rest else "1"
+        scales[place] = float(scale) if is_number(scale) else np.nan
+        if not 0 < scales[place] < np.inf:
+            raise ValueError(f"{where}: the scale {scale!r} is not a positive number.")
+    if not scales:
+        raise ValueError(f"{path}: there are no features; list their names, one per line.")
+    return ColumnChoice(np.array(list(scales)), np.array(list(scales.values())))
+
+
+def kept_features(values: Sequence[str], names: NDArray[np.str_]) -> list[int]:
+    """Return the features that are named: one by one, with commas between them, or in @FILE."""
+    places = _places(names)
+    kept: list[int] = []
+    for value in values:
+        if value in places:
+            kept.append(places[value])
+        elif value.startswith("@"):
+            kept += read_features(Path(value[1:]), names).indices.tolist()
+        else:
+            kept += [_place(name.strip(), places, "--keep") for name in value.split(",")]
+    return list(dict.fromkeys(kept))
+
+
+def _places(names: NDArray[np.str_]) -> dict[str, int]:
+    return {str(name): index for index, name in enumerate(names)}
+
+
+def _place(name: str, places: Mapping[str, int], where: str) -> int:
+    # A list written by hand may have names without the guard against formulas.
+    place = places.get(unguarded(name), places.get(name))
+    if place is None:
+        raise ValueError(f"{where}: the data have no feature {name!r}.")
+    return place
+
+
+def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield where each line is that is not blank, and its name and scale, if it has one."""
+    content = path.read_bytes()
+    check_text(content, str(path))
+    # A byte-order mark is no part of a name.
+    text = content.decode("utf-8-sig")
+    first = [name.strip('"') for name in text.partition("\n")[0].strip().split(",")]
+    is_table = path.suffix.lower() == ".csv" and "feature" in first and len(first) > 1
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter="," if is_table else "\t")
+    try:
+        header = next(rows) if is_table else []
+        for row in filter(None, rows):
+            where = f"{path}, line {rows.line_num}"
+            if is_table and len(row) != len(header):
+                found = f"there are {len(row)} fields, and the header has {len(header)}"
+                raise ValueError(f"{where}: {found}. Correct the line.")
+            fields = dict(zip(header, row, strict=False))
+            yield where, [fields[name] for name in ("feature", "scale") if name in fields] or row
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {rows.line_num}: {error}.") from error
+
+
 # Labels: classes, or numbers to predict
 
 
-def _check_two(classes: NDArray[Any], source: str) -> None:
-    if len(classes) == 1:
-        raise ValueError(
-            f"{source}: all labels are {classes.tolist()[0]!r}; two classes are needed."
-        )
-
-
-def too_many_classes(n_different: int, n_rows: int) -> bool:
+def too_many(n_different: int, n_rows: int) -> bool:
     """Tell whether so many different labels can hardly be classes."""
     return n_rows > _MIN_ROWS and n_different > n_rows / 2
 
@@ -231,24 +308,20 @@ def has_decimals(y: NDArray[Any]) -> bool:
 
 def are_numbers(y: NDArray[Any]) -> bool:
     """Tell whether labels are numbers to predict: with decimals, or too many for classes."""
-    return has_decimals(y) or (y.dtype.kind in "if" and too_many_classes(len(np.unique(y)), len(y)))
+    return has_decimals(y) or (y.dtype.kind in "if" and too_many(len(np.unique(y)), len(y)))
 
 
 def check_classes(y: NDArray[Any] | None, model: str) -> None:
     """Raise, before any long work, if there are too many labels to tell apart, where known."""
-    if y is None or not too_many_classes(n_different := len(np.unique(y)), len(y)):
+    if y is None or not too_many(n_different := len(np.unique(y)), len(y)):
         return
     found = f"the labels have {n_different:,} different values in {len(y):,} rows"
     if y.dtype.kind not in "if":
-        raise ValueError(
-            f"{found}, such as {str(y[0])[:60]!r}: these look like the names of rows, not like "
-            "classes. Name another column with --target, and this one with --id."
-        )
+        found += f", such as {str(y[0])[:60]!r}: these look like the names of rows"
+        raise ValueError(f"{found}. Give them as --id, and a column of classes as --target.")
     if model != "ridge":
-        raise ValueError(
-            f"{found}, and --model {model} tells classes apart: these look like numbers to "
-            "predict. Use --model ridge for that, or name a column of classes with --target."
-        )
+        found += f", and --model {model} tells classes apart"
+        raise ValueError(f"{found}. Use --model ridge, or a column of classes as --target.")
 
 
 # Scales
@@ -262,31 +335,9 @@ class Scaling(StrEnum):
     tfidf = "tfidf"
 
 
-def scaled(data: Loaded, scaling: Scaling) -> Loaded:
-    """Return data with their columns scaled, learnt from all rows."""
-    X, scaler = to_scale(data.X, scaling)
-    return data if scaler is None else replace(data, X=scaler.fit_transform(X))
-
-
 def to_scale(X: Any, scaling: Scaling) -> tuple[Any, Any]:
     """Return rows that can be scaled, and an unfitted scaler, or None if there is none."""
-    check_scaling(X, scaling)
-    if scaling is Scaling.none:
-        return X, None
     return _within_range(X) if scaling is Scaling.standard else X, column_scaler(scaling, X)
-
-
-def check_scaling(X: Any, scaling: Scaling) -> None:
-    """Raise if the columns cannot be scaled like this."""
-    if scaling is Scaling.tfidf and _values(X).min(initial=0.0) < 0:
-        raise ValueError(
-            "--scale tfidf is for counts, but the data have negative values; use another --scale."
-        )
-
-
-def _values(X: Any) -> NDArray[np.float64]:
-    """Return the values that are stored."""
-    return X.data if sparse.issparse(X) else X
 
 
 def _within_range(X: Any) -> Any:
@@ -305,48 +356,35 @@ def _within_range(X: Any) -> Any:
 
 def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:
     """Return the scaling that is asked for, or none, with a note if the columns need one."""
+    if asked is Scaling.tfidf and stored_values(X).min(initial=0.0) < 0:
+        raise ValueError("--scale tfidf is for counts, and there are negative values; change it.")
     if asked is not None:
         return asked
-    counts = look_like_counts(X)
-    deviations = np.empty(0) if counts else column_deviations(X)
+    deviations = column_deviations(X)
     deviations = deviations[deviations > 0]
-    needed = scaling_for(X, deviations, counts=counts)
-    if needed is not None:
-        remedy = "gives rare ones more weight"
-        found = "the values look like counts, most of them zero, and the most frequent count most"
-        if needed is Scaling.standard:
-            remedy = "gives all the same weight"
-            low, high = number(float(deviations.min())), number(float(deviations.max()))
-            found = (
-                f"the features have standard deviations from {low} to {high}, and the widest "
-                "count most"
-            )
-        sys.stderr.write(
-            f"certifeature: {found}; --scale {needed} {remedy} (--scale none leaves them, without "
-            "this note)\n"
-        )
+    needed, note = scaling_for(X, deviations), ""
+    if needed is Scaling.tfidf:
+        note = "the values look like counts, most of them zero; --scale tfidf weighs rare ones more"
+    elif needed is Scaling.standard:
+        low, high = number(float(deviations.min())), number(float(deviations.max()))
+        found = f"the features have standard deviations from {low} to {high}"
+        note = f"{found}; --scale standard gives all the same weight"
+    if note:
+        sys.stderr.write(f"certifeature: {note} (--scale none leaves them, without this note)\n")
     return Scaling.none
 
 
-def scaling_for(X: Any, deviations: NDArray[np.float64], *, counts: bool) -> Scaling | None:
+def scaling_for(X: Any, deviations: NDArray[np.float64]) -> Scaling | None:
     """Return the scaling that columns need, if any, given the deviations of those that vary."""
-    if counts:
+    values = stored_values(X)
+    mostly_zero = np.count_nonzero(values) <= X.shape[0] * X.shape[1] / 2
+    if values.size and mostly_zero and (values >= 0).all() and (values % 1 == 0).all():
         return Scaling.tfidf
     # Sparse rows are texts as a rule, and a word that varies little is rare.
-    is_text = sparse.issparse(X) and _mostly_zero(X)
+    is_text = sparse.issparse(X) and mostly_zero
     if not is_text and deviations.size and deviations.max() > _MAX_RATIO * deviations.min():
         return Scaling.standard
     return None
-
-
-def look_like_counts(X: Any) -> bool:
-    """Tell whether the values are whole numbers, none below zero and most of them zero."""
-    values = _values(X)
-    return bool(values.size and _mostly_zero(X) and (values >= 0).all() and (values % 1 == 0).all())
-
-
-def _mostly_zero(X: Any) -> bool:
-    return bool(np.count_nonzero(_values(X)) <= X.shape[0] * X.shape[1] / 2)
 
 
 def column_deviations(X: Any) -> NDArray[np.float64]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 
-from certifeature.cli.loading import Scaling, Source, are_numbers, has_decimals
+from certifeature._files import is_number
+from certifeature.cli.loading import Scaling, are_numbers, check_classes, has_decimals
 from certifeature.comparison import METHODS, SelectionMethod, method_named
 from certifeature.models import default_model
 from certifeature.selectors.bss import LABELLED, ORDERS
@@ -25,103 +28,40 @@ _OURS = [name for name, method in METHODS.items() if method.ours]
 _CLASSIFIERS = [name for name, method in METHODS.items() if method.needs_classes]
 # The paper's algorithm is bss with its own order, and nothing trusted.
 _STEERED = ["bss"]
-_METHOD_NAMES: dict[str, Any] = {"metavar": "NAME", "autocompletion": lambda: list(METHODS)}
+_LISTS = {"methods": METHODS, "ours": _OURS, "classifiers": _CLASSIFIERS, "orders": ORDERS}
 
-
-class Models(StrEnum):
-    """Linear models by their short names."""
-
-    svm = "svm"
-    logistic = "logistic"
-    ridge = "ridge"
-
-
-class Rescaling(StrEnum):
-    """How the chosen columns are scaled."""
-
-    common = "common"
-    each = "each"
-    none = "none"
-
-
-DataArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="DATA",
-        help="SVMlight, CSV, TSV, Excel, Parquet or NPZ file, compressed or not; a folder with "
-        "X.npz and y.npy; - for standard input; or several files with the same columns, a folder "
-        "of such files, or a pattern such as 'parts/*.svm'.",
-    ),
-]
-TargetOption = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        "-t",
-        help="Column with the labels, or array of an NPZ file. A column is given by its name or "
-        "by its position in the file, counted from 0; -1 is the last.",
-    ),
-]
-IdOption = Annotated[
-    str | None,
-    typer.Option(
-        "--id",
-        metavar="COLUMN",
-        help="Column with the names of the rows. It is not used as a feature; select --write "
-        "keeps it.",
-    ),
-]
-DropOption = Annotated[
-    list[str] | None,
-    typer.Option("--drop", metavar="COLUMN,...", help="Columns to ignore; may be repeated."),
-]
-TransposeOption = Annotated[
-    bool,
-    typer.Option(
-        "--transpose",
-        help="The CSV, TSV or Excel file has one feature per line and one sample per column, as "
-        "tables of gene expression have. The first column holds the names of the features, the "
-        "header those of the samples; the labels are a line, whose name is given as --target.",
-    ),
-]
-FormatOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Format of the data if the file name does not show it: csv, excel, npz, parquet, "
-        "svmlight or tsv."
-    ),
-]
-MethodsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--method",
-        "-m",
-        help=f"Method to compare; may be repeated. The default is all: {', '.join(METHODS)}; for "
-        f"ridge regression, all except {', '.join(_CLASSIFIERS)}.",
-        **_METHOD_NAMES,
-    ),
-]
 JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-ReportOption = Annotated[
-    Path | None, typer.Option("--report", "-r", help="Write a report to this HTML file.")
-]
+ReportOption = Annotated[Path | None, typer.Option("--report", "-r", help="Write an HTML report.")]
+_ORDER = typer.Option(metavar="NAME", autocompletion=lambda: list(ORDERS))
+METHOD = typer.Option("--method", "-m", metavar="NAME", autocompletion=lambda: list(METHODS))
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Replace each dataclass among the parameters of a command by its fields.
 
     The fields become arguments and options of the command line, and the command gets the dataclass.
+    The help text of each is the description of the parameter in the docstring of the command or the
+    dataclass, in which {methods} and the like stand for the names of methods.
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    summary, texts = _documented(command)
     parameters: dict[str, inspect.Parameter] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         shown = {name: parameter}
         if name in groups:
             hints |= get_type_hints(groups[name], include_extras=True)
+            texts |= _documented(groups[name])[1]
             shown = dict(inspect.signature(groups[name]).parameters)
         for part, given in shown.items():
-            parameters[part] = given.replace(kind=given.KEYWORD_ONLY, annotation=hints[part])
+            hint = hints[part]
+            if part in texts:
+                is_plain = get_origin(hint) is not Annotated
+                kind, option = (hint, typer.Option()) if is_plain else get_args(hint)
+                option = copy(option)
+                option.help = texts[part]
+                hint = Annotated[kind, option]
+            parameters[part] = given.replace(kind=given.KEYWORD_ONLY, annotation=hint)
 
     def run(**values: Any) -> None:
         for name, kind in groups.items():
@@ -129,68 +69,56 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             values[name] = kind(**parts)
         command(**values)
 
-    run.__doc__ = command.__doc__
+    run.__doc__ = summary
     vars(run)["__signature__"] = inspect.Signature(list(parameters.values()))
     return run
 
 
-@dataclass(frozen=True)
-class DataOptions:
-    """Where the data are, and what their columns are."""
+def _documented(documented: Any) -> tuple[str, dict[str, str]]:
+    """Return a docstring without its section of parameters, and the description of each."""
+    doc = inspect.getdoc(documented) or ""
+    summary, _, section = doc.partition("\n\nParameters\n----------\n")
+    found = re.findall(r"^(\w+)\n((?:    .*\n?)+)", section, re.MULTILINE)
+    lists = {name: ", ".join(names) for name, names in _LISTS.items()}
+    return summary, {name: " ".join(text.split()).format(**lists) for name, text in found}
 
-    data: DataArgument
-    target: TargetOption = None
-    id: IdOption = None
-    drop: DropOption = None
-    transpose: TransposeOption = False
-    format: FormatOption = None
 
-    def source(self) -> Source:
-        """Return the source of the data."""
-        return Source(self.data, self.target, self.format, self.id, self.drop, self.transpose)
+Models = StrEnum("Models", ["svm", "logistic", "ridge"])
+Rescaling = StrEnum("Rescaling", ["common", "each", "none"])
 
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """The linear model that features are chosen for, and how its columns are scaled."""
+    """The linear model that features are chosen for, and how its columns are scaled.
 
-    scale: Annotated[
-        Scaling | None,
-        typer.Option(
-            "--scale",
-            show_default="none",
-            help="How to scale the columns first. none: not at all; standard: to mean 0 and "
-            "variance 1, for measurements such as gene expression; tfidf: for word counts.",
-        ),
-    ] = None
-    model: Annotated[
-        Models,
-        typer.Option(
-            help="Model that features are chosen or certified for. svm: a linear SVM with the "
-            "squared hinge loss; logistic: logistic regression; ridge: a ridge classifier, or "
-            "ridge regression if the labels are numbers with decimals, or take more different "
-            "values than half the number of rows. Ridge uses alpha = 1/(2C), so that C means the "
-            "same for all models."
-        ),
-    ] = Models.svm
-    cost: Annotated[
-        float,
-        typer.Option(
-            "--C",
-            "-C",
-            help="Parameter C of the model. The larger it is, the closer the model fits the data.",
-            min=1e-12,
-        ),
-    ] = 1.0
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0
+    Parameters
+    ----------
+    scale
+        How to scale the columns first. none: not at all; standard: to mean 0 and variance 1, for
+        measurements such as gene expression; tfidf: for word counts.
+    model
+        Model that features are chosen or certified for. svm: a linear SVM with the squared hinge
+        loss; logistic: logistic regression; ridge: a ridge classifier, or ridge regression if the
+        labels are numbers with decimals, or take more different values than half the number of
+        rows. Ridge uses alpha = 1/(2C), so that C means the same for all models.
+    cost
+        Parameter C of the model. The larger it is, the closer the model fits the data.
+    seed
+        Seed of the random numbers.
+    """
 
-    def estimator(self, y: NDArray[Any] | None) -> Any:
-        """Return the model, unfitted, for these labels."""
+    scale: Annotated[Scaling | None, typer.Option(show_default="none")] = None
+    model: Models = Models.svm
+    cost: Annotated[float, typer.Option("--C", "-C", min=1e-12)] = 1.0
+    seed: Annotated[int, typer.Option(min=0)] = 0
+
+    def estimator(self, y: NDArray[Any] | None, *, supervised: bool = True) -> Any:
+        """Return the model, unfitted, for these labels; raise if they do not suit it."""
         if y is not None and has_decimals(y) and self.model is not Models.ridge:
-            raise ValueError(
-                f"the labels are numbers with decimals, and --model {self.model} tells classes "
-                "apart; use --model ridge, or labels that are classes."
-            )
+            found = f"the labels have decimals, and --model {self.model} tells classes apart"
+            raise ValueError(f"{found}; use --model ridge, or labels that are classes.")
+        if supervised:
+            check_classes(y, self.model)
         if self.model is Models.svm:
             return default_model(self.seed).set_params(C=self.cost)
         if self.model is Models.logistic:
@@ -201,62 +129,41 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class SelectOptions:
-    """How many features to choose, and how; None is the default of the method."""
+    """How many features to choose, and how; None is the default of the method.
 
-    size: Annotated[
-        str,
-        typer.Option(
-            "-k",
-            metavar="NUMBER",
-            help="Number of features to choose. certified: about the smallest number for which "
-            "the training objective is proven to be at most twice that with all features. cv: the "
-            "number found by cross-validation (bss only).",
-        ),
-    ]
-    unsupervised: Annotated[
-        bool, typer.Option("--unsupervised", help="Choose features for all rows, without labels.")
-    ] = False
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method", "-m", help=f"Method of selection: {', '.join(METHODS)}.", **_METHOD_NAMES
-        ),
-    ] = "bss"
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Feature that is always included (bss only); may be repeated. It may be several "
-            "names with commas between them, or @FILE, a file with one name per line or one "
-            "written by -o. A feature without a name is given by its number, counted from 0; in "
-            "SVMlight files, index 1 is feature 0.",
-        ),
-    ] = None
-    order: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help=f"How features are ranked (bss only): {', '.join(ORDERS)}; or a pair such as "
-            "stable,arom, where the first is for the trusted features.",
-            autocompletion=lambda: list(ORDERS),
-        ),
-    ] = None
-    trust: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Share of the features that is taken directly from the top of the ranking (bss "
-            "only): 0 to 1, or auto.",
-        ),
-    ] = None
-    rescale: Annotated[
-        Rescaling | None,
-        typer.Option(
-            help="How to scale the chosen columns. common: all by one factor; each: every column "
-            "by its own factor; none: not at all. The default depends on the method. For "
-            f"{', '.join(_OURS)}."
-        ),
-    ] = None
+    Parameters
+    ----------
+    size
+        Number of features to choose. certified: about the smallest number for which the training
+        objective is proven to be at most twice that with all features. cv: the number found by
+        cross-validation (bss only).
+    unsupervised
+        Choose features for all rows, without labels.
+    method
+        Method of selection: {methods}.
+    keep
+        Feature that is always included (bss only); may be repeated. It may be several names with
+        commas between them, or @FILE, a file with one name per line or one written by -o. A feature
+        without a name is given by its number, counted from 0; in SVMlight files, index 1 is
+        feature 0.
+    order
+        How features are ranked (bss only): {orders}; or a pair such as stable,arom, where the first
+        is for the trusted features.
+    trust
+        Share of the features that is taken directly from the top of the ranking (bss only): 0 to 1,
+        or auto.
+    rescale
+        How to scale the chosen columns. common: all by one factor; each: every column by its own
+        factor; none: not at all. The default depends on the method. For {ours}.
+    """
+
+    size: Annotated[str, typer.Option("-k", metavar="NUMBER")]
+    unsupervised: Annotated[bool, typer.Option("--unsupervised")] = False
+    method: Annotated[str, METHOD] = "bss"
+    keep: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None
+    order: Annotated[str | None, _ORDER] = None
+    trust: Annotated[str | None, typer.Option(metavar="SHARE")] = None
+    rescale: Rescaling | None = None
 
     @cached_property
     def entry(self) -> SelectionMethod:
@@ -287,29 +194,25 @@ class SelectOptions:
 
     def check(self) -> None:
         """Raise, before any long work, if the method does not support the options."""
+        is_search, name = self.size == CROSS_VALIDATED, self.entry.name
         options = (
             ("-k certified", self.size == CERTIFIED, _OURS),
-            ("-k cv", self.size == CROSS_VALIDATED, _STEERED),
+            ("-k cv", is_search, _STEERED),
             ("--keep", self.keep, _STEERED),
             ("--order", self.order, _STEERED),
             ("--trust", self.trust, _STEERED),
             ("--rescale", self.rescale, _OURS),
         )
-        name = self.entry.name
         for option, given, takers in options:
             if given and name not in takers:
-                raise ValueError(
-                    f"{option} works with {', '.join(takers)}, not with {name}; leave it out or "
-                    "choose such a method."
-                )
-        if self.size == CROSS_VALIDATED and self.unsupervised:
+                raise ValueError(f"{option} works with {', '.join(takers)}, not with {name}.")
+        if is_search and self.unsupervised:
             raise ValueError("-k cv compares predictions with labels; leave out --unsupervised.")
         if self.unsupervised and not self.entry.ours:
             raise ValueError(f"{name} needs labels; --unsupervised works with {', '.join(_OURS)}.")
         if self.size not in _SEARCHES and not (self.size.isdecimal() and int(self.size) > 0):
-            raise ValueError(
-                f"-k must be a positive whole number, {' or '.join(_SEARCHES)}; got {self.size!r}."
-            )
+            known = f"a positive whole number, {' or '.join(_SEARCHES)}"
+            raise ValueError(f"-k must be {known}; got {self.size!r}.")
         # They are checked as they are made.
         _ = self.parameters
 
@@ -320,10 +223,8 @@ def _order(text: str, unsupervised: bool) -> str | tuple[str, ...]:
     # In a pair each order has its place, so "auto" has nothing to decide.
     known = ORDERS if len(names) == 1 else ORDERS[1:]
     if len(names) > 2 or not set(names) <= set(known):
-        raise ValueError(
-            f"--order must be one of {', '.join(ORDERS)}, or a pair such as stable,arom; "
-            f"got {text!r}."
-        )
+        shown = ", ".join(ORDERS)
+        raise ValueError(f"--order must be one of {shown}, or a pair of them; got {text!r}.")
     if unsupervised and set(names) & set(LABELLED):
         without = ", ".join(name for name in ORDERS if name not in LABELLED)
         raise ValueError(f"--order {text} needs labels; with --unsupervised use {without}.")
@@ -334,10 +235,7 @@ def _trust(text: str) -> float | str:
     """Return a share, or "auto"."""
     if text == "auto":
         return text
-    try:
-        share = float(text)
-    except ValueError:
-        share = math.nan
+    share = float(text) if is_number(text) else math.nan
     if not 0 <= share <= 1:
         raise ValueError(f"--trust must be a number from 0 to 1, or auto; got {text!r}.")
     return share

@@ -10,7 +10,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -18,26 +18,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich import progress
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from certifeature._files import guarded, replacing
-from certifeature._progress import Listener, Report, listening, phase
+from certifeature._progress import Listener, listening, phase
+from certifeature._progress import Report as Advance
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
 from certifeature.cli.loading import Loaded
 from certifeature.comparison import Comparison
+from certifeature.report import Feature, Report, write_report
+from certifeature.report.tables import features_csv
 
 _ENDINGS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
 _SVMLIGHT = (".svm", ".svmlight")
@@ -80,38 +75,30 @@ def _plain(value: Any) -> Any:
 
 def certificate_values(certificate: Certificate) -> dict[str, Any]:
     """Return plain values for JSON, the bounds first, with sentences that explain infinite ones."""
-    return {
-        "promised_growth": certificate.promised_growth,
-        "measured_growth": certificate.measured_growth,
-        "realised_growth": certificate.realised_growth,
-        "sentences": as_sentences(certificate),
-        **certificate.to_dict(),
-    }
+    growths = ("promised_growth", "measured_growth", "realised_growth")
+    values = {name: getattr(certificate, name) for name in growths}
+    return {**values, "sentences": as_sentences(certificate), **certificate.to_dict()}
 
 
-def print_table(header: Iterable[str], rows: Iterable[Iterable[str]], *, title: str = "") -> None:
-    """Print a table; the first column is text, the others are numbers."""
-    table = Table(title=escape(title) or None, title_justify="left")
-    for number, name in enumerate(header):
-        table.add_column(name, justify="left" if number == 0 else "right")
-    for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
-    Console().print(table)
-
-
-def reproduction(data: Loaded, seed: int) -> dict[str, str]:
-    """Return what is needed to get the same result again."""
+def save_report(
+    path: Path, title: str, asked: Mapping[str, str], loaded: Loaded, seed: int, **contents: Any
+) -> None:
+    """Write a report, with what is needed to get the same result again."""
     names = ("certifeature", "numpy", "scipy", "scikit-learn")
     versions = ", ".join(f"{name} {version(name)}" for name in names)
-    return {
+    reproduction = {
         "Command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "Versions": f"Python {platform.python_version()}, {versions}",
         "Seed": str(seed),
-        "Data fingerprint": data.fingerprint,
+        "Data fingerprint": loaded.fingerprint,
     }
+    if contents.get("comparison") is not None:
+        contents["figures"] = _drawings(contents["comparison"])
+    contents |= {"asked": {"Data": str(loaded), **asked}, "reproduction": reproduction}
+    write_report(Report(f"{title} {Path(loaded.source).name}", **contents), path)
 
 
-def drawings(comparison: Comparison) -> dict[str, str]:
+def _drawings(comparison: Comparison) -> dict[str, str]:
     """Return plots of a comparison for a report: captions, and SVG texts."""
     from matplotlib.figure import Figure
 
@@ -131,20 +118,31 @@ def drawings(comparison: Comparison) -> dict[str, str]:
     return drawn
 
 
+def features_text(features: list[Feature], path: Path) -> str:
+    """Return a table if the name of the file ends in .csv, else lines of names and scales.
+
+    No name can become a formula.
+    """
+    if path.suffix.lower() == ".csv":
+        return features_csv(features)
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    writer.writerows((guarded(feature.name), repr(feature.scale)) for feature in features)
+    return text.getvalue()
+
+
 def check_data_file(path: Path | None, data: Loaded) -> None:
     """Raise, before any long work, if such data cannot be written to a file."""
     if path is None:
         return
     if path.suffix not in _ENDINGS:
-        raise ValueError(
-            f"{path}: data can be written as {', '.join(_ENDINGS)}; give such a file name."
-        )
+        raise ValueError(f"{path}: the file name must end in {', '.join(_ENDINGS)}.")
     if path.suffix in _SVMLIGHT:
         if data.y is None or data.y.dtype.kind not in "if":
             raise ValueError(f"{path}: SVMlight labels are numbers; write .csv or .npz instead.")
         if data.ids is not None:
             raise ValueError(
-                f"{path}: SVMlight has no place for the names of rows; write .csv or .npz instead."
+                f"{path}: there is no place for the names of rows; write .csv or .npz."
             )
 
 
@@ -163,31 +161,24 @@ def write_data(path: Path, data: Loaded) -> None:
 
 
 def _write_text(path: Path, data: Loaded, delimiter: str) -> None:
-    names: list[str] = data.names.tolist()
-    header, columns = list(map(guarded, names)), [_dense(data.X).tolist()]
-    taken = {name.lower() for name in names}
+    header, rows = data.names.tolist(), _dense(data.X).tolist()
     # A column of labels or row names must have a name that no feature has.
+    taken = {name.lower() for name in header}
     if data.ids is not None:
         name = _free_name((data.id_name, "id", "row"), taken)
-        header.insert(0, guarded(name))
-        columns.insert(0, [[_text(value)] for value in data.ids.tolist()])
         taken.add(name.lower())
+        header, rows = [name, *header], [[i, *row] for i, row in zip(data.ids, rows, strict=True)]
     if data.y is not None:
-        header.append(_free_name(("y", "label", "target", "class"), taken))
-        columns.append([[_text(value)] for value in data.y.tolist()])
+        header = [*header, _free_name(("y", "label", "target", "class"), taken)]
+        rows = [[*row, label] for row, label in zip(rows, data.y.tolist(), strict=True)]
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(header)
-        for parts in zip(*columns, strict=True):
-            writer.writerow(list(itertools.chain(*parts)))
+        for row in (header, *rows):
+            writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in row])
 
 
 def _dense(X: Any) -> NDArray[np.float64]:
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
-
-
-def _text(value: Any) -> Any:
-    return guarded(value) if isinstance(value, str) else value
 
 
 def _free_name(wishes: Sequence[str], taken: set[str]) -> str:
@@ -205,22 +196,22 @@ def showing(task: str) -> Iterator[None]:
         yield
         return
     columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        TextColumn("{task.fields[count]}"),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(bar_width=30),
+        progress.TextColumn("{task.fields[count]}"),
+        progress.TaskProgressColumn(),
+        progress.TimeRemainingColumn(),
     )
     # What the command prints must not go to the console of the bars.
-    bars = Progress(*columns, console=console, transient=True, redirect_stdout=False)
+    bars = progress.Progress(*columns, console=console, transient=True, redirect_stdout=False)
     with bars, listening(_listener(bars)), phase(task):
         yield
 
 
-def _listener(bars: Progress) -> Listener:
+def _listener(bars: progress.Progress) -> Listener:
     @contextmanager
-    def begin(name: str, total: int | None) -> Iterator[Report]:
+    def begin(name: str, total: int | None) -> Iterator[Advance]:
         def count(done: int) -> str:
             return f"{done:,}/{total:,}" if total else ""
 

@@ -1,7 +1,8 @@
-"""From options and data to a fitted selector and its certificate."""
+"""From options and data to a choice of features, its certificate, and its error on new data."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
@@ -12,21 +13,25 @@ from sklearn.base import clone
 
 from certifeature.certificate import Certificate, certify
 from certifeature.certificate.certify import Certifier
-from certifeature.cli.features import kept_features
-from certifeature.cli.loading import (
-    Loaded,
-    Scaling,
-    Source,
-    check_classes,
-    load,
-    load_blocks,
-    scaled,
-)
+from certifeature.cli.loading import DataOptions, Loaded, Scaling, kept_features, load, to_scale
 from certifeature.cli.options import CROSS_VALIDATED, ModelOptions, SelectOptions
 from certifeature.cli.output import showing
-from certifeature.comparison import SelectionMethod, methods_for
+from certifeature.comparison import (
+    Comparison,
+    Contender,
+    SelectionMethod,
+    candidates_for,
+    growth_for,
+    methods_for,
+    tuning_problem,
+)
+from certifeature.evaluation import NewData
+from certifeature.evaluation.engine import cross_validate
+from certifeature.evaluation.new_data import new_data_candidates
+from certifeature.evaluation.splits import Splits, splits_of
 from certifeature.models import fit_model
 from certifeature.models.problem import predicts_numbers
+from certifeature.models.support import capped
 from certifeature.report import Feature, features_of
 from certifeature.rows.rows import as_rows
 from certifeature.selectors import BSSSelectorCV, FitResult
@@ -35,18 +40,19 @@ from certifeature.sparsify.choice import as_column_choice
 
 # With more rows, the realised layer of the certificate takes longer than the selection.
 _MAX_ROWS_REALISED = 5000
+_RIVALS = ("bss", "rfe", "univariate")
+# Errors are compared at so many times the number of features, too.
+_MULTIPLES = (0.25, 0.5, 1, 2)
+_N_FOLDS = 5
 
 
 def read(
-    source: Source, options: ModelOptions, *, unsupervised: bool = False, stream: bool = False
+    source: DataOptions, options: ModelOptions, *, unsupervised: bool = False, stream: bool = False
 ) -> tuple[Loaded, Any]:
     """Return the data and the unfitted model; raise if the labels do not suit the model."""
     with showing("reading"):
-        data = (load_blocks if stream else load)(source, needs_labels=not unsupervised)
-    model = options.estimator(data.y)
-    if not unsupervised:
-        check_classes(data.y, options.model)
-    return data, model
+        data = load(source, needs_labels=not unsupervised, stream=stream)
+    return data, options.estimator(data.y, supervised=not unsupervised)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +68,7 @@ class Task:
     @cached_property
     def scaled(self) -> Loaded:
         """The data with their columns scaled; the scales are learnt from all rows."""
-        return scaled(self.data, self.scaling)
+        return self.data.scaled(self.scaling)
 
     @cached_property
     def kept(self) -> list[int]:
@@ -92,14 +98,9 @@ class Task:
         """Return the unfitted selector, after `SelectOptions.check`."""
         size, n_features = self.options.size, self.data.n_features
         if size.isdecimal() and int(size) > n_features:
-            raise ValueError(
-                f"-k {size} is more than the {n_features} columns of {self.data.source}."
-            )
-        if size.isdecimal() and len(self.kept) > int(size):
-            raise ValueError(
-                f"--keep names {len(self.kept)} features, more than -k {size}; name fewer, or "
-                "raise -k."
-            )
+            raise ValueError(f"-k {size} is more than the {n_features} columns of the data.")
+        if size.isdecimal() and (n_kept := len(self.kept)) > int(size):
+            raise ValueError(f"--keep names {n_kept} features, more than -k {size}; raise -k.")
         make = self.method().make
         if size == CROSS_VALIDATED:
             return BSSSelectorCV(make(n_features, self.model, self.seed))
@@ -121,13 +122,18 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The chosen features, their certificate, and how long it took to choose them."""
+    """The chosen features, their certificate, and how long it took to choose them.
+
+    A choice that was compared with others has the comparison, and its own entry there.
+    """
 
     columns: ColumnChoice
     features: list[Feature]
     certificate: Certificate
     seconds: float
     search: Search | None
+    comparison: Comparison | None = None
+    own: Contender | None = None
 
 
 def choose(task: Task) -> Choice:
@@ -149,14 +155,10 @@ def choose(task: Task) -> Choice:
         # The largest weights come first.
         n_asked = int(options.size)
         columns = ColumnChoice(columns.indices[:n_asked], columns.scales[:n_asked])
+    unsupervised, few = options.unsupervised, data.n_rows <= _MAX_ROWS_REALISED
     with showing("certifying"):
         certificate, model = certified(
-            data,
-            columns,
-            task.model,
-            selector=selector,
-            unsupervised=options.unsupervised,
-            realised=data.n_rows <= _MAX_ROWS_REALISED,
+            data, columns, task.model, selector=selector, unsupervised=unsupervised, realised=few
         )
     features = features_of(columns, data.names, model=model)
     return Choice(columns, features, certificate, seconds, search)
@@ -191,16 +193,13 @@ def certified(
     """
     known: FitResult | None = getattr(selector, "fit_result_", None)
     if unsupervised:
+        X, y = data.X, data.y
+        features, scales = (columns.indices, columns.scales) if known is None else (selector, None)
+        model = None if y is None else model
         certificate = certify(
-            data.X,
-            data.y,
-            columns.indices if known is None else selector,
-            weights=columns.scales if known is None else None,
-            estimator=None if data.y is None else model,
-            rows="all",
-            realised=realised,
+            X, y, features, weights=scales, estimator=model, rows="all", realised=realised
         )
-        return certificate, None if data.y is None else fit_model(clone(model), data.X, data.y)
+        return certificate, None if y is None else fit_model(clone(model), X, y)
     support = None if known is None else known.support
     if support is not None and str(selector.estimator) == str(model):
         all_rows = as_rows(data.X, data.y, real_valued=predicts_numbers(model))
@@ -209,3 +208,89 @@ def certified(
         certifier = Certifier.of_data(data.X, data.y, model, "support")
     certificate = certifier.certificate(columns, selector, realised=realised)
     return certificate, certifier.support.model
+
+
+# Cross-validation
+
+
+def chosen(task: Task, n_folds: int | None, *, beside: bool) -> Choice:
+    """Choose features, and cross-validate the choice; None is as many folds as a report has.
+
+    Without a report, and without labels, None is no cross-validation, as 0 is.
+    """
+    if n_folds is None and beside and not task.options.unsupervised:
+        n_folds = n_folds_for(task)
+    # Folds that cannot be made are an error before any long work.
+    folds = folds_of(task, n_folds) if n_folds else None
+    choice = choose(task)
+    return choice if folds is None else assess(task, choice, folds, beside=beside)
+
+
+def folds_of(task: Task, n_folds: int) -> Splits:
+    """Return the folds of the rows, or raise."""
+    data = task.data
+    if data.y is None:
+        raise ValueError(f"{data.source}: there are no labels; give --target, or leave --cv out.")
+    return splits_of(data.y, data.y, n_folds, task.seed, regression=predicts_numbers(task.model))
+
+
+def n_folds_for(task: Task) -> int | None:
+    """Return the number of folds of a report: five, or as many as the rows allow, or None."""
+    for n_folds in range(_N_FOLDS, 1, -1):
+        with suppress(ValueError):
+            return folds_of(task, n_folds).n_folds
+    return None
+
+
+def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choice:
+    """Cross-validate the choice, all features and shuffled labels, and others at several sizes.
+
+    The estimate for new data is at the C of the model, like the certificate that it belongs to. In
+    the comparison C is tuned for each method, where the classes have enough rows.
+
+    Parameters
+    ----------
+    task, choice : Task, Choice
+        The task, and the choice.
+    splits : Splits
+        The folds.
+    beside : bool
+        Whether to compare other methods and sizes. A choice of all features has nothing beside it,
+        nor has one by a method that finds its own number.
+    """
+    data, model, seed = task.data, capped(task.model), task.seed
+    X, scaler = to_scale(data.X, task.scaling)
+    own, size = task.method(), len(choice.features)
+    asked = int(task.options.size) if task.options.size.isdecimal() else None
+    beside = beside and size < data.n_features and not own.own_size
+    # A search for the number of features is repeated in every fold.
+    selector, compared, problem, growth = task.selector(), [], None, None
+    if beside:
+        assert data.y is not None
+        regression = predicts_numbers(model)
+        problem = tuning_problem(data.y, splits, seed, regression=regression)
+        methods = [own, *methods_for(model, [name for name in _RIVALS if name != own.name])]
+        tuned: Any = {"tuned": problem is None, "random_state": seed}
+        compared = candidates_for(methods, _sizes(task, size), model, scaler=scaler, **tuned)
+        if asked == size:
+            # Its choices are those of the comparison.
+            selector = compared[1].pipeline[-2]
+        growth = growth_for(model)
+    own_candidates = new_data_candidates(selector, model, scaler, size=asked, draws=own.draws)
+    with showing(f"cross-validating in {splits.n_folds} folds"):
+        seeded: Any = {"random_state": seed, "n_jobs": -1, "growth": growth}
+        result = cross_validate(X, data.y, [*compared, *own_candidates], splits, **seeded)
+    new_data = NewData.from_result(result, data.n_features, asked)
+    choice = replace(choice, certificate=replace(choice.certificate, new_data=new_data))
+    if not beside:
+        return choice
+    comparison = Comparison.from_result(result, compared, problem)
+    found = {(c.method, c.size): c for c in comparison.contenders}
+    return replace(choice, comparison=comparison, own=found[own.name, size])
+
+
+def _sizes(task: Task, size: int) -> list[int]:
+    """Return the numbers of features to compare: that of the choice, fewer, and more."""
+    fewest = max(1, len(task.kept))
+    sizes = {round(size * multiple) for multiple in _MULTIPLES}
+    return sorted(other for other in sizes if fewest <= other < task.data.n_features)

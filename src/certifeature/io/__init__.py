@@ -1,6 +1,5 @@
 """Tables and SVMlight files, read into memory or in blocks."""
 
-from certifeature.io.blocks import FileBlocks
-from certifeature.io.reader import read_data
+from certifeature.io.reader import FileBlocks, read_data
 
 __all__ = ["FileBlocks", "read_data"]

@@ -51,10 +51,8 @@ def read_bytes(path: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:
         source = name if isinstance(name, str) else "<stream>"
         content = path.read()
         if not isinstance(content, bytes):
-            raise ValueError(
-                f"{source}: the stream gives {type(content).__name__}, and bytes are needed. "
-                'Open the file with mode "rb", or give sys.stdin.buffer.'
-            )
+            given = f"the stream gives {type(content).__name__}, and bytes are needed"
+            raise ValueError(f'{source}: {given}. Open it with "rb", or give sys.stdin.buffer.')
     return _unpacked(content, source), source
 
 
@@ -78,10 +76,8 @@ def _unpacked(content: bytes, source: str) -> bytes:
             parts.append(part)
             size += len(part)
     if size > limit:
-        raise ValueError(
-            f"{source}: {len(content) / 2**20:.1f} MiB unpack to more than {limit / 2**30:.0f} "
-            "GiB. If that is right, unpack the file first, and give the unpacked one."
-        )
+        sizes = f"{len(content) / 2**20:.1f} MiB unpack to more than {limit / 2**30:.0f} GiB"
+        raise ValueError(f"{source}: {sizes}. If that is right, unpack the file first.")
     return b"".join(parts)
 
 
@@ -113,10 +109,8 @@ def extra(module: str, source: str, kind: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         name = module.partition(".")[0]
-        raise ValueError(
-            f"{source}: {kind} files need {name}, which is not installed. Install it with: "
-            'pip install "certifeature[cli]"'
-        ) from None
+        remedy = f'{kind} files need {name}: pip install "certifeature[cli]"'
+        raise ValueError(f"{source}: {remedy}") from None
 
 
 def check_text(content: bytes, source: str) -> None:
@@ -149,25 +143,19 @@ def checked_data(
     X = _checked_matrix(X, source)
     n_rows, n_columns = X.shape
     if n_rows == 0 or n_columns == 0:
-        raise ValueError(
-            f"{source}: the data have {n_rows} rows and {n_columns} features; at least one of "
-            "each is needed. Check that the file is complete."
-        )
+        found = f"the data have {n_rows} rows and {n_columns} features"
+        raise ValueError(f"{source}: {found}. Check that the file is complete.")
     if y is not None:
         y = _checked_labels(y, source)
         if y.size != n_rows:
-            raise ValueError(
-                f"{source}: there are {n_rows} rows and {y.size} labels; one label per row is "
-                "needed. Check that the data and the labels belong together."
-            )
+            found = f"there are {n_rows} rows and {y.size} labels"
+            raise ValueError(f"{source}: {found}. Check that they belong together.")
     if feature_names is not None:
         feature_names = np.asarray(feature_names)
         if feature_names.dtype.kind != "U" or feature_names.shape != (n_columns,):
-            raise ValueError(
-                f"{source}: there are {n_columns} features, and their names are an array of "
-                f"shape {feature_names.shape} and type {feature_names.dtype}; one text per feature "
-                "is needed. Correct the names or leave them out."
-            )
+            kind = f"an array of shape {feature_names.shape} and type {feature_names.dtype}"
+            found = f"there are {n_columns} features, and their names are {kind}"
+            raise ValueError(f"{source}: {found}; one text per feature is needed.")
     return Dataset(X=X, y=y, feature_names=feature_names, source=source, ids=ids)
 
 
@@ -175,10 +163,8 @@ def _checked_matrix(X: Any, source: str) -> Any:
     if not sparse.issparse(X):
         X = np.asarray(X)
     if X.dtype.kind not in "biuf" or X.ndim != 2:
-        raise ValueError(
-            f"{source}: X has {X.ndim} dimensions and type {X.dtype}; a table of numbers with "
-            "rows and columns is needed. Save it as a matrix of numbers."
-        )
+        kind = f"X has {X.ndim} dimensions and type {X.dtype}"
+        raise ValueError(f"{source}: {kind}; a matrix of numbers is needed.")
     # Wider floats may overflow, which the check below reports.
     with np.errstate(over="ignore"):
         X = canonical_csr(sparse.csr_array(X, dtype=np.float64)) if sparse.issparse(X) else X
@@ -190,10 +176,8 @@ def _checked_matrix(X: Any, source: str) -> Any:
             row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, X.indices[place]
         else:
             row, column = np.argwhere(~finite)[0]
-        raise ValueError(
-            f"{source}: row {row}, column {column} of X (counted from 0) is {X[row, column]}; "
-            "finite numbers are needed. Impute or remove such values first."
-        )
+        found = f"row {row}, column {column} of X (counted from 0) is {X[row, column]}"
+        raise ValueError(f"{source}: {found}. Impute or remove such values first.")
     return X if sparse.issparse(X) else values
 
 
@@ -202,10 +186,8 @@ def _checked_labels(y: Any, source: str) -> NDArray[Any]:
     if y.ndim == 2 and 1 in y.shape:
         y = y.ravel()
     if y.ndim != 1 or y.dtype.kind not in "biufU":
-        raise ValueError(
-            f"{source}: the labels have shape {y.shape} and type {y.dtype}; one number or text "
-            "per row is needed. Turn indicator columns into one column of classes."
-        )
+        found = f"the labels have shape {y.shape} and type {y.dtype}"
+        raise ValueError(f"{source}: {found}. Turn indicator columns into one column of classes.")
     if y.dtype.kind == "U":
         return y
     if y.dtype.kind in "bi" or (y.dtype.kind == "u" and (y <= np.iinfo(np.int64).max).all()):
@@ -213,15 +195,13 @@ def _checked_labels(y: Any, source: str) -> NDArray[Any]:
     y = y.astype(np.float64)
     if not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
-        raise ValueError(
-            f"{source}: the label of row {row} (counted from 0) is {y[row]}; a finite number or "
-            "a text is needed. Remove the rows without a label."
-        )
+        found = f"the label of row {row} (counted from 0) is {y[row]}"
+        raise ValueError(f"{source}: {found}. Remove the rows without a label.")
     whole = bool(((y == np.rint(y)) & (np.abs(y) <= _LARGEST_EXACT)).all())
     return y.astype(np.int64) if whole else y
 
 
-def labels_from_text(fields: Sequence[str], row_name: Callable[[int], str]) -> NDArray[Any]:
+def as_labels(fields: Sequence[str], row_name: Callable[[int], str]) -> NDArray[Any]:
     """Return labels as numbers if all of them are numbers, else as text.
 
     Parameters
@@ -234,18 +214,15 @@ def labels_from_text(fields: Sequence[str], row_name: Callable[[int], str]) -> N
     fields = [unguarded(field.strip()) for field in fields]
     numeric = [is_number(field) for field in fields]
     some_numeric = any(numeric)
-    for row, (field, is_numeric) in enumerate(zip(fields, numeric, strict=True)):
+    for row, field in enumerate(fields):
+        problem = None
         if field.lower() in _MISSING_LABELS:
-            raise ValueError(
-                f"{row_name(row)}: the label is missing (found {field!r}). Every row needs "
-                "one: fill it in or remove the row."
-            )
-        # One text among numbers is more often a mistake than a class.
-        if some_numeric and not is_numeric:
-            raise ValueError(
-                f"{row_name(row)}: the label {field[:60]!r} is not a number, and others are. "
-                "Correct it, or make the labels all numbers or all texts."
-            )
+            problem = f"the label is missing (found {field!r}). Fill it in or remove the row."
+        elif some_numeric and not numeric[row]:
+            # One text among numbers is more often a mistake than a class.
+            problem = f"the label {field[:60]!r} is not a number, and others are. Correct it."
+        if problem is not None:
+            raise ValueError(f"{row_name(row)}: {problem}")
     if all(_WHOLE.fullmatch(field) for field in fields):
         return np.array([int(field) for field in fields], dtype=np.int64)
     return np.array(fields, dtype=np.float64 if some_numeric else np.str_)

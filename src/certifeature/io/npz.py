@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.datasets.dataset import Dataset
@@ -24,9 +22,7 @@ _SPARSE_FORMATS = ("csr", "csc", "coo")
 
 def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
     """Read an archive with X and y, or a matrix that ``scipy.sparse.save_npz`` wrote."""
-    columns.refuse_but_target(source, "an NPZ file")
-    target = columns.target
-    _check_is_name(target, source)
+    columns.check_for_arrays(source, "an NPZ file")
     with decoding(source, "an NPZ file"):
         if not content.startswith(b"PK"):
             raise ValueError("no archive")
@@ -34,13 +30,11 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
         _check_members(content, archive.zip)
         names = list(archive.files)
     if set(names) >= _SPARSE_KEYS:
-        return checked_data(_sparse_matrix(content, source, target), None, None, source)
+        return checked_data(_sparse_matrix(content, source, columns.target), None, None, source)
     if "X" not in names:
-        raise ValueError(
-            f"{source}: there is no array X. There is {first_few(names)}. Save the data as X and "
-            "the labels as y: numpy.savez(file, X=X, y=y)."
-        )
-    position = find_label(names, target, source)
+        found = f"there is no array X. There is {first_few(names)}"
+        raise ValueError(f"{source}: {found}. Save it with numpy.savez(file, X=X, y=y).")
+    position = find_label(names, columns.target, source)
     with decoding(source, "an NPZ file"):
         X = archive["X"]
         y = None if position is None else archive[names[position]]
@@ -61,26 +55,14 @@ def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
         raise ValueError("a member is damaged")
 
 
-def _check_is_name(target: str | int | None, source: str) -> None:
-    if isinstance(target, Integral):
-        raise ValueError(
-            f"{source}: target={target} is a position; the labels are an array. Give its name as "
-            "target."
-        )
-
-
 def _sparse_matrix(content: bytes, source: str, target: str | int | None) -> Any:
     if target is not None:
-        raise ValueError(
-            f"{source}: target={target!r} was given, but a sparse matrix has no labels beside it. "
-            "Put them in y.npy, the matrix in X.npz, and give their folder."
-        )
+        found = f"a sparse matrix has no {target!r} beside it"
+        raise ValueError(f"{source}: {found}. Give a folder with X.npz, and the labels in y.npy.")
     with decoding(source, "a sparse matrix"):
         X = sparse.load_npz(io.BytesIO(content))
         if X.format not in _SPARSE_FORMATS:
-            raise ValueError(
-                f"sparse format {X.format!r} is none of {_SPARSE_FORMATS}; convert it to CSR"
-            )
+            raise ValueError(f"format {X.format!r} is none of {_SPARSE_FORMATS}; convert it to CSR")
         # SciPy's compiled conversions trust the indices: a wrong one would read or write memory
         # that is not theirs. COO checks its indices when it is made.
         if X.format != "coo":
@@ -90,38 +72,25 @@ def _sparse_matrix(content: bytes, source: str, target: str | int | None) -> Any
 
 def read_folder(folder: Path, columns: Columns) -> Dataset:
     """Read ``X.npz``, ``y.npy`` and ``features.txt`` (or ``features.txt.gz``)."""
-    source, target = str(folder), columns.target
-    columns.refuse_but_target(source, "a folder of arrays")
-    _check_is_name(target, source)
+    source = str(folder)
+    columns.check_for_arrays(source, "a folder of arrays")
     if not (folder / "X.npz").is_file():
-        found = sorted(path.name for path in folder.iterdir())
+        found = first_few(sorted(path.name for path in folder.iterdir()))
         raise FileNotFoundError(
-            f"{source}: there is no X.npz in this folder. There is {first_few(found)}. Give a "
-            "file, or a folder with X.npz and y.npy."
+            f"{source}: no X.npz in this folder. There is {found}. Give a file."
         )
-    content, name = read_bytes(folder / "X.npz")
-    data = read_npz(content, name, Columns())
+    data = read_npz(*read_bytes(folder / "X.npz"), Columns())
+    y, feature_names = data.y, data.feature_names
     names = sorted(path.stem for path in folder.glob("*.npy"))
-    position = find_label(names, target, source)
-    y = data.y if position is None else _array(folder / f"{names[position]}.npy")
-    feature_names = _feature_names(folder)
-    if feature_names is None:
-        feature_names = data.feature_names
+    position = find_label(names, columns.target, source)
+    if position is not None:
+        content, name = read_bytes(folder / f"{names[position]}.npy")
+        with decoding(name, "an NPY file"):
+            y = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    for path in filter(Path.is_file, (folder / "features.txt.gz", folder / "features.txt")):
+        content, name = read_bytes(path)
+        check_text(content, name)
+        # Only newlines end a name: splitlines() would cut at rarer separators too.
+        lines = content.decode("utf-8-sig").removesuffix("\n").split("\n")
+        feature_names = np.array([line.removesuffix("\r") for line in lines], dtype=np.str_)
     return checked_data(data.X, y, feature_names, source)
-
-
-def _array(path: Path) -> NDArray[Any]:
-    content, source = read_bytes(path)
-    with decoding(source, "an NPY file"):
-        return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-
-
-def _feature_names(folder: Path) -> NDArray[np.str_] | None:
-    for name in ("features.txt", "features.txt.gz"):
-        if (folder / name).is_file():
-            content, source = read_bytes(folder / name)
-            check_text(content, source)
-            # Only newlines end a name: splitlines() would cut at rarer separators too.
-            lines = content.decode("utf-8-sig").removesuffix("\n").split("\n")
-            return np.array([line.removesuffix("\r") for line in lines], dtype=np.str_)
-    return None

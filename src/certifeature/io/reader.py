@@ -1,44 +1,58 @@
-"""Files of samples and labels in any format that is known."""
+"""Files of samples and labels in any format that is known, read at once or one at a time."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from glob import glob
 from pathlib import Path, PurePath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+import numpy as np
+from numpy.typing import NDArray
+
+from certifeature._progress import listed
+from certifeature._utils import as_count
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import read_bytes
+from certifeature.io._common import checked_data, not_found, read_bytes
 from certifeature.io.npz import read_folder, read_npz
-from certifeature.io.svmlight import read_svmlight
+from certifeature.io.svmlight import check_no_columns, parse_svmlight, read_svmlight
 from certifeature.io.tables import Columns, read_table
+from certifeature.rows.blocks import RowBlocks, stacked
 
+_Path = str | os.PathLike[str]
+_KINDS = {"i": "numbers as labels", "f": "numbers as labels", "U": "texts as labels"}
 TABLES = ("csv", "excel", "parquet", "tsv")
 _READERS: dict[str, Callable[[bytes, str, Columns], Dataset]] = {
     **{kind: partial(read_table, kind=kind) for kind in TABLES},
     "npz": read_npz,
     "svmlight": read_svmlight,
 }
-_FORMATS = {
-    ".csv": "csv",
-    ".dat": "svmlight",
-    ".libsvm": "svmlight",
-    ".npz": "npz",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".tsv": "tsv",
-    ".xlsm": "excel",
-    ".xlsx": "excel",
+_ENDINGS = {
+    "csv": (".csv",),
+    "svmlight": (".dat", ".libsvm", ".svm", ".svmlight"),
+    "npz": (".npz",),
+    "parquet": (".parquet", ".pq"),
+    "tsv": (".tsv",),
+    "excel": (".xlsm", ".xlsx"),
 }
-_SPREADSHEETS = frozenset({".ods", ".xls", ".xlsb"})
+_FORMATS = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings}
 _COMPRESSED = frozenset({".bz2", ".gz", ".xz", ".zst"})
+_SPREADSHEET = (
+    "spreadsheets of this kind are not read. Save it as an Excel workbook (.xlsx) or the sheet as "
+    "CSV (UTF-8), and give that file."
+)
+_NOT_READ = {
+    ".mat": "MATLAB files are not read. Load it with scipy.io.loadmat, then save a dense X with "
+    "numpy.savez('data.npz', X=X, y=y), or a sparse one with scipy.sparse.save_npz as X.npz beside "
+    "y.npy in a folder.",
+    **dict.fromkeys((".ods", ".xls", ".xlsb"), _SPREADSHEET),
+}
 
 
 def read_data(
-    path: str | os.PathLike[str] | BinaryIO,
+    path: _Path | BinaryIO,
     *,
     target: str | int | None = None,
     format: str | None = None,  # noqa: A002
@@ -129,9 +143,7 @@ def read_data(
     (['ann', 'ben'], ['TP53', 'BRCA1'], ['no', 'yes'])
     """
     if format is not None and format not in _READERS:
-        raise ValueError(
-            f"format={format!r} is not one of {sorted(_READERS)!r}. Give one of these names."
-        )
+        raise ValueError(f"format={format!r} is not one of {sorted(_READERS)!r}. Give one.")
     columns = Columns(target, id, drop, transpose)
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
         return read_folder(Path(path), columns)
@@ -144,22 +156,187 @@ def format_of(source: str) -> str:
     endings = [ending.lower() for ending in PurePath(source).suffixes]
     if endings and endings[-1] in _COMPRESSED:
         endings.pop()
-    if endings and endings[-1] == ".mat":
-        raise ValueError(
-            f"{source}: MATLAB files are not read. Load it with scipy.io.loadmat, then save a "
-            "dense X with numpy.savez('data.npz', X=X, y=y), or a sparse one with "
-            "scipy.sparse.save_npz as X.npz beside y.npy in a folder."
+    ending = endings[-1] if endings else ""
+    if ending not in _FORMATS:
+        unknown = (
+            f"the name does not tell the format; the endings known are {', '.join(_FORMATS)}. For "
+            "a table with tabs between the columns give --format tsv, with commas --format csv "
+            f"(format= in Python); the formats are {', '.join(sorted(_READERS))}."
         )
-    if endings and endings[-1] in _SPREADSHEETS:
-        raise ValueError(
-            f"{source}: spreadsheets of this kind are not read. Open it, save it as an Excel "
-            "workbook (.xlsx) or the sheet as CSV (UTF-8), and give that file."
-        )
-    if not endings or endings[-1] not in _FORMATS:
-        raise ValueError(
-            f"{source}: the name does not tell the format; the endings known are "
-            f"{', '.join(_FORMATS)}. For a table with tabs between the columns give --format tsv, "
-            "with commas --format csv (format= in Python); the formats are "
-            f"{', '.join(sorted(_READERS))}."
-        )
-    return _FORMATS[endings[-1]]
+        raise ValueError(f"{source}: {_NOT_READ.get(ending, unknown)}")
+    return _FORMATS[ending]
+
+
+class FileBlocks(RowBlocks):
+    r"""The rows of many files, one block per file.
+
+    Parameters
+    ----------
+    paths : str, path or sequence of these
+        A folder, whose files are taken in the order of their names; a pattern such as
+        ``"parts/*.svm"``, likewise; or files. All that :func:`read_data` reads, in one format.
+    target, id, drop
+        Columns that are no features, as for :func:`read_data`.
+    format : {"svmlight", "csv", "tsv", "excel", "parquet", "npz"} or None, default=None
+        The format of the files; by default, what the endings of their names say.
+    n_features : int, default=None
+        Number of features. Only SVMlight files, which do not tell, need it: without it they are all
+        read once more to find it. Their indices start at 1.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features.
+    feature_names : ndarray of str or None
+        Their names, where the files have them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for number, text in enumerate(["1 1:2 3:1\n", "-1 2:4\n1 1:1\n"]):
+    ...         _ = Path(folder, f"part-{number}.svm").write_text(text)
+    ...     blocks = FileBlocks(folder)
+    ...     [block.X.shape for block in blocks]
+    [(1, 3), (2, 3)]
+    >>> blocks
+    <FileBlocks: 2 files (part-0.svm … part-1.svm), 3 rows, 3 features, with labels>
+    """
+
+    def __init__(
+        self,
+        paths: _Path | Sequence[_Path],
+        *,
+        target: str | int | None = None,
+        id: str | int | None = None,  # noqa: A002
+        drop: Sequence[str | int] = (),
+        format: str | None = None,  # noqa: A002
+        n_features: int | None = None,
+    ) -> None:
+        columns = Columns(target, id, drop)
+        self._asked: dict[str, Any] = {"target": target, "id": id, "drop": drop}
+        if n_features is not None:
+            as_count("n_features", n_features)
+        self._paths = data_files(paths)
+        self._format = format or _common_format(self._paths)
+        if self._format == "svmlight":
+            check_no_columns(columns, str(self._paths[0]))
+            self._has_labels = True
+            self.n_features = self._widest() if n_features is None else n_features
+        else:
+            first = self._read(self._paths[0])
+            self.feature_names = first.feature_names
+            self._has_labels = first.y is not None
+            self.n_features = first.X.shape[1] if n_features is None else n_features
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def _source(self) -> str:
+        names = (self._paths[place].name for place in (0, -1))
+        # The end of a long name says which file and format it is.
+        first, last = (n if len(n) <= 40 else f"{n[:15]}…{n[-24:]}" for n in names)
+        return f"1 file ({first})" if len(self) == 1 else f"{len(self)} files ({first} … {last})"
+
+    def name(self, number: int) -> str:
+        """Return the name of a block in error messages.
+
+        Parameters
+        ----------
+        number : int
+            Number of the block, from 0.
+        """
+        return f"block {number} ({self._paths[number]})"
+
+    def read(self, number: int) -> tuple[Any, NDArray[Any] | None]:
+        """Return rows and labels of a file.
+
+        Parameters
+        ----------
+        number : int
+            Number of the block, from 0.
+        """
+        data = self.dataset(number)
+        return data.X, data.y
+
+    def dataset(self, number: int) -> Dataset:
+        """Return all that a file holds.
+
+        Parameters
+        ----------
+        number : int
+            Number of the block, from 0.
+        """
+        try:
+            data = self._read(self._paths[number])
+        except (ValueError, OSError) as error:
+            raise ValueError(f"{self.name(number)} cannot be read: {error}") from error
+        if data.X.shape[1] != self.n_features:
+            widths = f"{data.X.shape[1]} features, and {self._paths[0]} has {self.n_features}"
+            raise ValueError(f"{self.name(number)} has {widths}; the same columns are needed.")
+        if self.feature_names is not None:
+            names = [""] * self.n_features if data.feature_names is None else data.feature_names
+            for name, expected in zip(names, self.feature_names, strict=True):
+                if name != expected:
+                    found = f"{str(name)!r} in place of {str(expected)!r}"
+                    raise ValueError(f"{self.name(number)} has other feature names: {found}.")
+        return data
+
+    def _read(self, path: Path) -> Dataset:
+        if self._format != "svmlight":
+            return read_data(path, format=self._format, **self._asked)
+        rows = parse_svmlight(*read_bytes(path))
+        within = (rows.indices >= 1) & (rows.indices <= self.n_features)
+        rows.require(within, f"it must be between 1 and the number of features, {self.n_features}.")
+        X = rows.matrix(rows.indices - 1, self.n_features)
+        return checked_data(X, rows.labels, None, str(path))
+
+    def _widest(self) -> int:
+        """Return the largest index in all files."""
+        contents = map(read_bytes, self._paths)
+        widths = (int(parse_svmlight(*content).indices.max(initial=0)) for content in contents)
+        return max(listed(widths, "pass to find the number of features", len(self)))
+
+
+def joined(blocks: FileBlocks) -> Dataset:
+    """Return the rows of all files together."""
+    parts = map(blocks.dataset, range(len(blocks)))
+    read = listed(parts, "files read", len(blocks))
+    kinds = {"no labels" if part.y is None else _KINDS[part.y.dtype.kind] for part in read}
+    if len(kinds) > 1:
+        raise ValueError(f"the files have {' and '.join(sorted(kinds))}; one kind is needed.")
+    y = None if kinds == {"no labels"} else np.concatenate([part.y for part in read])
+    ids = None if read[0].ids is None else np.concatenate([part.ids for part in read])
+    source = f"{read[0].source} and {len(read) - 1} more" if len(read) > 1 else read[0].source
+    X = stacked([part.X for part in read])
+    return checked_data(X, y, blocks.feature_names, source, ids)
+
+
+def _common_format(paths: Sequence[Path]) -> str:
+    formats = {format_of(str(path)): path for path in paths}
+    if len(formats) > 1:
+        found = ", ".join(f"{kind} ({path})" for kind, path in sorted(formats.items()))
+        raise ValueError(f"the files have different formats, {found}; one is needed.")
+    return next(iter(formats))
+
+
+def data_files(paths: _Path | Sequence[_Path]) -> list[Path]:
+    """Return files in order: those of folders and patterns by their names."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else paths
+    files = [file for path in given for file in _files_of(Path(path))]
+    if not files:
+        raise ValueError(f"{paths}: there are no files; give a folder of files, or files.")
+    return files
+
+
+def _files_of(path: Path) -> list[Path]:
+    if path.is_dir():
+        # Other programs leave marker files such as _SUCCESS beside their data.
+        return [file for file in sorted(path.iterdir()) if not file.name.startswith((".", "_"))]
+    if path.exists():
+        return [path]
+    matching = sorted(map(Path, glob(str(path))))
+    if not matching:
+        raise not_found(path)
+    return matching

@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,12 +69,10 @@ def read_svmlight(content: bytes, source: str, columns: Columns) -> Dataset:
 
 def check_no_columns(columns: Columns, source: str) -> None:
     """Raise if a column is asked for: the label is always the first number of a line."""
-    columns.refuse_but_target(source, "SVMlight")
     if columns.target is not None:
-        raise ValueError(
-            f"{source}: target={columns.target!r} was given, but the label of SVMlight data is the "
-            "first number of each line. Leave target out."
-        )
+        found = f"target={columns.target!r}, but the label of SVMlight data is the first number"
+        raise ValueError(f"{source}: {found} of each line. Leave target out.")
+    columns.check_for_arrays(source, "SVMlight")
 
 
 def parse_svmlight(content: bytes, source: str) -> SVMlightRows:
@@ -90,20 +88,13 @@ def parse_svmlight(content: bytes, source: str) -> SVMlightRows:
     if not (finite.all() and np.isfinite(X.data).all()) or b"_" in content or b"qid" in content:
         _check_lines(content, source)
     if not labels.size:
-        raise ValueError(
-            f"{source}: there is no line with data. Lines such as '+1 3:0.5 7:1' are needed; "
-            "check that the file is complete."
-        )
+        raise ValueError(f"{source}: there is no line with data, such as '+1 3:0.5 7:1'.")
     rows = SVMlightRows(labels, X.indptr, X.indices, X.data, content, source)
     if not finite.all():
-        raise ValueError(
-            f"{rows.place(int(np.argmin(finite)))}: the label is too large for a 64-bit number. "
-            "Use smaller numbers as labels."
-        )
-    rows.require(
-        np.isfinite(rows.values),
-        "its value is too large for a 64-bit number. Scale or remove such values.",
-    )
+        place = rows.place(int(np.argmin(finite)))
+        raise ValueError(f"{place}: the label is too large for a 64-bit number. Use smaller ones.")
+    needed = "its value is too large for a 64-bit number. Scale or remove such values."
+    rows.require(np.isfinite(rows.values), needed)
     return rows
 
 
@@ -118,59 +109,36 @@ def _data_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 def _check_lines(content: bytes, source: str) -> None:
     """Raise an error about the first line that is wrong, if there is one."""
     for line, text in _data_lines(content):
-        place = f"{source}, line {line}"
-        if not _LINE.fullmatch(text):
-            _blame(text, place)
+        if problem := _problem(text):
+            raise ValueError(f"{source}, line {line}: {problem}.")
+
+
+def _problem(text: bytes) -> str | None:
+    """Return what is wrong in a line, if anything, and what to do."""
+    if _LINE.fullmatch(text):
         indices = [int(index) for index in re.findall(rb"\s(\d++):", text)]
         for before, index in zip([-1, *indices], indices, strict=False):
             if index > _LARGEST_INDEX:
-                raise ValueError(
-                    f"{place}: index {index}: the largest index possible is {_LARGEST_INDEX}. "
-                    "Number the features from 1."
-                )
+                return f"index {index}: the largest index possible is {_LARGEST_INDEX}"
             if index <= before:
-                raise ValueError(
-                    f"{place}: index {index}: it is not above the index before it; indices must "
-                    "increase within a line. Sort each line, and join pairs of the same index."
-                )
-
-
-def _blame(text: bytes, place: str) -> NoReturn:
-    """Say what is wrong in a line that does not follow the grammar."""
+                return f"index {index}: it is not above the index before it. Sort the line"
+        return None
     label, *pairs = text.split()
     if b":" in label:
-        raise ValueError(
-            f"{place}: it starts with {_shown(label)}, so the label is missing. Start each line "
-            "with a label, and leave out rows whose label is not known."
-        )
+        return f"it starts with {_shown(label)}, so the label is missing. Start with a label"
     if b"," in label:
-        raise ValueError(
-            f"{place}: {_shown(label)} gives several labels, and one per line is needed. Choose "
-            "one, or write a file for each label."
-        )
+        return f"{_shown(label)} gives several labels, and one per line is needed. Choose one"
     if not re.fullmatch(_NUMBER, label):
-        raise ValueError(
-            f"{place}: the label {_shown(label)} is not a finite number. Number the classes, for "
-            "example -1 and +1."
-        )
+        return f"the label {_shown(label)} is not a finite number. Number the classes, as -1 and +1"
     if pairs and re.fullmatch(rb"qid:\d+", pairs[0]):
         pairs = pairs[1:]
     wrong = next(pair for pair in pairs if not re.fullmatch(_PAIR, pair))
-    index, colon, value = wrong.partition(b":")
-    if not colon or not index or not value:
-        raise ValueError(
-            f"{place}: {_shown(wrong)} is not a pair index:value. Correct the line; check that the "
-            "file is complete."
-        )
-    if not re.fullmatch(rb"\d{1,10}", index):
-        raise ValueError(
-            f"{place}: in {_shown(wrong)}, the index is not a whole number from 0 to "
-            f"{_LARGEST_INDEX}. Number the features from 1."
-        )
-    raise ValueError(
-        f"{place}: in {_shown(wrong)}, the value is not a finite number. Impute or remove such "
-        "values first."
-    )
+    number, _, value = wrong.partition(b":")
+    if not number or not value:
+        return f"{_shown(wrong)} is not a pair index:value. Correct the line"
+    if not re.fullmatch(rb"\d{1,10}", number):
+        return f"in {_shown(wrong)}, the index is not a whole number from 0 to {_LARGEST_INDEX}"
+    return f"in {_shown(wrong)}, the value is not a finite number. Impute or remove such values"
 
 
 def _shown(token: bytes) -> str:

@@ -26,14 +26,7 @@ from numpy.typing import NDArray
 
 from certifeature._files import unguarded
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import (
-    check_text,
-    checked_data,
-    decoding,
-    extra,
-    first_few,
-    labels_from_text,
-)
+from certifeature.io._common import as_labels, check_text, checked_data, decoding, extra, first_few
 
 _Column = str | int
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
@@ -42,6 +35,11 @@ _GEO = ("!series", "!sample", "!platform", "!dataset")
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t,;"}
 _DECIMAL_COMMA = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
 _MAX_UNPACKED = 2**31
+# Where the label may be if it is not where it was looked for, by whether a file is transposed.
+_OTHER_SIDE = {
+    False: ("column", "line", "add --transpose (transpose=True in Python)"),
+    True: ("row", "column", "leave out --transpose (transpose in Python)"),
+}
 
 
 # What is asked of a table
@@ -64,74 +62,64 @@ class Columns:
     id: _Column | None = None
     drop: Sequence[_Column] = ()
     transpose: bool = False
+    needs_labels: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.drop, str | Integral):
             raise ValueError(f"drop={self.drop!r} is one column; give a list, [{self.drop!r}].")
         object.__setattr__(self, "drop", tuple(self.drop))
-        for name, column in (
-            ("target", self.target),
-            ("id", self.id),
-            *(("drop", column) for column in self.drop),
-        ):
-            if column is not None and (
-                not isinstance(column, str | Integral) or isinstance(column, bool | np.bool_)
-            ):
-                raise ValueError(
-                    f"{name}={column!r} is neither a name nor a position. Give the name of a "
-                    "column, or a whole number: 0 is the first column, -1 the last."
-                )
+        dropped = [("drop", column) for column in self.drop]
+        for name, column in [("target", self.target), ("id", self.id), *dropped]:
+            if isinstance(column, bool) or not isinstance(column, str | Integral | None):
+                kinds = "Give the name of a column, or its position: 0 is the first, -1 the last"
+                raise ValueError(f"{name}={column!r} is neither a name nor a position. {kinds}.")
 
-    def places(self, names: Sequence[str], source: str, *, needs_labels: bool) -> Places:
-        """Return where everything is, or say what is not there."""
-        label = find_label(names, _typed(self.target, names), source)
-        row_names = None if self.id is None else _place(names, _typed(self.id, names), source, "id")
-        if label is None and needs_labels:
+    def places(
+        self, names: Sequence[str], source: str, others: Callable[[], Sequence[str]] = tuple
+    ) -> Places:
+        """Return where everything is, or say what is not there.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+        source : str
+            Name of the file.
+        others : callable
+            Returns the names that the columns would have if the file were transposed.
+        """
+        target, row_names = _typed(self.target, names), _typed(self.id, names)
+        column, other, remedy = _OTHER_SIDE[self.transpose]
+        if isinstance(target, str) and target not in names and target in others():
+            found = f"no {column} is called {target!r}, but a {other} is"
+            raise ValueError(f"{source}: {found}; {remedy}.")
+        label = find_label(names, target, source)
+        if label is None and self.needs_labels:
             # Labels are often in the last of thousands.
-            noun = "row" if self.transpose else "column"
             last = f"; the last is {names[-1][:60]!r}" if len(names) > 8 else ""
             raise ValueError(
-                f"{source}: no {noun} is named y, label, target or class. The {noun}s are "
-                f"{first_few(names)}{last}. Give the name of the {noun} of labels as target "
+                f"{source}: no {column} is named y, label, target or class; there is "
+                f"{first_few(names)}{last}. Give the name of the {column} of labels as target "
                 "(--target)."
             )
+        ids = set() if row_names is None else {_place(names, row_names, source, "id")}
         dropped = {_place(names, _typed(column, names), source, "drop") for column in self.drop}
-        roles: dict[str, set[Any]] = {"target": {label}, "id": {row_names}, "drop": dropped}
-        for (role, place), (other, same) in combinations(roles.items(), 2):
-            for twice in (place & same) - {None}:
-                raise ValueError(
-                    f"{source}: column {names[twice]!r} is given as {role} and as {other}. Take it "
-                    "out of one of them."
-                )
-        others = {label, row_names, *dropped}
-        return Places(label, row_names, [i for i in range(len(names)) if i not in others])
+        labels = set() if label is None else {label}
+        roles = {"target": labels, "id": ids, "drop": dropped}
+        for (role, taken), (other, wanted) in combinations(roles.items(), 2):
+            for place in taken & wanted:
+                twice = f"column {names[place]!r} is given as {role} and as {other}"
+                raise ValueError(f"{source}: {twice}. Take it out of one of them.")
+        features = sorted({*range(len(names))} - labels - ids - dropped)
+        return Places(label, next(iter(ids), None), features)
 
-    def check_side(
-        self, names: Sequence[str], others: Callable[[], list[str]], source: str
-    ) -> None:
-        """Raise if the label is among the names of what would be features on the other side."""
-        target = _typed(self.target, names)
-        if not isinstance(target, str) or target in names or target not in others():
-            return
-        column, row, samples = "column", "line", "columns"
-        remedy = "add --transpose (transpose=True in Python)"
-        if self.transpose:
-            column, row, samples = "row", "column", "rows"
-            remedy = "leave out --transpose (transpose in Python)"
-        raise ValueError(
-            f"{source}: no {column} is called {target!r}, but a {row} is. If the samples are in "
-            f"{samples}, {remedy}."
-        )
-
-    def refuse_but_target(self, source: str, kind: str) -> None:
-        """Raise if something is asked that only tables with named columns can do."""
-        asked = {"id": self.id is not None, "drop": bool(self.drop), "transpose": self.transpose}
-        for name, given in asked.items():
-            if given:
-                kinds = "CSV, TSV and Excel" + ("" if name == "transpose" else " and Parquet")
-                raise ValueError(
-                    f"{source}: {name} is for {kinds} files, and this is {kind}. Leave it out."
-                )
+    def check_for_arrays(self, source: str, kind: str) -> None:
+        """Raise if something is asked that only tables with named columns have."""
+        asked = {"id": self.id is not None, "drop": self.drop, "transpose": self.transpose}
+        for name in (name for name, given in asked.items() if given):
+            raise ValueError(f"{source}: {name} is for CSV and other tables, not for {kind}.")
+        if isinstance(self.target, Integral):
+            raise ValueError(f"{source}: target={self.target} is a position; name an array.")
 
 
 def _typed(column: Any, names: Sequence[str]) -> Any:
@@ -147,10 +135,8 @@ def find_label(names: Sequence[str], target: _Column | None, source: str) -> int
         return _place(names, target, source, "target")
     found = [position for position, name in enumerate(names) if name.lower() in _LABEL_NAMES]
     if len(found) > 1:
-        raise ValueError(
-            f"{source}: the labels could be {first_few([names[i] for i in found])}. "
-            "Give the name of one as target."
-        )
+        shown = first_few([names[i] for i in found])
+        raise ValueError(f"{source}: the labels could be {shown}. Give one as target.")
     return found[0] if found else None
 
 
@@ -159,24 +145,17 @@ def _place(names: Sequence[str], column: _Column, source: str, asked: str) -> in
     if isinstance(column, str):
         n_found = list(names).count(column)
         if n_found > 1:
-            raise ValueError(
-                f"{source}: {asked}={column!r} is the name of {n_found} columns. Give the position "
-                "of one, counted from 0."
-            )
+            found = f"{asked}={column!r} is the name of {n_found} columns"
+            raise ValueError(f"{source}: {found}. Give the position of one, counted from 0.")
         if n_found:
             return list(names).index(column)
         # Similar names first, since the right one may be the last of thousands.
         likely = get_close_matches(column, names)
         shown = first_few([*likely, *(name for name in names if name not in likely)])
-        raise ValueError(
-            f"{source}: {asked}={column!r} is not there. There is {shown}. "
-            f"Give one of these as {asked}."
-        )
+        raise ValueError(f"{source}: {asked}={column!r} is not there. There is {shown}. Give one.")
     if not -len(names) <= column < len(names):
-        raise ValueError(
-            f"{source}: {asked}={column} is not a position among {len(names)} columns. "
-            f"Give one from 0 to {len(names) - 1}, or -1 for the last."
-        )
+        found = f"{asked}={column} is not a position among {len(names)} columns"
+        raise ValueError(f"{source}: {found}. Give one from 0 to {len(names) - 1}.")
     return int(column) % len(names)
 
 
@@ -212,7 +191,7 @@ class Table:
     labels: Any
     ids: Sequence[str] | None
     row_name: Callable[[int], str]
-    row: str = "line"
+    row: str = "row"
     column: str = "column"
 
     @property
@@ -229,13 +208,13 @@ class Table:
 
 def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Dataset:
     """Read a table of numbers with a column of labels, and with one of row names if asked."""
-    table = table_of(content, source, columns, kind, needs_labels=True)
+    table = table_of(content, source, columns, kind)
     if not columns.transpose:
         _check_names(table.feature_names, source)
     _check_numbers(table)
     labels = table.labels
     if isinstance(labels, list):
-        labels = labels_from_text(labels, table.row_name)
+        labels = as_labels(labels, table.row_name)
     ids = None
     if table.ids is not None:
         ids = np.array([unguarded(name.strip()) for name in table.ids], dtype=np.str_)
@@ -243,63 +222,61 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
     return checked_data(table.X, labels, names, source, ids)
 
 
-def table_of(
-    content: bytes, source: str, columns: Columns, kind: str, *, needs_labels: bool
-) -> Table:
+def table_of(content: bytes, source: str, columns: Columns, kind: str) -> Table:
     """Return the fields of a file; `kind` is csv, tsv, excel or parquet."""
+    row, column = ("column", "row") if columns.transpose else ("line", "column")
     if kind == "parquet":
-        return _parquet_table(content, source, columns, needs_labels=needs_labels)
-    records = _excel(content, source) if kind == "excel" else _text(content, source, kind)
-    (_, header), (_, first) = islice(chain(records.lines(), 2 * [(0, [])]), 2)
-    _check_header(header, source)
-    if len(first) == len(header) + 1:
-        # R writes no name above the names of the rows.
-        header = ["", *header]
-    build = _transposed if columns.transpose else _upright
-    return build(records, _cleaned(header), columns, needs_labels=needs_labels)
+        row, parts = "row", _parquet(content, source, columns)
+    else:
+        records = _excel(content, source) if kind == "excel" else _text(content, source, kind)
+        (_, header), (_, first) = islice(chain(records.lines(), 2 * [(0, [])]), 2)
+        _check_header(header, source)
+        if len(first) == len(header) + 1:
+            # R writes no name above the names of the rows.
+            header = ["", *header]
+        parts = (_transposed if columns.transpose else _upright)(records, _cleaned(header), columns)
+    names, places, numbers, others, row_name = parts
+    labels = None if places.label is None else others[places.label]
+    ids = None if places.id is None else others[places.id]
+    if labels is not None and numbers.decimal_comma:
+        commas = re.compile(rf"\s*{_DECIMAL_COMMA}\s*")
+        labels = [text.replace(",", ".") if commas.fullmatch(text) else text for text in labels]
+    X, texts = numbers.matrix(), numbers.texts
+    return Table(names, places, X, texts, labels, ids, row_name, row, column)
 
 
 def _check_names(names: Sequence[str], source: str) -> None:
     if "" in names:
-        raise ValueError(
-            f"{source}, header: a column has no name. Name it; or, if it names or numbers the "
-            "rows, give its position as id (--id 0 if it is the first)."
-        )
+        remedy = "Name it; or, if it names the rows, give its position as id (--id 0)"
+        raise ValueError(f"{source}, header: a column has no name. {remedy}.")
     # Different whole numbers are the names that pandas gives; other numbers are data.
     given = all(name.isdecimal() for name in names) and len(set(names)) == len(names)
     if not given and all(_number(name) is not None for name in names):
-        raise ValueError(
-            f"{source}, header: a header is needed, and there are numbers: {first_few(names)}. "
-            "Add a line with the names of the columns."
-        )
+        raise ValueError(f"{source}, header: a header is needed; there is {first_few(names)}.")
 
 
 def _check_numbers(table: Table) -> None:
     """Raise if a feature has text in it, or else if a value is missing or infinite."""
     names = table.feature_names
+    remedy = (
+        "Leave text out with drop (--drop), keep one as the names of the rows with id (--id), or "
+        "encode it as numbers; if this is the label, give its name as target."
+    )
     if table.texts:
         feature, *others = sorted(table.texts)
         row, text = min(table.texts[feature].items())
-        shown = [f"{names[j]!r} ({min(table.texts[j].items())[1][:30]!r})" for j in others]
-        left = f" and {len(shown) - 4} more" if len(shown) > 4 else ""
-        also = f" There is text in {', '.join(shown[:4])}{left}, too." if shown else ""
-        problem = f"{text[:60]!r} is not a finite number.{also}"
+        also = f" There is text in {first_few([names[j] for j in others], 4)}, too."
+        problem = f"{text[:60]!r} is not a finite number.{also if others else ''}"
     elif not (finite := np.isfinite(table.X)).all():
         row, feature = map(int, np.argwhere(~finite)[0])
-        if np.isnan(table.X[row, feature]):
-            raise ValueError(
-                f"{table.row_name(row)}, {table.column} {names[feature]!r}: the value is missing. "
-                f"Impute it, or remove the {table.row}; or leave the {table.column} out with drop "
-                "(--drop)."
-            )
         problem = f"'{table.X[row, feature]}' is not a finite number."
+        if np.isnan(table.X[row, feature]):
+            problem = "the value is missing."
+            remedy = f"Impute it, or leave out the {table.row}, or the {table.column} with --drop."
     else:
         return
-    raise ValueError(
-        f"{table.row_name(row)}, {table.column} {names[feature]!r}: {problem} Leave text out with "
-        "drop (--drop), keep one as the names of the rows with id (--id), or encode it as numbers; "
-        "if this is the label, give its name as target."
-    )
+    place = f"{table.row_name(row)}, {table.column} {names[feature]!r}"
+    raise ValueError(f"{place}: {problem} {remedy}")
 
 
 # Text and Excel: records of fields
@@ -313,11 +290,6 @@ class _Records:
     source: str
     decimal_comma: bool = False
 
-    def pointed(self, label: str) -> str:
-        """Return a label, with a decimal point if it is a number with a decimal comma."""
-        is_number = self.decimal_comma and re.fullmatch(_DECIMAL_COMMA, label.strip())
-        return label.replace(",", ".") if is_number else label
-
     def data(self, n_fields: int) -> Iterator[tuple[int, list[str]]]:
         """Yield what follows the header, at least one line, all with so many fields."""
         lines = self.lines()
@@ -326,16 +298,11 @@ class _Records:
         for line, record in lines:
             if len(record) != n_fields:
                 _check_geo(record, self.source)
-                raise ValueError(
-                    f"{self.source}, line {line}: there are {len(record)} fields, and the header "
-                    f"has {n_fields}. Correct the line; check that the file is complete."
-                )
+                found = f"there are {len(record)} fields, and the header has {n_fields}"
+                raise ValueError(f"{self.source}, line {line}: {found}. Correct the line.")
             yield line, record
         if not line:
-            raise ValueError(
-                f"{self.source}: there is a header and no line of data. Check that the file is "
-                "complete."
-            )
+            raise ValueError(f"{self.source}: there is a header and no line of data.")
 
 
 def _text(content: bytes, source: str, kind: str) -> _Records:
@@ -361,10 +328,8 @@ def _split(content: bytes, source: str, delimiter: str) -> Iterator[tuple[int, l
                 yield line, record
             line = reader.line_num + 1
     except csv.Error as error:
-        raise ValueError(
-            f"{source}, line {line}: {error}. Correct the quotation marks of the record that "
-            "starts there."
-        ) from None
+        where = f"{source}, line {line}"
+        raise ValueError(f"{where}: {error}. Correct the quotation marks from there on.") from None
 
 
 def _excel(content: bytes, source: str) -> _Records:
@@ -397,15 +362,12 @@ def _shown(cell: Any) -> str:
 
 def _check_header(header: Sequence[str], source: str) -> None:
     if not header:
-        raise ValueError(
-            f"{source}: the file is empty. A header with the names of the columns and at least "
-            "one line of data are needed."
-        )
+        raise ValueError(f"{source}: the file is empty. A header and lines of data are needed.")
     _check_geo(header, source)
     if len(header) == 1:
         raise ValueError(
-            f"{source}, header: {header[0].strip()[:60]!r} is one column; a label and at least "
-            "one feature, separated by commas, semicolons or tabs, are needed. Check the separator."
+            f"{source}, header: {header[0].strip()[:60]!r} is one column; a label and features, "
+            "separated by commas, semicolons or tabs, are needed. Check the separator."
         )
 
 
@@ -413,144 +375,119 @@ def _check_geo(record: Sequence[str], source: str) -> None:
     """Raise if a record is of the part of a GEO series matrix that is no table."""
     if record[0].lower().startswith(_GEO):
         raise ValueError(
-            f"{source}: there is a line {record[0].split()[0][:60]!r}, as in a series matrix of "
-            "GEO, which is no line of a table. Remove the lines that begin with '!', for example "
-            "with: grep -v '^!'. If one of them has the labels, keep it as a line of the table, "
-            "with a name such as class at its beginning."
+            f"{source}: the line {record[0].split()[0][:60]!r} of a GEO series matrix is no line "
+            "of a table. Remove the lines that begin with '!', for example with: grep -v '^!'. If "
+            "one of them has the labels, keep it, with class at its beginning."
         )
 
 
 @dataclass
 class _Numbers:
-    """Numbers of fields that come in lists of one length, and the fields that are text."""
+    """Numbers of fields that come in lists, each a row or, if `across`, a feature."""
 
-    decimal_comma: bool
+    n_fields: int
+    across: bool
+    decimal_comma: bool = False
     values: array[float] = field(default_factory=lambda: array("d"))
     texts: dict[int, dict[int, str]] = field(default_factory=dict)
     n_lists: int = 0
 
     def add(self, fields: Sequence[str]) -> None:
-        """Convert a list of fields."""
-        joined = "".join(fields)
-        # Python reads 1_0 as ten, and digits of other scripts as numbers; no other reader does.
-        plain = "_" not in joined and joined.isascii()
-        pointed = fields
-        if self.decimal_comma:
-            plain = plain and "." not in joined
-            pointed = "\0".join(fields).replace(",", ".").split("\0")
-        numbers = None
-        with suppress(ValueError):
-            numbers = list(map(float, pointed)) if plain else None
-        if numbers is None:
-            found = [_number(text, decimal_comma=self.decimal_comma) for text in fields]
-            numbers = [np.nan if number is None else number for number in found]
-            texts = {
-                place: text
-                for place, text in enumerate(fields)
-                if found[place] is None and not _is_missing(text)
-            }
-            if texts:
-                self.texts[self.n_lists] = texts
+        """Convert a list of fields; those that are neither numbers nor missing are texts."""
+        numbers: list[float] = []
+        if not self.decimal_comma and _is_plain("".join(fields)):
+            with suppress(ValueError):
+                numbers = list(map(float, fields))
+        if not numbers:
+            for place, text in enumerate(fields):
+                number = self._number(text)
+                numbers.append(np.nan if number is None else number)
+                if number is None and text.strip().lower() not in _MISSING:
+                    feature, row = (self.n_lists, place) if self.across else (place, self.n_lists)
+                    self.texts.setdefault(feature, {})[row] = text
         self.values.extend(numbers)
         self.n_lists += 1
 
-    def matrix(self, n_fields: int) -> NDArray[np.float64]:
-        """Return a row for each list."""
-        return np.asarray(self.values).reshape(self.n_lists, n_fields)
+    def _number(self, text: str) -> float | None:
+        if self.decimal_comma:
+            text = "text" if "." in text else text.replace(",", ".")
+        return _number(text)
+
+    def matrix(self) -> NDArray[np.float64]:
+        """Return a row for each sample."""
+        lists = np.asarray(self.values).reshape(self.n_lists, self.n_fields)
+        return np.ascontiguousarray(lists.T) if self.across else lists
 
 
-def _number(text: str, *, decimal_comma: bool = False) -> float | None:
+# Names of the columns, what they are for, the features, the other fields, and names of rows.
+_Parts = tuple[list[str], Places, _Numbers, dict[int | None, Any], Callable[[int], str]]
+
+
+def _is_plain(text: str) -> bool:
+    # Python reads 1_0 as ten, and digits of other scripts as numbers; no other reader does.
+    return "_" not in text and text.isascii()
+
+
+def _number(text: str) -> float | None:
     """Return a number that every reader would read, else None."""
-    if decimal_comma:
-        text = "text" if "." in text else text.replace(",", ".")
-    try:
-        return float(text) if "_" not in text and text.isascii() else None
-    except ValueError:
-        return None
-
-
-def _is_missing(text: str) -> bool:
-    return text.strip().lower() in _MISSING
+    with suppress(ValueError):
+        return float(text) if _is_plain(text) else None
+    return None
 
 
 def _cleaned(names: Sequence[str]) -> list[str]:
     return [unguarded(name.strip()) for name in names]
 
 
-def _upright(records: _Records, names: list[str], columns: Columns, *, needs_labels: bool) -> Table:
-    """Return the table of a file with a sample in each line."""
+def _upright(records: _Records, names: list[str], columns: Columns) -> _Parts:
+    """Return what is in a file with a sample in each line."""
     source, n_fields = records.source, len(names)
-    columns.check_side(
-        names, lambda: [record[0].strip() for _, record in records.data(n_fields)], source
-    )
-    places = columns.places(names, source, needs_labels=needs_labels)
-    numbers = _Numbers(records.decimal_comma)
-    lines, labels, ids = [], [], []
+
+    def first_fields() -> list[str]:
+        return [record[0].strip() for _, record in records.data(n_fields)]
+
+    places = columns.places(names, source, first_fields)
+    numbers = _Numbers(len(places.features), False, records.decimal_comma)
+    lines, others = [], {place: list[str]() for place in (places.label, places.id)}
     for line, record in records.data(n_fields):
         lines.append(line)
-        labels.append("" if places.label is None else records.pointed(record[places.label]))
-        ids.append("" if places.id is None else record[places.id])
+        for place, fields in others.items():
+            fields.append("" if place is None else record[place])
         numbers.add([record[place] for place in places.features])
-    texts: dict[int, dict[int, str]] = {}
-    for row, fields in numbers.texts.items():
-        for feature, text in fields.items():
-            texts.setdefault(feature, {})[row] = text
-    return Table(
-        names=names,
-        places=places,
-        X=numbers.matrix(len(places.features)),
-        texts=texts,
-        labels=None if places.label is None else labels,
-        ids=None if places.id is None else ids,
-        row_name=lambda row: f"{source}, line {lines[row]}",
-    )
+    return names, places, numbers, others, lambda row: f"{source}, line {lines[row]}"
 
 
-def _transposed(
-    records: _Records, samples: list[str], columns: Columns, *, needs_labels: bool
-) -> Table:
-    """Return the table of a file with a feature in each line, and a sample in each column.
+def _transposed(records: _Records, samples: list[str], columns: Columns) -> _Parts:
+    """Return what is in a file with a feature in each line, and a sample in each column.
 
     The first column names the features, the header the samples. Columns that are to be left out
     may be some of either.
     """
     source = records.source
     names = [samples[0], *_cleaned([record[0] for _, record in records.data(len(samples))])]
-    columns.check_side(names, lambda: samples[1:], source)
     dropped = {name for name in columns.drop if name in samples[1:]}
     kept = [place for place in range(1, len(samples)) if samples[place] not in dropped]
-    columns = replace(
-        columns,
-        id=0 if columns.id is None else columns.id,
-        drop=tuple(name for name in columns.drop if name not in dropped),
-    )
-    places = columns.places(names, source, needs_labels=needs_labels)
-    features, others = set(places.features), {0: [samples[place] for place in kept]}
-    numbers = _Numbers(records.decimal_comma)
+    others: dict[int | None, Any] = {0: [samples[place] for place in kept]}
+    row_names = 0 if columns.id is None else columns.id
+    drop = [name for name in columns.drop if name not in dropped]
+    columns = replace(columns, id=row_names, drop=drop)
+    places = columns.places(names, source, lambda: samples[1:])
+    numbers = _Numbers(len(kept), True, records.decimal_comma)
+    features = set(places.features)
     for number, (_, record) in enumerate(records.data(len(samples)), start=1):
         fields = [record[place] for place in kept]
         if number in features:
             numbers.add(fields)
         elif number in (places.label, places.id):
             others[number] = fields
-    return Table(
-        names=names,
-        places=places,
-        X=np.ascontiguousarray(numbers.matrix(len(kept)).T),
-        texts=numbers.texts,
-        labels=None if places.label is None else [*map(records.pointed, others[places.label])],
-        ids=None if places.id is None else others[places.id],
-        row_name=lambda row: f"{source}, column {others[0][row]!r}",
-        row="column",
-        column="row",
-    )
+    return names, places, numbers, others, lambda row: f"{source}, column {others[0][row]!r}"
 
 
 # Parquet
 
 
-def _parquet_table(content: bytes, source: str, columns: Columns, *, needs_labels: bool) -> Table:
-    """Return the table in a file without the row names that pandas put there."""
+def _parquet(content: bytes, source: str, columns: Columns) -> _Parts:
+    """Return what is in a file, without the row names that pandas put there."""
     if columns.transpose:
         raise ValueError(f"{source}: transpose is for CSV, TSV and Excel files. Leave it out.")
     parquet = extra("pyarrow.parquet", source, "Parquet")
@@ -564,8 +501,8 @@ def _parquet_table(content: bytes, source: str, columns: Columns, *, needs_label
         unasked = [name for name in index_columns if isinstance(name, str) and name != columns.id]
         table = table.drop_columns(unasked)
     names = table.column_names
-    places = columns.places(names, source, needs_labels=needs_labels)
-    numbers = _Numbers(decimal_comma=False)
+    places = columns.places(names, source)
+    numbers = _Numbers(table.num_rows, across=True)
     for place in places.features:
         column = table.column(place)
         if _is_numeric(pyarrow.types, column.type):
@@ -574,31 +511,21 @@ def _parquet_table(content: bytes, source: str, columns: Columns, *, needs_label
             numbers.n_lists += 1
         else:
             numbers.add(_as_text(column))
-    return Table(
-        names=names,
-        places=places,
-        X=np.ascontiguousarray(numbers.matrix(table.num_rows).T),
-        texts=numbers.texts,
-        labels=None
-        if places.label is None
-        else _parquet_labels(
-            pyarrow.types, table.column(places.label), source, names[places.label]
-        ),
-        ids=None if places.id is None else _as_text(table.column(places.id)),
-        row_name=lambda row: f"{source}, row {row} (counted from 0)",
-        row="row",
-    )
+    others: dict[int | None, Any] = {}
+    if places.id is not None:
+        others[places.id] = _as_text(table.column(places.id))
+    if places.label is not None:
+        where = f"{source}, column {names[places.label]!r}"
+        others[places.label] = _parquet_labels(pyarrow.types, table.column(places.label), where)
+    return names, places, numbers, others, lambda row: f"{source}, row {row} (counted from 0)"
 
 
-def _parquet_labels(types: Any, column: Any, source: str, name: str) -> Any:
+def _parquet_labels(types: Any, column: Any, where: str) -> Any:
     if _is_numeric(types, column.type):
         return column.to_numpy()
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    if not types.is_string(kind) and not types.is_large_string(kind) and not types.is_null(kind):
-        raise ValueError(
-            f"{source}, column {name!r}: labels of type {kind} cannot be used; numbers or texts "
-            "are needed. Convert the column."
-        )
+    if str(kind) not in ("string", "large_string", "null"):
+        raise ValueError(f"{where}: labels of type {kind} cannot be used. Convert the column.")
     return _as_text(column)
 
 

@@ -1,0 +1,377 @@
+"""``certifeature select``, ``certify``, ``compare`` and ``demo``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from certifeature._files import write_text
+from certifeature.cli.loading import DataOptions, Loaded, Scaling, read_features, scaling_or_note
+from certifeature.cli.options import (
+    CROSS_VALIDATED,
+    METHOD,
+    JSONOption,
+    ModelOptions,
+    ReportOption,
+    SelectOptions,
+    with_options,
+)
+from certifeature.cli.output import (
+    certificate_values,
+    check_data_file,
+    check_writable,
+    features_text,
+    json_text,
+    save_report,
+    showing,
+    write_data,
+)
+from certifeature.cli.task import Choice, Task, certified, chosen, read
+from certifeature.comparison import Comparison, compare, method_named
+from certifeature.datasets import load_docstrings
+from certifeature.models.problem import model_name, predicts_numbers
+from certifeature.report import features_of, methods_paragraph
+from certifeature.report.contents import with_times_chosen
+from certifeature.report.text import class_counts
+from certifeature.rows.matrix import fingerprint, scaled_columns
+
+_N_SHOWN = 20
+_DEMO_SIZE = 300
+_DEMO_PACKAGES = ("numpy", "scipy")
+_DEMO_FOLDS = 3
+
+
+@with_options
+def select_command(
+    *,
+    data: DataOptions,
+    options: SelectOptions,
+    model: ModelOptions,
+    stream: Annotated[bool, typer.Option("--stream")] = False,
+    cv: Annotated[int | None, typer.Option(metavar="FOLDS", min=0)] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    write: Annotated[Path | None, typer.Option("--write", "-w")] = None,
+    report: ReportOption = None,
+    as_json: JSONOption = False,
+) -> None:
+    """Choose features, with a bound on what it can cost.
+
+    \b
+    Examples:
+      certifeature select genes.csv -t tumour -k 100 --scale standard
+      certifeature select pages.svm.gz -k 300 -o chosen.txt --report report.html
+      certifeature select genes.csv -t tumour -k cv --keep TP53,BRCA1 --order stable
+      certifeature select genes.csv -t tumour -k 100 --cv 5
+      certifeature select genes.csv -t tumour -k 100 --id patient --drop site,age
+      certifeature select expression.tsv --transpose -t tumour -k 100 --scale standard
+      certifeature select 'parts/*.svm' -k 300 --stream
+      certifeature select counts.npz -k 500 --unsupervised --write reduced.npz
+      certifeature select prices.csv -t price -k 50 --model ridge
+      zcat pages.svm.gz | certifeature select - --format svmlight -k 300 --json
+
+    Parameters
+    ----------
+    stream
+        Read the files one at a time, once for each pass over the rows, for data that do not fit
+        into memory. Works with methods of this library, and without --scale, --cv and --write.
+    cv
+        Estimate the error on new data by cross-validation with this number of folds. Features are
+        chosen anew in each fold, for the true and for shuffled labels. A report uses five folds by
+        default; 0 turns this off.
+    output
+        Write the names and scales of the chosen features to this file; if it ends in .csv, as a
+        table with rank, weight and more. - prints them.
+    write
+        Write the chosen columns, scaled, to this .svm, .csv, .tsv or .npz file.
+    """
+    options.check()
+    if cv == 1:
+        raise ValueError("--cv 1 leaves no training rows; ask for 2 folds or more, or 0 for none.")
+    in_memory = {
+        f"--method {options.method}": not options.entry.ours,
+        "-k cv": options.size == CROSS_VALIDATED,
+        f"--scale {model.scale}": model.scale not in (None, Scaling.none),
+        "--cv": cv,
+        "--write": write,
+    }
+    for option in (name for name, is_given in in_memory.items() if stream and is_given):
+        raise ValueError(f"{option} needs all rows in memory; leave it or --stream out.")
+    to_stdout = str(output) == "-"
+    if to_stdout and as_json:
+        raise ValueError("-o - and --json both print to standard output; choose one.")
+    lists = (value[1:] for value in options.keep or () if value.startswith("@"))
+    check_writable(None if to_stdout else output, write, report, inputs=(*data.inputs(), *lists))
+    loaded, estimator = read(data, model, unsupervised=options.unsupervised, stream=stream)
+    check_data_file(write, loaded)
+    scaling = Scaling.none if stream else scaling_or_note(loaded.X, model.scale)
+    task = Task(loaded, options, estimator, scaling, model.seed)
+    choice = chosen(task, cv, beside=report is not None)
+    if output is not None and not to_stdout:
+        write_text(output, features_text(choice.features, output))
+    if write is not None:
+        columns = choice.columns.indices
+        reduced = scaled_columns(task.scaled.X[:, columns], choice.columns.scales)
+        write_data(write, replace(loaded, X=reduced, names=loaded.names[columns]))
+    if report is not None:
+        _save_report(report, task, choice)
+    if output is not None and to_stdout:
+        sys.stdout.write(features_text(choice.features, output))
+    elif as_json:
+        typer.echo(_json(task, choice), nl=False)
+    else:
+        _print(choice)
+        if report is not None:
+            typer.echo(f"Report: {report}")
+
+
+@with_options
+def certify_command(
+    *,
+    data: DataOptions,
+    features: Annotated[Path, typer.Option("--features", "-f")],
+    unsupervised: Annotated[bool, typer.Option("--unsupervised")] = False,
+    model: ModelOptions,
+    report: ReportOption = None,
+    as_json: JSONOption = False,
+) -> None:
+    """Certify how much a given list of features can cost.
+
+    \b
+    The list may come from any method. Columns without a name are called by their number,
+    from 0. There is no --cv here: a given list of features cannot be chosen anew in each
+    fold, so its errors would be too low.
+
+    \b
+    Examples:
+      certifeature certify genes.csv -t tumour -f chosen.txt --scale standard
+      certifeature certify pages.svm -f chosen.txt --json
+
+    Parameters
+    ----------
+    features
+        File with one feature name per line; a scale may follow after a tab. Or a .csv file with
+        columns named feature and scale, as select -o writes.
+    unsupervised
+        Certify for all rows, without labels.
+    """
+    check_writable(report, inputs=(*data.inputs(), features))
+    loaded, estimator = read(data, model, unsupervised=unsupervised)
+    columns = read_features(features, loaded.names)
+    scaling = scaling_or_note(loaded.X, model.scale)
+    with showing("certifying"):
+        loaded = loaded.scaled(scaling)
+        certificate, fitted = certified(loaded, columns, estimator, unsupervised=unsupervised)
+    if report is not None:
+        asked = {"Features": str(features), "Scaling": scaling.value, "Model": str(estimator)}
+        listed = features_of(columns, loaded.names, model=fitted)
+        contents = {"certificate": certificate, "features": listed}
+        title = f"Certificate for {len(listed)} features of"
+        save_report(report, title, asked, loaded, model.seed, **contents)
+    if as_json:
+        typer.echo(json_text(certificate_values(certificate)), nl=False)
+    else:
+        typer.echo(str(certificate))
+
+
+@with_options
+def compare_command(
+    *,
+    data: DataOptions,
+    sizes: Annotated[list[int], typer.Option("-k")],
+    methods: Annotated[list[str] | None, METHOD] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    report: ReportOption = None,
+    repeats: Annotated[int, typer.Option(min=1)] = 1,
+    cv: Annotated[int, typer.Option(metavar="FOLDS", min=2)] = 5,
+    tune: bool = True,
+    model: ModelOptions,
+    jobs: int = -1,
+    as_json: JSONOption = False,
+) -> None:
+    """Compare methods by cross-validation.
+
+    The table shows the test error, the time and the certified bound of each method.
+
+    \b
+    Examples:
+      certifeature compare genes.csv -t tumour -k 50 -k 100 --scale standard
+      certifeature compare pages.svm -k 300 -m bss -m rfe -m l1 --report report.html
+
+    Parameters
+    ----------
+    sizes
+        Number of features to choose; may be repeated.
+    methods
+        Method to compare; may be repeated. The default is all: {methods}; for ridge regression, all
+        except {classifiers}.
+    output
+        Write the table to this .csv or .json file.
+    repeats
+        Number of cross-validations, each with new folds.
+    cv
+        Number of folds.
+    tune
+        Tune C for each method by inner folds, which takes about three times as long; otherwise it
+        is the C of the model.
+    jobs
+        Number of processes; -1 uses all cores.
+    """
+    names = [method_named(name).name for name in methods] if methods else None
+    check_writable(output, report, inputs=data.inputs())
+    if output is not None and output.suffix not in (".csv", ".json"):
+        raise ValueError(f"{output}: tables are written as .csv or .json; give such a file name.")
+    # Columns are scaled again in each fold, by its training rows.
+    loaded, estimator = read(data, model)
+    scaling = scaling_or_note(loaded.X, model.scale)
+    with showing("comparing methods"):
+        settings: dict[str, Any] = {"tune": tune, "n_repeats": repeats, "cv": cv, "n_jobs": jobs}
+        settings |= {"estimator": estimator, "scaling": scaling.value, "random_state": model.seed}
+        comparison = compare(loaded.X, loaded.y, sorted(sizes), methods=names, **settings)
+    if output is not None:
+        write_text(output, _table(comparison, output.suffix))
+    if report is not None:
+        asked = {"Cross-validation": f"{comparison.n_repeats} × {comparison.n_folds} folds"}
+        asked |= {"Scaling": scaling.value, "Model": str(estimator)}
+        title = "Selectors compared on"
+        save_report(report, title, asked, loaded, model.seed, comparison=comparison)
+    if as_json:
+        # Hundreds of chosen features in each fold are left out.
+        values = asdict(comparison)
+        for contender in values["contenders"]:
+            del contender["chosen"]
+        typer.echo(json_text(values), nl=False)
+    else:
+        typer.echo(str(comparison))
+
+
+@with_options
+def demo_command(
+    *, report: Annotated[Path, typer.Option("--report", "-r")] = Path("certifeature-demo.html")
+) -> None:
+    """Write a report on data that need no download.
+
+    The 300 words are chosen that tell NumPy's docstrings from SciPy's.
+
+    \b
+    Example:
+      certifeature demo
+
+    Parameters
+    ----------
+    report
+        Write the report to this HTML file.
+    """
+    check_writable(report)
+    with showing("collecting docstrings"):
+        docs: Any = load_docstrings(packages=_DEMO_PACKAGES)
+    y = np.array(_DEMO_PACKAGES)[docs.target]
+    source = f"docstrings of {' and '.join(_DEMO_PACKAGES)}"
+    data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
+    typer.echo(f"{source}: {data.n_rows:,} texts, {data.n_features:,} words")
+    task = Task(data, SelectOptions(str(_DEMO_SIZE)), ModelOptions().estimator(y))
+    choice = chosen(task, _DEMO_FOLDS, beside=True)
+    typer.echo(f"first choices: {' '.join(feature.name for feature in choice.features[:12])}")
+    typer.echo(f"\n{choice.certificate}\n")
+    assert choice.comparison is not None
+    typer.echo(str(choice.comparison.of_size(_DEMO_SIZE)))
+    _save_report(report, task, choice)
+    typer.echo(f"\nReport: {report}")
+
+
+def _save_report(path: Path, task: Task, choice: Choice) -> None:
+    """Write the report of a choice: the options, the result, and a comparison with others."""
+    data, options, features = task.data, task.options, choice.features
+    new_data = choice.certificate.new_data
+    if choice.own is not None:
+        features = with_times_chosen(features, choice.columns, choice.own)
+    classes, shares, described = None, "", f"{data.n_rows:,} rows"
+    if not predicts_numbers(task.model):
+        shares = ", each with all classes in equal shares"
+        if data.y is not None:
+            names, counts = np.unique(data.y, return_counts=True)
+            classes = dict(zip(map(str, names.tolist()), counts.tolist(), strict=True))
+            shown = class_counts({name: f"{count:,}" for name, count in classes.items()})
+            described += f": {shown}" if shown else f" of {len(classes)} classes"
+    asked = {
+        "Method": f"{options.method}, {'all rows' if options.unsupervised else 'rows that matter'}",
+        "Number of features": str(choice.search or options.size),
+        **options.given(),
+        **({"Cross-validation": f"{new_data.n_folds} folds{shares}"} if new_data else {}),
+        "Scaling": task.scaling.value,
+        "Model": model_name(task.model),
+    }
+    compared: dict[str, Any] = {"own": choice.own, "comparison": choice.comparison}
+    paragraph = methods_paragraph(
+        choice.certificate,
+        n_rows=data.n_rows,
+        classes=classes,
+        method=options.method,
+        scaling=task.scaling.value,
+        supervised=not options.unsupervised,
+        **compared,
+    )
+    contents = {"certificate": choice.certificate, "features": features, **compared}
+    contents |= {"methods": paragraph, "data": described}
+    title = f"{len(features)} of {data.n_features:,} features of"
+    save_report(path, title, asked, data, task.seed, **contents)
+
+
+def _print(choice: Choice) -> None:
+    """Print a table of the first features, and the certificate."""
+    features = choice.features
+    title = f"{len(features)} features chosen in {choice.seconds:.1f} s"
+    if len(features) > _N_SHOWN:
+        title += f"; the first {_N_SHOWN}"
+    header = ["feature", "rank", "scale", "|w|", "points to", "why"]
+    if not any(f.why for f in features):
+        header.remove("why")
+    table = Table(title=title, title_justify="left")
+    for name in header:
+        table.add_column(name, justify="left" if name == "feature" else "right")
+    for f in features[:_N_SHOWN]:
+        weight = "" if f.weight is None else f"{f.weight:.3g}"
+        cells = (escape(f.name), str(f.rank), f"{f.scale:.3g}", weight, escape(f.label or ""))
+        table.add_row(*(*cells, f.why or "")[: len(header)])
+    if choice.search is not None:
+        typer.echo(str(choice.search))
+    Console().print(table)
+    typer.echo(f"\n{choice.certificate}")
+
+
+def _json(task: Task, choice: Choice) -> str:
+    """Return everything as JSON."""
+    names = ("source", "n_rows", "n_features", "fingerprint")
+    features = zip(choice.features, choice.columns.indices.tolist(), strict=True)
+    return json_text(
+        {
+            "data": {name: getattr(task.data, name) for name in names},
+            "method": task.options.method,
+            "seed": task.seed,
+            "seconds": choice.seconds,
+            "cross_validation": None if choice.search is None else choice.search.results,
+            "features": [asdict(feature) | {"index": index} for feature, index in features],
+            "certificate": certificate_values(choice.certificate),
+        }
+    )
+
+
+def _table(comparison: Comparison, suffix: str) -> str:
+    """Return the comparison as CSV, a line for each method and size, or as JSON."""
+    records = comparison.to_records()
+    if suffix == ".json":
+        return json_text(records)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
