@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import signature
 from itertools import combinations
 from numbers import Real
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
+from sklearn.utils import compute_class_weight
 
 from certifeature._utils import as_positive
 from certifeature.models.losses import LOSSES, Loss, make_loss
@@ -25,6 +27,7 @@ _ACCEPTED = (SVC, LinearSVC, LogisticRegression, RidgeClassifier, Ridge, LinearS
 _TUBE = "squared_epsilon_insensitive"
 # Losses that no row escapes, however well it fits.
 _ALL_ROWS_MATTER = ("squared", "logistic", "multinomial")
+_BALANCES_WEIGHTS = "sample_weight" in signature(compute_class_weight).parameters
 # Where labels are not known: the bound for many classes holds for two.
 _MANY_CLASSES = 3
 _REMEDY = (
@@ -420,7 +423,8 @@ def _class_weights(
     given = getattr(model, "class_weight", None)
     if not isinstance(given, str):
         return np.array([(given or {}).get(label, 1.0) for label in classes.tolist()], dtype=float)
-    # LIBSVM and ridge regression count rows to balance classes, the others weigh them.
-    weighs = isinstance(model, LinearSVC | LogisticRegression)
+    # LIBSVM and ridge regression count rows to balance classes, as scikit-learn 1.6 does; later
+    # versions of the others weigh them.
+    weighs = isinstance(model, LinearSVC | LogisticRegression) and _BALANCES_WEIGHTS
     counts = np.bincount(np.searchsorted(classes, y), sample_weight if weighs else None)
     return np.asarray(counts.sum() / (len(classes) * counts))

@@ -291,7 +291,8 @@ def stable_scores(
         n_subsamples = _SUBSAMPLES_OF_MANY if many else _SUBSAMPLES
     subsamples = _subsamples(np.zeros(len(y)) if numbers else y, n_subsamples, share, seed)
     wide = len(y) <= X.shape[1]
-    is_squared_hinge = Problem.of(model, y).loss == "squared_hinge"
+    problem = Problem.of(model, y)
+    is_squared_hinge = problem.loss == "squared_hinge" and problem.intercept is not None
     if is_squared_hinge and wide and not many:
         return _norm_of_scores(
             _weights_at_once(model, rows, exponent, y, sample_weight, subsamples)

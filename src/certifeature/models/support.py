@@ -227,13 +227,14 @@ def _fit_closely(
     Return whether it was reached. LIBSVM keeps inner products in single precision, which may
     forbid it; rows that are not scaled can keep either solver busy for days.
     """
-    temporary = {"tol": min(svm.tol, tolerance), "max_iter": _capped_iterations(svm)}
-    with _set_for_now(svm, temporary), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    limit = _capped_iterations(svm)
+    temporary = {"tol": min(svm.tol, tolerance), "max_iter": limit}
+    with _set_for_now(svm, temporary), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
         svm.fit(X, y, **weights)
-    for other in (w for w in caught if not issubclass(w.category, ConvergenceWarning)):
-        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    return not any(issubclass(w.category, ConvergenceWarning) for w in caught)
+    if hasattr(svm, "fit_status_"):
+        return bool(svm.fit_status_ == 0)
+    return bool(np.max(svm.n_iter_) < limit)
 
 
 def _capped_iterations(model: Any, max_steps: int = _MAX_STEPS) -> int | None:
