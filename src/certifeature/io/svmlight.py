@@ -70,8 +70,8 @@ def read_svmlight(content: bytes, source: str, columns: Columns) -> Dataset:
 def check_no_columns(columns: Columns, source: str) -> None:
     """Raise if a column is asked for: the label is always the first number of a line."""
     if columns.target is not None:
-        found = f"target={columns.target!r}, but the label of SVMlight data is the first number"
-        raise ValueError(f"{source}: {found} of each line. Leave target out.")
+        found = f"target={columns.target!r} is given; the label of SVMlight data is"
+        raise ValueError(f"{source}: {found} the first number of each line. Leave target out.")
     columns.check_for_arrays(source, "SVMlight")
 
 
