@@ -235,11 +235,11 @@ def read_features(path: Path, names: NDArray[np.str_]) -> ColumnChoice:
     for where, (name, *rest) in _lines(path):
         place = _place(name, places, where)
         if place in scales:
-            raise ValueError(f"{where}: feature {name!r} is listed twice.")
+            raise ValueError(f"{where}: feature {name!r} is listed twice; remove one.")
         scale = rest[0].strip() if rest else "1"
         scales[place] = float(scale) if is_number(scale) else np.nan
         if not 0 < scales[place] < np.inf:
-            raise ValueError(f"{where}: the scale {scale!r} is not a positive number.")
+            raise ValueError(f"{where}: the scale {scale!r} is not a positive number; correct it.")
     if not scales:
         raise ValueError(f"{path}: there are no features; list their names, one per line.")
     return ColumnChoice(np.array(list(scales)), np.array(list(scales.values())))
@@ -267,7 +267,7 @@ def _place(name: str, places: Mapping[str, int], where: str) -> int:
     # A list written by hand may have names without the guard against formulas.
     place = places.get(unguarded(name), places.get(name))
     if place is None:
-        raise ValueError(f"{where}: the data have no feature {name!r}.")
+        raise ValueError(f"{where}: the data have no feature {name!r}; check its name.")
     return place
 
 

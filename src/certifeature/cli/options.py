@@ -205,7 +205,8 @@ class SelectOptions:
         )
         for option, given, takers in options:
             if given and name not in takers:
-                raise ValueError(f"{option} works with {', '.join(takers)}, not with {name}.")
+                others = f"works with {', '.join(takers)}, not with {name}"
+                raise ValueError(f"{option} {others}; leave it out, or change --method.")
         if is_search and self.unsupervised:
             raise ValueError("-k cv compares predictions with labels; leave out --unsupervised.")
         if self.unsupervised and not self.entry.ours:

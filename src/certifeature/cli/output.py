@@ -55,7 +55,7 @@ def check_writable(*paths: Path | None, inputs: Sequence[str | Path] = ()) -> No
         if not path.parent.is_dir():
             raise ValueError(f"{path}: there is no folder {path.parent}; create it first.")
         if not os.access(path.parent, os.W_OK):
-            raise ValueError(f"{path}: the folder {path.parent} may not be written to.")
+            raise ValueError(f"{path}: {path.parent} may not be written to; give another folder.")
 
 
 def json_text(value: Any) -> str:

@@ -98,7 +98,7 @@ class Task:
         """Return the unfitted selector, after `SelectOptions.check`."""
         size, n_features = self.options.size, self.data.n_features
         if size.isdecimal() and int(size) > n_features:
-            raise ValueError(f"-k {size} is more than the {n_features} columns of the data.")
+            raise ValueError(f"-k {size} is more than the {n_features} columns; ask for fewer.")
         if size.isdecimal() and (n_kept := len(self.kept)) > int(size):
             raise ValueError(f"--keep names {n_kept} features, more than -k {size}; raise -k.")
         make = self.method().make

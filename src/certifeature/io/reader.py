@@ -280,7 +280,8 @@ class FileBlocks(RowBlocks):
             for name, expected in zip(names, self.feature_names, strict=True):
                 if name != expected:
                     found = f"{str(name)!r} in place of {str(expected)!r}"
-                    raise ValueError(f"{self.name(number)} has other feature names: {found}.")
+                    found = f"has other feature names: {found}"
+                    raise ValueError(f"{self.name(number)} {found}; the same are needed.")
         return data
 
     def _read(self, path: Path) -> Dataset:

@@ -117,7 +117,9 @@ class Columns:
         """Raise if something is asked that only tables with named columns have."""
         asked = {"id": self.id is not None, "drop": self.drop, "transpose": self.transpose}
         for name in (name for name, given in asked.items() if given):
-            raise ValueError(f"{source}: {name} is for CSV and other tables, not for {kind}.")
+            raise ValueError(
+                f"{source}: {name} is for CSV and the like, not for {kind}; leave it out."
+            )
         if isinstance(self.target, Integral):
             raise ValueError(f"{source}: target={self.target} is a position; name an array.")
 
@@ -252,7 +254,8 @@ def _check_names(names: Sequence[str], source: str) -> None:
     # Different whole numbers are the names that pandas gives; other numbers are data.
     given = all(name.isdecimal() for name in names) and len(set(names)) == len(names)
     if not given and all(_number(name) is not None for name in names):
-        raise ValueError(f"{source}, header: a header is needed; there is {first_few(names)}.")
+        found = f"a header is needed; there is {first_few(names)}"
+        raise ValueError(f"{source}, header: {found}. Add a line of names.")
 
 
 def _check_numbers(table: Table) -> None:
@@ -302,7 +305,7 @@ class _Records:
                 raise ValueError(f"{self.source}, line {line}: {found}. Correct the line.")
             yield line, record
         if not line:
-            raise ValueError(f"{self.source}: there is a header and no line of data.")
+            raise ValueError(f"{self.source}: there is a header and no line of data. Add the data.")
 
 
 def _text(content: bytes, source: str, kind: str) -> _Records:
