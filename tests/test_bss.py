@@ -122,7 +122,7 @@ def test_a_lowered_ceiling_is_above_the_surplus_and_below_the_ceiling(seed, n_up
         spectrum.add(update)
         matrix = matrix + np.outer(spectrum.axes @ update, spectrum.axes @ update)
     surplus = barriers.step(spectrum).surplus
-    form = np.diag(surplus.diagonal) + _matrix_of(surplus.correction, n_components)
+    form = _matrix_of(lambda v: surplus.at(v, v**2), n_components)
     lowered = surplus.lowered(ceiling)
     slack = 1e-12 * np.abs(form).max()
     if lowered is None:
@@ -187,7 +187,7 @@ def test_surplus_is_the_difference_of_the_two_forms(rng):
     rise, fall = np.trace(lower) - old[0], old[1] - np.trace(upper)
     expected = lower @ lower / rise - lower - upper @ upper / fall - upper
     surplus = barriers.step(spectrum).surplus
-    form = np.diag(surplus.diagonal) + _matrix_of(surplus.correction, n_components)
+    form = _matrix_of(lambda v: surplus.at(v, v**2), n_components)
     np.testing.assert_allclose(
         spectrum.axes @ form @ spectrum.axes.T, expected, atol=1e-10 * np.abs(expected).max()
     )

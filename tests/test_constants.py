@@ -805,13 +805,14 @@ def move_solutions(monkeypatch, change, multiple=1.0):
     monkeypatch.setattr("certifeature.certificate.all_rows.points", moved)
 
 
-def test_a_hinge_solution_is_no_further_from_the_optimum_than_its_gap_allows(monkeypatch):
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_hinge_solution_is_no_further_from_the_optimum_than_its_gap_allows(side, monkeypatch):
     """All rows have a loss, whose slope is the same near the optimum: the gap is ½ distance²."""
     model, weight = KNOWN["hinge"]
     move_solutions(monkeypatch, lambda weights, shift: (1.3 * weights, shift))
     for change, covers in ((1e-4, True), (-1e-6, False)):
-        X = np.array([[1.0, 1.0], [-1.0, -1.0], [(1 + change) / weight, 10.0]])
-        certificate = certify(X, [1, 0, 1], [0], estimator=model)
+        X = np.array([[1.0, 1.0], [-1.0, -1.0], [side * (1 + change) / weight, side * 10.0]])
+        certificate = certify(X, [1, 0, (1 + side) // 2], [0], estimator=model)
         assert certificate.n_rows == 2
         assert certificate.covers_all_rows is covers
 
@@ -840,14 +841,15 @@ def test_multipliers_of_other_weights_widen_the_region(cost, factor, monkeypatch
     assert certificate.covers_all_rows is False
 
 
-def test_a_free_intercept_is_as_far_from_the_best_as_its_loss_allows(monkeypatch):
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_free_intercept_is_as_far_from_the_best_as_its_loss_allows(side, monkeypatch):
     """Moved to the side of the cheap class, it is nearly all that the bound allows away."""
     model = SVC(kernel="linear", C=1.0, class_weight={1: 100.0})
-    # The last row is at the origin of the reduced model, and on its margin for an intercept of 1.
-    X = np.array([[1.0, 1.0], [-1.0, -1.0], [0.0, 10.0]])
-    for move in (-1e6, 0.0):
+    # The last row is at the origin of the reduced model, and on its margin for an intercept of ±1.
+    X = np.array([[1.0, 1.0], [-1.0, -1.0], [0.0, side * 10.0]])
+    for move in (side * 1e6, 0.0):
         move_solutions(monkeypatch, lambda weights, shift, move=move: (weights, shift + move))
-        certificate = certify(X, [1, 0, 1], [0], estimator=model)
+        certificate = certify(X, [1, 0, (1 + side) // 2], [0], estimator=model)
         assert certificate.n_rows == 2
         assert certificate.covers_all_rows is False
 
@@ -906,11 +908,10 @@ def test_optima_of_rows_at_right_angles_are_enclosed():
     assert_encloses(enclosed("hinge", X, signs, COSTS, intercept=0.0), truth)
     truth = (1 / (2 * (kernels + 1 / (2 * COSTS)))).sum()
     assert_encloses(enclosed("squared_hinge", X, signs, COSTS, intercept=0.0), truth)
-    targets = np.array([2.0, -1.5, 0.2])
-    assert_encloses(
-        enclosed(TUBE, X, targets, COSTS, epsilon=0.4),
-        (np.maximum(0, np.abs(targets) - 0.4) ** 2 / (2 * (kernels + 1 / (2 * COSTS)))).sum(),
-    )
+    # Near the origin and far from it.
+    for targets in (np.array([2.0, -1.5, 0.2]), np.array([20.0, 21.5, 20.2])):
+        truth = np.maximum(0, np.abs(targets) - 0.4) ** 2 / (2 * (kernels + 1 / (2 * COSTS)))
+        assert_encloses(enclosed(TUBE, X, targets, COSTS, epsilon=0.4), truth.sum())
 
 
 def entropy(p):
@@ -967,8 +968,9 @@ def assert_dual_is_below(X, loss, weights, multipliers):
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_no_multipliers_are_above_any_weights(name, rng):
-    for _ in range(5):
-        X, loss = 2 * rng.standard_normal((8, 3)), random_loss(name, rng)
+    # All of small rows have a loss, and their multipliers are as large as they may be.
+    for size in (0.1, 0.1, 2.0, 2.0, 2.0):
+        X, loss = size * rng.standard_normal((8, 3)), random_loss(name, rng)
         best = weights_of(X, loss)
         beta = -loss.at(X @ best).slopes
         multipliers = [factor * beta for factor in (-1.0, 0.3, 0.9, 1.0, 1.1, 3.0, 30.0)]
