@@ -48,7 +48,7 @@ def test_the_estimate_does_not_depend_on_what_is_beside_it(options):
 def test_without_inner_folds_the_errors_are_those_of_the_estimate():
     task = task_of(np.repeat([0, 1], [57, 3]))
     assessed = assess(task, choose(task), folds_of(task, 3), beside=True)
-    found, comparison = assessed.choice.certificate.new_data, assessed.comparison
+    found, comparison = assessed.certificate.new_data, assessed.comparison
     assert not comparison.tuned
     assert "the class 1 has 2 rows only" in comparison.note
     assert assessed.own.errors == found.errors_selected
