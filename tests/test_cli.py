@@ -140,7 +140,7 @@ class TestSelect:
         )
         tuned = re.search(first, text)
         name = "BSS" if method == "bss" else "RFE"
-        own = rf"This choice \(<bdi>{name}</bdi>\)</th>"
+        own = rf"This choice \({name}\)</bdi></th>"
         assert re.search(f'{own}<td class="number">{tuned[1]}<', text)
         assert f'features</th><td class="number">{tuned[2]}<' in text
         for other in {"BSS", "RFE", "The univariate test"} - {method.upper()}:
