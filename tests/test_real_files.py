@@ -30,6 +30,8 @@ def written(frame, tmp_path_factory):
     folder = tmp_path_factory.mktemp("written")
     frame.to_csv(folder / "genes.csv", index=False)
     frame.to_csv(folder / "genes.tsv", index=False, sep="\t")
+    frame.to_csv(folder / "commas.csv", index=False, sep=";", decimal=",")
+    frame.to_excel(folder / "genes.xlsx", index=False)
     frame.to_parquet(folder / "genes.parquet")
     frame.set_index("patient").T.to_csv(folder / "across.csv", index_label="gene")
     frame.set_index("patient").T.to_csv(folder / "across.tsv", index_label="gene", sep="\t")
@@ -68,10 +70,12 @@ def refused(capsys, *arguments):
 
 
 class TestColumns:
-    @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
-    def test_row_names_are_no_feature_and_are_written(self, kind, files, frame, capsys):
+    @pytest.mark.parametrize(
+        "name", ["genes.csv", "commas.csv", "genes.tsv", "genes.xlsx", "genes.parquet"]
+    )
+    def test_row_names_are_no_feature_and_are_written(self, name, files, frame, capsys):
         write = ("--write", "reduced.csv")
-        indices, found = chosen(capsys, "select", f"genes.{kind}", *PLAIN, "-k", 10, *write)
+        indices, found = chosen(capsys, "select", name, *PLAIN, "-k", 10, *write)
         assert found["data"]["n_features"] == 2000
         reduced = pd.read_csv("reduced.csv")
         assert reduced.columns[0] == "patient"
@@ -150,7 +154,10 @@ class TestColumns:
     @pytest.mark.parametrize("option", [("--id", "a"), ("--drop", "a"), ("--transpose",)])
     def test_formats_without_named_columns_have_none(self, option, files, capsys):
         message = refused(capsys, "select", "parts/0.svm", "-k", 10, *option)
-        assert f"{option[0].strip('-')} is for CSV" in message
+        name = option[0].strip("-")
+        assert f"{name}=" in message
+        assert "which is for tables with named columns (CSV, TSV, Excel, Parquet)" in message
+        assert f"Leave {name} out" in message
 
 
 class TestTransposed:
@@ -355,8 +362,8 @@ class TestDoctor:
             assert "100 of 2000 features" in capsys.readouterr().out
 
     def test_names_and_columns_for_every_kind(self, files, capsys):
-        for kind in ("csv", "tsv", "parquet"):
-            assert run(["doctor", f"genes.{kind}", "-t", "tumour"]) == 0
+        for name in ("genes.csv", "commas.csv", "genes.tsv", "genes.xlsx", "genes.parquet"):
+            assert run(["doctor", name, "-t", "tumour"]) == 0
             text = capsys.readouterr().out
             assert "'patient' is text, such as 'P-000', all different: --id 'patient'" in text
         for data in ("parts", "parts/0.svm"):

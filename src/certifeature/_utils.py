@@ -36,8 +36,6 @@ VECTORS_AT_ONCE = 2**21
 SAFE_ROWS_AT_ONCE = 2**22
 # Rows in memory that are handed on as one block.
 BLOCK_BYTES = 2**26
-# Text that is parsed together, of which lines and fields take many times the memory.
-TEXT_BYTES_AT_ONCE = 2**20
 
 
 @cache

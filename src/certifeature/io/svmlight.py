@@ -89,7 +89,7 @@ def parse_svmlight(content: bytes, source: str) -> SVMlightRows:
         _check_lines(content, source)
     if not labels.size:
         raise ValueError(f"{source}: there is no line with data, such as '+1 3:0.5 7:1'.")
-    rows = SVMlightRows(labels, X.indptr, X.indices, X.data, content, source)
+    rows = SVMlightRows(labels, X.indptr, X.indices.astype(np.int32), X.data, content, source)
     if not finite.all():
         place = rows.place(int(np.argmin(finite)))
         raise ValueError(f"{place}: the label is too large for a 64-bit number. Use smaller ones.")

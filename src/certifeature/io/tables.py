@@ -115,11 +115,11 @@ class Columns:
 
     def check_for_arrays(self, source: str, kind: str) -> None:
         """Raise if something is asked that only tables with named columns have."""
-        asked = {"id": self.id is not None, "drop": self.drop, "transpose": self.transpose}
-        for name in (name for name, given in asked.items() if given):
-            raise ValueError(
-                f"{source}: {name} is for CSV and the like, not for {kind}; leave it out."
-            )
+        for name in ("id", "drop", "transpose"):
+            value = getattr(self, name)
+            if value not in (None, (), False):
+                reason = f"{name}={value!r} is for CSV and other tables, not for {kind}"
+                raise ValueError(f"{source}: {reason}; leave it out.")
         if isinstance(self.target, Integral):
             raise ValueError(f"{source}: target={self.target} is a position; name an array.")
 

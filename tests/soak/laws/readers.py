@@ -52,6 +52,11 @@ def _written(rng, kind):
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(d)]).assign(y=y)
     if kind in ("csv", "tsv"):
         return frame.to_csv(index=False, sep={"csv": ",", "tsv": "\t"}[kind]).encode()
+    if kind == "semicolon csv":
+        return frame.to_csv(index=False, sep=";", decimal=",").encode()
+    if kind == "excel":
+        frame.to_excel(buffer, index=False)
+        return buffer.getvalue()
     if kind == "parquet":
         frame.to_parquet(buffer)
     elif kind == "svmlight":
@@ -65,7 +70,7 @@ def _written(rng, kind):
     return buffer.getvalue()
 
 
-_KINDS = ("csv", "tsv", "svmlight", "npz", "sparse npz", "parquet")
+_KINDS = ("csv", "semicolon csv", "tsv", "svmlight", "npz", "sparse npz", "parquet", "excel")
 
 
 def _mutated(rng, content):
