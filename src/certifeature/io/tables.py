@@ -118,8 +118,10 @@ class Columns:
         for name in ("id", "drop", "transpose"):
             value = getattr(self, name)
             if value not in (None, (), False):
-                reason = f"{name}={value!r} is for CSV and other tables, not for {kind}"
-                raise ValueError(f"{source}: {reason}; leave it out.")
+                raise ValueError(
+                    f"{source}: {name}={value!r} was given, which is for tables with named columns "
+                    f"(CSV, TSV, Excel, Parquet); this is {kind}. Leave {name} out."
+                )
         if isinstance(self.target, Integral):
             raise ValueError(f"{source}: target={self.target} is a position; name an array.")
 
