@@ -29,6 +29,7 @@ CLASSES = np.arange(90) % 2
     [{}, {"unsupervised": True}, {"method": "rfe"}, {"method": "rrqr"}, {"keep": ["g1,g2,g50"]}],
     ids=str,
 )
+@pytest.mark.ci
 def test_the_estimate_does_not_depend_on_what_is_beside_it(options):
     task = task_of(CLASSES, **options)
     chosen, folds = choose(task), folds_of(task, 3)

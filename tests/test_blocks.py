@@ -308,6 +308,7 @@ class TestSupervised:
         assert not hasattr(selector.fit(X, y), "n_passes_")
 
     @pytest.mark.slow
+    @pytest.mark.ci
     def test_few_rows_may_have_any_svm_and_guarantee(self):
         X, y = noisy(300, 60)
         selector = BSSSelector(40, estimator=SVC(kernel="linear"), guarantee="full")

@@ -118,6 +118,7 @@ def test_the_size_of_the_selector_is_ignored(data):
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_any_number_of_workers_gives_the_same(data):
     one, two = (BSSSelectorCV(cv=3, n_jobs=n).fit(*data) for n in (1, 2))
     np.testing.assert_array_equal(one.indices_, two.indices_)

@@ -123,6 +123,7 @@ class TestSelect:
         assert plain["features"] == result["features"]
 
     @pytest.mark.parametrize("method", ["bss", "rfe"])
+    @pytest.mark.ci
     def test_a_report_answers_first(self, method, csv, tmp_path, capsys):
         report = tmp_path / "report.html"
         arguments = ["select", str(csv), "-t", "tumour", "-k", "12", "-m", method]
@@ -248,6 +249,7 @@ class TestSelect:
         assert [feature["scale"] for feature in found] == pytest.approx(sample.scales[:12])
 
     @pytest.mark.parametrize("method", ["bss", "random", "lpsvm", "univariate"])
+    @pytest.mark.ci
     def test_the_svm_on_all_features_is_trained_once(self, method, data, tmp_path, monkeypatch):
         X, y, _ = data
         path, report = write("npz", data, tmp_path)[0], tmp_path / "report.html"
@@ -362,6 +364,7 @@ class TestSelect:
         if suffix != "svm":
             assert again.feature_names.tolist() == [f["name"] for f in result["features"]]
 
+    @pytest.mark.ci
     def test_report_shows_names_as_text(self, data, tmp_path, capsys):
         X, y, names = data
         path = tmp_path / "evil.npz"
@@ -374,6 +377,7 @@ class TestSelect:
         assert "<script>alert" not in text
         assert "10 of 60 features (5 trusted) for LinearSVC(C=1)" in text
 
+    @pytest.mark.ci
     def test_large_values_leave_no_bound_for_the_squared_hinge(self, data, tmp_path, capsys):
         X, y, _ = data
         path = tmp_path / "large.npz"
@@ -453,6 +457,7 @@ class TestSteering:
         fixed = [f["index"] for f in result["features"] if f["why"] == "fixed"]
         assert fixed == kept
 
+    @pytest.mark.ci
     def test_people_see_why_a_feature_is_in(self, csv, tmp_path, capsys):
         report = tmp_path / "report.html"
         chosen = tmp_path / "chosen.txt"
@@ -470,6 +475,7 @@ class TestSteering:
         assert chosen.read_text().splitlines()[0].split("\t")[0] == "gene 50"
         assert all(len(line.split("\t")) == 2 for line in chosen.read_text().splitlines())
 
+    @pytest.mark.ci
     def test_no_reasons_no_column(self, csv, tmp_path, capsys):
         report = tmp_path / "report.html"
         arguments = ["select", str(csv), "-t", "tumour", "-k", "20", "-m", "rfe"]
@@ -841,6 +847,7 @@ class TestModels:
                 message = f"--model {model} tells classes apart; use --model ridge"
                 assert message in capsys.readouterr().err
 
+    @pytest.mark.ci
     def test_methods_are_compared_for_a_model(self, csv, capsys):
         options = ("-t", "tumour", "--model", "ridge", "-k", "10", "--cv", "2", "--jobs", "1")
         found = run_json(capsys, "compare", csv, *options)
@@ -1015,6 +1022,7 @@ class TestFiles:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+    @pytest.mark.ci
     def test_stopped_while_writing_the_old_file_stays_whole(self, how, csv, tmp_path):
         target = tmp_path / "out" / "reduced.csv"
         target.parent.mkdir()

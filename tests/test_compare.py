@@ -108,6 +108,7 @@ class TestRows:
         ids=lambda model: type(model).__name__,
     )
     @pytest.mark.parametrize("size", [40, 5])
+    @pytest.mark.ci
     def test_growth_is_that_of_certify(self, size, model, data):
         X, y = data
         methods = ["bss", "rfe", "univariate"]

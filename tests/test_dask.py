@@ -23,7 +23,7 @@ from certifeature.rows import ArrayBlocks
 from certifeature.rows.dask import DaskBlocks
 
 # Dask and Distributed warn of ports, memory and configuration that are none of our business.
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.ci, pytest.mark.filterwarnings("default")]
 
 OPTIONS = {"supervised": False, "basis": "sketch", "n_components": 30, "random_state": 0}
 

@@ -488,6 +488,7 @@ class TestComparisons:
         ],
         ids=str,
     )
+    @pytest.mark.ci
     def test_are_made_for_classifiers(self, model, methods):
         X, y = data_for(model, shape=(60, 30))
         found = compare(X, y, [5], methods=methods, estimator=model, cv=2)

@@ -26,6 +26,8 @@ from certifeature import (
 )
 from certifeature.datasets import make_relevant_features
 
+pytestmark = pytest.mark.ci
+
 SIZED = [BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector]
 SELECTORS = [
     *(

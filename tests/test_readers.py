@@ -440,6 +440,7 @@ class TestBadText:
                 read(content + b"\n" + line + b"\n1 1:2", "svmlight")
         assert read(b"1 1:2 # a_b\n", "svmlight").X.toarray().tolist() == [[2.0]]
 
+    @pytest.mark.ci
     def test_svmlight_of_many_lines_takes_twice_the_memory_of_its_numbers(self):
         n_rows = 200_000
         content = b"".join(b"%d 1:1 %d:1\n" % (i % 2, i + 2) for i in range(n_rows))

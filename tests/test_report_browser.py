@@ -11,7 +11,7 @@ from certifeature.comparison import Comparison, Contender
 from certifeature.evaluation import NewData
 from certifeature.report import Feature, Report, write_report
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.ci, pytest.mark.slow]
 
 EVIL = [
     "<script>window.hit = 1</script>",

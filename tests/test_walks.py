@@ -11,7 +11,7 @@ from sklearn.datasets import dump_svmlight_file
 from certifeature.cli.app import run
 from certifeature.datasets import make_relevant_features
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.ci, pytest.mark.slow]
 
 N_SAMPLES, N_GENES = 60, 2_000
 
