@@ -328,3 +328,10 @@ def test_columns_that_are_tiny_beside_others_are_not_lost(rng, size, kept, make,
     # Where V is made row by row, they are not found, and that is known.
     small_limits(MAX_VECTORS=0)
     assert not exact_basis(make(X)).exact
+
+
+def test_a_basis_is_not_exact_where_values_underflow_beside_huge_ones(rng):
+    X = 1e-136 * rng.standard_normal((6, 6))
+    X[:, 2] = 1e200
+    assert not exact_basis(X).exact
+    assert exact_basis(X[:, [0, 1, 3]]).exact

@@ -30,10 +30,12 @@ from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import (
     TOO_LARGE,
     fingerprint,
+    finite_rows,
     normalised,
     refusing_overflow,
     scaled_back,
     stored_bytes,
+    stored_values,
 )
 from certifeature.rows.rows import Rows
 
@@ -634,13 +636,18 @@ def exact_basis(X: Any) -> Basis:
     True
     """
     rows, exponent = normalised(X)
+    n_values = np.count_nonzero(stored_values(rows))
+    # Beside huge values others underflow to zero, and nothing is known of their directions.
+    lost = exponent > 0 and n_values < np.count_nonzero(stored_values(finite_rows(X)))
     if rows.shape[0] > 2 * rows.shape[1] and rows.shape[0] * rows.shape[1] > _memory.MAX_ARRAY:
         # Slower, but nothing as large as the rows has to be dense.
         rows = condensed_rows(rows)
     if _is_large(rows, min(rows.shape)):
-        return Basis.of_rows(implicit_row_space(rows), exponent)
+        basis = Basis.of_rows(implicit_row_space(rows), exponent)
+        return replace(basis, exact=basis.exact and not lost)
     space = row_space(rows)
-    return Basis.of_rows(space if space.whole else scaled_row_space(rows), exponent)
+    basis = Basis.of_rows(space if space.whole else scaled_row_space(rows), exponent)
+    return replace(basis, exact=basis.exact and not lost)
 
 
 def truncated_basis(X: Any, n_components: int) -> Basis:
