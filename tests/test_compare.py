@@ -511,8 +511,8 @@ class TestResult:
             "full data             2000  0.250 ± 0.354     0.00       1",
             "bss           20        20  0.250 ± 0.000     1.23    12.4",
             "random        20        20  0.250 ± 0.000     0.00       ∞",
-            "growth: on the rows that matter to it, the training objective is at most so many "
-            "times that with all features, with probability 0.99 or more; median of the folds",
+            "growth: upper bound on the ratio of training objectives (chosen over all features) on "
+            "the rows that determine the model, with probability 0.99 or more; median of the folds",
         ]
 
     def test_frame(self):

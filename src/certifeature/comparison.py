@@ -183,8 +183,8 @@ def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[Selectio
 
 
 _GROWTH = (
-    "growth: on the rows that matter to it, the training objective is at most so many times that "
-    "with all features, with probability 0.99 or more; median of the folds"
+    "growth: upper bound on the ratio of training objectives (chosen over all features) on "
+    "the rows that determine the model, with probability 0.99 or more; median of the folds"
 )
 
 
@@ -260,8 +260,8 @@ class Comparison:
     1 × 2-fold cross-validation, with C tuned by inner folds
     method  asked  features          error  seconds  growth
     bss        20        20  0.150 ± 0.071     0.03     1.5
-    growth: on the rows that matter to it, the training objective is at most so many times that
-    with all features, with probability 0.99 or more; median of the folds
+    growth: upper bound on the ratio of training objectives (chosen over all features) on
+    the rows that determine the model, with probability 0.99 or more; median of the folds
     """
 
     contenders: tuple[Contender, ...]
