@@ -61,7 +61,6 @@ def main():
     report("full data (one SVM fit)", lambda: svm.fit(X_train, y_train) and None)
     settings = {
         "BSS": {},
-        "BSS, order='arom'": {"order": "arom"},
         "BSS, order='coef'": {"order": "coef"},
         "BSS, the paper's order": {"order": "leverage", "trust": 0, "rescale": "each"},
     }

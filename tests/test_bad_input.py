@@ -117,7 +117,7 @@ HARD = {"estimator": SVC(kernel="linear"), "trust": 0}
     ("parameters", "message"),
     [
         ({"order": "alphabet"}, "'order'.*among {.*'coef'.*}"),
-        ({"order": "rfe", "supervised": False}, "needs supervised=True"),
+        ({"order": "stable", "supervised": False}, "needs supervised=True"),
         ({"order": "coef", "supervised": False}, "needs supervised=True"),
         ({"order": np.ones(7)}, "order must give one score for each of the 120 features"),
         ({"order": np.full(120, np.nan)}, "order gives no usable scores"),
@@ -253,7 +253,7 @@ class TestRightAnswers:
         np.testing.assert_allclose(untidy.toarray(), X)
         fitted = selector(60, random_state=0).fit(untidy, y)
         np.testing.assert_array_equal(
-            fitted.indices_, selector(60, random_state=0).fit(X, y).indices_
+            fitted.indices_, selector(60, random_state=0).fit(sparse.csr_array(X), y).indices_
         )
         for array, copy in zip((untidy.data, untidy.indices, untidy.indptr), before, strict=True):
             np.testing.assert_array_equal(array, copy)

@@ -287,7 +287,7 @@ class TestSupervised:
         assert certify(blocks, None, found) == certify(X, y, expected)
         assert certify(X, y, expected).realised.margin_full is None
 
-    @pytest.mark.parametrize("order", ["rfe", f_classif])
+    @pytest.mark.parametrize("order", ["stable", f_classif])
     def test_an_order_that_needs_all_classes(self, order, support_of_one_class):
         X, y = support_of_one_class
         BSSSelector(5, order=order, random_state=0).fit(X, y)

@@ -407,12 +407,21 @@ class TestSteering:
     def test_options_are_parameters_of_the_selector(self, data, tmp_path, capsys):
         X, y, names = data
         path, _ = write("npz", data, tmp_path)
-        options = ("--keep", names[50], "--order", "coef,rfe", "--trust", 0.5, "--rescale", "each")
+        options = (
+            "--keep",
+            names[50],
+            "--order",
+            "coef,stable",
+            "--trust",
+            0.5,
+            "--rescale",
+            "each",
+        )
         result = run_json(capsys, "select", path, "-k", 30, *options)
         selector = BSSSelector(
             30,
             fixed_features=[50],
-            order=("coef", "rfe"),
+            order=("coef", "stable"),
             trust=0.5,
             rescale="each",
             estimator=default_model(0),
@@ -500,7 +509,7 @@ class TestSteering:
             (("--keep", "gene 1,gene 2,gene 3", "-k", "2"), "--keep names 3 features, more than"),
             (("--order", "magic"), "--order must be one of auto,"),
             (("--order", "auto,coef"), "got 'auto,coef'"),
-            (("--order", "coef,rfe,arom"), "got 'coef,rfe,arom'"),
+            (("--order", "coef,stable,coef"), "got 'coef,stable,coef'"),
             (("--order", "stable", "--unsupervised"), "use auto, cover, leverage"),
             (("--trust", "1.5"), "--trust must be a number from 0 to 1, or auto; got '1.5'"),
             (("--trust", "nan"), "got 'nan'"),

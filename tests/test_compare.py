@@ -29,7 +29,7 @@ from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import new_data_errors
 from certifeature.evaluation.engine import ALL_FEATURES, Candidate, cross_validate
 from certifeature.evaluation.splits import Splits, splits_of
-from certifeature.models import default_model, fit_model
+from certifeature.models import at_scale, default_model, fit_model
 from certifeature.rows.rows import Rows
 from certifeature.selectors import fit as fit_module
 from certifeature.sparsify import ColumnChoice
@@ -214,7 +214,8 @@ class TestCompare:
         for fold, error in enumerate(contender.errors):
             train, test = stratified_split(y, fold, 3)
             selector = BSSSelector(10).fit(X[train], y[train])
-            svm = fit_model(default_model(0), selector.transform(X[train]), y[train])
+            reduced = selector.transform(X[train])
+            svm = at_scale(reduced).fit(reduced, y[train])
             assert error == pytest.approx(1 - svm.score(selector.transform(X[test]), y[test]))
 
     @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -405,7 +406,7 @@ class TestEngine:
         monkeypatch.setattr(
             fit_module, "find_support", lambda *args: supports.append(1) or real(*args)
         )
-        scaler, svm = Counted(), default_model(0)
+        scaler, svm = Counted(), default_model()
         pipelines = [
             Pipeline([("scale", scaler), ("select", selector), ("model", svm)])
             for selector in (ALL_FEATURES, BSSSelector(), SelectKBest(f_classif))

@@ -13,7 +13,7 @@ from certifeature.models import fit_model, support_rows
 SELECTORS = [
     BSSSelector(supervised=False),
     BSSSelector(),
-    BSSSelector(order="rfe"),
+    BSSSelector(order="stable"),
     BSSSelector(order="leverage"),
     RRQRSelector(),
     RRQRSelector(supervised=False),

@@ -372,9 +372,7 @@ def test_ranks_follow_the_scores_and_chosen_features_are_marked(data, ax):
     ("selector", "name"),
     [
         (BSSSelector(40), "|weight| in the SVM"),
-        (BSSSelector(40, order="arom"), "place in reweighting"),
-        (BSSSelector(40, order=("arom", "stable")), "|mean| to deviation of weights"),
-        (BSSSelector(40, order="rfe"), "place in elimination"),
+        (BSSSelector(40, order=("coef", "stable")), "|mean| to deviation of weights"),
         (BSSSelector(100, supervised=False), "leverage score"),
         (BSSSelector(40, order=f_classif), "score"),
         (LeverageScoreSelector(40), "leverage score"),

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif, f_regression
+from sklearn.feature_selection import RFE, SelectKBest, SelectorMixin, f_classif, f_regression
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, l1_min_c
 
 from certifeature.certificate.certificate import rounded_up
 from certifeature.certificate.measured import Measurable
@@ -30,8 +30,8 @@ from certifeature.evaluation.engine import (
 )
 from certifeature.evaluation.new_data import FULL_DATA
 from certifeature.evaluation.splits import Splits, splits_of
-from certifeature.models import default_model
-from certifeature.models.problem import check_model, cost_of, predicts_numbers
+from certifeature.models import default_model, feature_weights
+from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers
 from certifeature.models.support import capped, find_support
 from certifeature.rows.rows import Rows
 from certifeature.selectors import (
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 __all__ = ["FULL_DATA", "METHODS", "Comparison", "Contender", "SelectionMethod", "compare"]
 
 
+# How often the C of a sparse SVM is doubled, from where the first weight is not zero.
+_MAX_DOUBLINGS = 20
 # (number of features or "certified", model, seed) → selector
 Maker = Callable[[Any, Any, int], Any]
 
@@ -94,19 +96,46 @@ def _ours(name: str, kind: Any, *, draws: bool = False, **parameters: Any) -> Se
 
 
 def _make_bss_paper(size: Any, model: Any, seed: int) -> Any:
-    # The paper is about hinge losses, for which all directions count alike.
-    svm: Any = SVC(kernel="linear", C=cost_of(model))
+    # The paper is about hinge losses, for which all directions count alike, at the usual C.
+    svm: Any = SVC(kernel="linear", C=1.0 if is_scaled(model) else cost_of(model))
     fixed: Any = {"order": "leverage", "trust": 0, "rescale": "each"}
     return BSSSelector(size, estimator=svm, random_state=seed, **fixed)
 
 
 def _make_lpsvm(_: Any, model: Any, seed: int) -> Any:
-    return LPSVMSelector(C=cost_of(model))
+    return LPSVMSelector() if is_scaled(model) else LPSVMSelector(C=cost_of(model))
 
 
-def _make_l1(size: Any, model: Any, seed: int) -> Any:
-    svm = LinearSVC(penalty="l1", C=cost_of(model), random_state=seed)
-    return SelectFromModel(svm, max_features=size, threshold=1e-12)
+class L1Selector(SelectorMixin, BaseEstimator):
+    """The features with the largest weights of a sparse SVM, at the smallest C that keeps enough.
+
+    C starts where the first weight is not zero, and doubles until there are as many as asked for.
+
+    Parameters
+    ----------
+    n_features_to_select : int
+        Number of features; there are fewer if the path ends before.
+    """
+
+    def __init__(self, n_features_to_select: int) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Follow the path of C; rows X and labels y."""
+        cost, size = l1_min_c(X, y), self.n_features_to_select
+        for doublings in range(1, _MAX_DOUBLINGS + 1):
+            model = LinearSVC(penalty="l1", dual=False, C=cost * 2**doublings).fit(X, y)
+            self.scores_ = feature_weights(model)
+            if np.count_nonzero(self.scores_) >= size:
+                break
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        best = np.argsort(-self.scores_, kind="stable")[: self.n_features_to_select]
+        mask = np.zeros(len(self.scores_), dtype=bool)
+        mask[best[self.scores_[best] > 0]] = True
+        return mask
 
 
 def _make_univariate(size: Any, model: Any, _: int) -> Any:
@@ -126,7 +155,7 @@ _METHODS = (
     _ours("rrqr", RRQRSelector, rescale=False),
     SelectionMethod("rfe", lambda size, model, _: RFE(model, n_features_to_select=size, step=0.1)),
     SelectionMethod("lpsvm", _make_lpsvm, own_size=True, needs_classes=True),
-    SelectionMethod("l1", _make_l1, needs_classes=True),
+    SelectionMethod("l1", lambda size, *_: L1Selector(size), needs_classes=True),
     SelectionMethod("univariate", _make_univariate),
     SelectionMethod("random", _make_random, ours=True, draws=True),
 )
@@ -501,7 +530,7 @@ def compare(
     >>> [contender.method for contender in comparison.contenders]
     ['full data', 'bss', 'rfe']
     """
-    model = default_model(random_state) if estimator is None else estimator
+    model = default_model() if estimator is None else estimator
     check_model(model)
     model = capped(model)
     chosen, regression = methods_for(model, methods), predicts_numbers(model)
@@ -572,7 +601,7 @@ def _growth_on(model: Any, rows: Rows) -> Callable[[ColumnChoice], float]:
             return float(np.inf)
         if len(choice.indices) == rows.n_features and (choice.scales == 1).all():
             return 1.0
-        return measurable.certificate(choice).measured_growth
+        return measurable.certificate(found.at_own_scale(choice)).measured_growth
 
     return growth
 

@@ -45,8 +45,9 @@ def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> Indic
     problem = found.problem
     assert problem is not None
     if all_rows.in_blocks and found.n_passes is not None:
-        # LIBLINEAR's intercept is penalised, so that rows need not be moved near the origin.
-        inside = SafeRows.of(found.rows.columns(sample.indices, sample.scales).X, problem.intercept)
+        # Rows are not moved near the origin, since those of blocks are not.
+        known_rows = found.candidates.columns(sample.indices, sample.scales)
+        inside = SafeRows.of(known_rows.X, problem.intercept or 0.0)
         with one_thread():
             regions = _regions(problem, inside)
         reduced = all_rows.columns(sample.indices, sample.scales).X

@@ -58,7 +58,7 @@ class Certifier:
             check_model(estimator)
         all_rows = as_rows(X, y, real_valued=predicts_numbers(estimator))
         if rows == "all":
-            model = default_model(0) if estimator is None else estimator
+            model = default_model() if estimator is None else estimator
             return cls(every_row(all_rows, model), "all", all_rows)
         if y is None and not all_rows.in_blocks:
             raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
@@ -91,6 +91,7 @@ class Certifier:
         """
         known: Any = getattr(promised_by, "fit_result_", None)
         support = getattr(known, "support", None)
+        columns = self.support.at_own_scale(columns)
         if support and known.certificate.exact and support.rows is self.support.rows:
             certificate: Certificate = known.certificate
         else:
@@ -152,7 +153,8 @@ def _support_found_by(selector: Any, rows: Rows, estimator: Any) -> Support | No
     support: Support | None = getattr(result, "support", None)
     if support is None or rows.in_blocks or result.fingerprint != rows.fingerprint:
         return None
-    return support if estimator is None or _is_like(support.model, estimator) else None
+    asked = default_model() if estimator is None else estimator
+    return support if _is_like(support.asked, asked) else None
 
 
 def _is_like(model: Any, other: Any) -> bool:
@@ -213,7 +215,7 @@ def certify(
         scales of a selector of this library, and plain columns otherwise.
     estimator : estimator, default=None
         The linear model whose rows, loss and C count, one of those that `BSSSelector` takes. None
-        takes that of a selector of this library, or else ``LinearSVC(dual=True)``.
+        takes that of a selector of this library, or else the default of `BSSSelector`.
     rows : {"support", "all"}, default="support"
         Certify for the support vectors of the SVM on all features, or for all rows.
     realised : bool, default=True
@@ -296,4 +298,5 @@ def _certificate_of_fit(selector: Any, realised: bool) -> Certificate:
             "certify(X, y, selector), or realised=False."
         )
     support = result.support or Support(rows, None, None, rows)
-    return certificate.with_realised(FullModel(support).realised(result.columns, certificate))
+    columns = support.at_own_scale(result.columns)
+    return certificate.with_realised(FullModel(support).realised(columns, certificate))

@@ -16,11 +16,13 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.svm import LinearSVC
 
 from certifeature._files import is_number
 from certifeature.cli.loading import Scaling, are_numbers, check_classes, has_decimals
 from certifeature.comparison import METHODS, SelectionMethod, method_named
 from certifeature.models import default_model
+from certifeature.models.problem import SCALE
 from certifeature.selectors.bss import LABELLED, ORDERS
 
 CERTIFIED, CROSS_VALIDATED = _SEARCHES = ("certified", "cv")
@@ -102,14 +104,16 @@ class ModelOptions:
         labels are numbers with decimals, or take more different values than half the number of
         rows. Ridge uses alpha = 1/(2C), so that C means the same for all models.
     cost
-        Parameter C of the model. The larger it is, the closer the model fits the data.
+        Parameter C of the model: a number, or scale. The larger it is, the closer the model fits
+        the data. scale: 0.3 over the mean squared distance of the rows from their mean, so that the
+        units of the columns do not matter; the SVM then has an intercept that is not penalised.
     seed
         Seed of the random numbers.
     """
 
     scale: Annotated[Scaling | None, typer.Option(show_default="none")] = None
     model: Models = Models.svm
-    cost: Annotated[float, typer.Option("--C", "-C", min=1e-12)] = 1.0
+    cost: Annotated[str, typer.Option("--C", "-C", metavar="NUMBER")] = SCALE
     seed: Annotated[int, typer.Option(min=0)] = 0
 
     def estimator(self, y: NDArray[Any] | None, *, supervised: bool = True) -> Any:
@@ -119,12 +123,22 @@ class ModelOptions:
             raise ValueError(f"{found}; use --model ridge, or labels that are classes.")
         if supervised:
             check_classes(y, self.model)
+        cost = SCALE if self.cost == SCALE else _positive(self.cost)
         if self.model is Models.svm:
-            return default_model(self.seed).set_params(C=self.cost)
+            return default_model() if cost == SCALE else LinearSVC(C=cost, random_state=self.seed)
         if self.model is Models.logistic:
-            return LogisticRegression(C=self.cost)
+            return LogisticRegression(C=cost)
         is_regression = y is not None and are_numbers(y)
-        return (Ridge if is_regression else RidgeClassifier)(alpha=1 / (2 * self.cost))
+        alpha = cost if isinstance(cost, str) else 1 / (2 * cost)
+        return (Ridge if is_regression else RidgeClassifier)(alpha=alpha)
+
+
+def _positive(text: str) -> float:
+    """Return the number that --C gives."""
+    value = float(text) if is_number(text) else math.nan
+    if not 1e-12 <= value < math.inf:
+        raise ValueError(f"--C must be a positive number, or scale; got {text!r}.")
+    return value
 
 
 @dataclass(frozen=True)
@@ -147,7 +161,7 @@ class SelectOptions:
         without a name is given by its number, counted from 0; in SVMlight files, index 1 is
         feature 0.
     order
-        How features are ranked (bss only): {orders}; or a pair such as stable,arom, where the first
+        How features are ranked (bss only): {orders}; or a pair such as stable,coef, where the first
         is for the trusted features.
     trust
         Share of the features that is taken directly from the top of the ranking (bss only): 0 to 1,

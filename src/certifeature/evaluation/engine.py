@@ -21,8 +21,8 @@ from sklearn.utils import _safe_indexing
 
 from certifeature._utils import in_parallel, one_thread
 from certifeature.evaluation.splits import Split, Splits, splits_of
-from certifeature.models.problem import cost_of, predicts_numbers, with_cost_times
-from certifeature.models.support import capped, fit_model
+from certifeature.models.problem import cost_of, is_scaled, predicts_numbers
+from certifeature.models.support import at_scale, capped, fit_at_scale
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.sparsify.choice import ColumnChoice, as_column_choice
 
@@ -338,11 +338,11 @@ class _Fold:
         selector, model = (step for _, step in candidate.pipeline.steps[-2:])
         asked = selector, candidate.sizes, drawn if candidate.draws else None
         choices = self._choices(*asked)
-        models = self._tuned(model, *asked) if candidate.tuned else [model] * len(choices)
-        for (choice, seconds), best in zip(choices, models, strict=True):
+        factors = self._tuned(model, *asked) if candidate.tuned else [1.0] * len(choices)
+        for (choice, seconds), factor in zip(choices, factors, strict=True):
             outcome = Outcome(choice.indices, seconds)
             if model != ALL_FEATURES:
-                outcome = replace(outcome, **self._predicted(best, choice))
+                outcome = replace(outcome, **self._predicted(model, choice, factor))
                 if self._run.growth is not None and not candidate.shuffled:
                     outcome = replace(outcome, growth=self._growth(choice))
             yield outcome
@@ -382,25 +382,30 @@ class _Fold:
         selector, parameter = clone(selector), size_parameter(selector)
         if size is not None and parameter is not None:
             selector.set_params(**{parameter: size})
+        inner = getattr(selector, "estimator", None)
+        if is_scaled(inner) and not hasattr(selector, "choices_of_sizes"):
+            # Scikit-learn's own selectors know numbers only.
+            selector.set_params(estimator=at_scale(self._rows[0].X, inner))
         selector.fit(self._known, self._y)
         if not selector.get_support().any():
             return ColumnChoice(np.empty(0, dtype=np.intp), np.empty(0))
         choice = as_column_choice(selector, n_features)
         return ColumnChoice(choice.indices[:size], choice.scales[:size])
 
-    def _tuned(self, model: Any, *asked: Any) -> list[Any]:
-        """Return, for each size, the model with the C that inner folds of the training rows prefer.
+    def _tuned(self, model: Any, *asked: Any) -> list[float]:
+        """Return, for each size, what to multiply C by, as inner folds of the training rows prefer.
 
         Features are chosen anew in every inner fold, at the C of the model: with those chosen on
         all training rows, every C would look too good. Of equally good ones, the smallest is taken.
         """
-        models = [with_cost_times(capped(model), factor) for factor in _FACTORS]
-        errors = np.zeros((len(asked[1]), len(models)))
+        model = capped(model)
+        errors = np.zeros((len(asked[1]), len(_FACTORS)))
         for inner in self._inner_folds:
             for row, (choice, _) in zip(errors, inner._choices(*asked), strict=True):
                 # Close enough to the optimum to tell which C is good.
-                row += [inner._prediction(m, choice, exact=False)["error"] for m in models]
-        return [models[place] for place in errors.argmin(axis=1)]
+                found = (inner._prediction(model, choice, f, exact=False) for f in _FACTORS)
+                row += [prediction["error"] for prediction in found]
+        return [_FACTORS[place] for place in errors.argmin(axis=1)]
 
     @cached_property
     def _inner_folds(self) -> list[_Fold]:
@@ -411,7 +416,7 @@ class _Fold:
         return [_Fold(*parts, split) for split in splits.pairs]
 
     def _prediction(
-        self, model: Any, choice: ColumnChoice, *, exact: bool = True
+        self, model: Any, choice: ColumnChoice, factor: float, *, exact: bool = True
     ) -> dict[str, Any]:
         """Return what an outcome knows of the predictions for the test rows."""
         columns, scales = choice.indices, choice.scales
@@ -420,12 +425,13 @@ class _Fold:
         if not len(columns):
             # Without features, the best guess is the mean, or the most frequent class.
             guess: Any = DummyRegressor() if numbers else DummyClassifier()
-            fitted = guess.fit(known.X, self._y)
+            fitted, cost = guess.fit(known.X, self._y), np.nan
         else:
             if len(columns) < known.n_features or (scales != 1).any():
                 known, unseen = (rows.columns(columns, scales) for rows in self._rows)
-            fit: Any = fit_model if exact else type(model).fit
-            fitted = fit(clone(model), known.X, self._y)
+            assert self._y is not None
+            fitted = fit_at_scale(model, known, self._y, factor, exact=exact)
+            cost = cost_of(fitted)
         predicted = np.asarray(fitted.predict(unseen.X))
         error = (
             1 - r2_score(self._y_test, predicted) if numbers else (predicted != self._y_test).mean()
@@ -435,7 +441,7 @@ class _Fold:
             "predicted": predicted,
             "decision": None if decision is None else np.asarray(decision(unseen.X)),
             "error": float(error),
-            "cost": cost_of(model),
+            "cost": cost,
             "score": None if scorer is None else float(scorer(fitted, unseen.X, self._y_test)),
         }
 

@@ -18,8 +18,7 @@ from certifeature.evaluation.engine import (
 )
 from certifeature.evaluation.intervals import CONCLUSIONS, Difference, shown_error
 from certifeature.evaluation.splits import splits_of
-from certifeature.models.problem import predicts_numbers
-from certifeature.models.support import default_model
+from certifeature.models.problem import default_model, predicts_numbers
 
 # Name of the model on all features in a comparison.
 FULL_DATA = "full data"
@@ -253,7 +252,7 @@ def new_data_errors(
         Columns get the scales of a selector of this library, and stay as they are otherwise. What
         its parameters know of the labels, such as scores given as ``order``, is not forgotten.
     model : estimator, default=None
-        Linear model; None takes that of the selectors for the number of rows.
+        Linear model; None is the default of `BSSSelector`.
     cv : int, cross-validation generator or iterable, default=5
         The folds: a number of folds, which are shuffled and have the classes in equal shares, or
         what scikit-learn takes for ``cv``.
@@ -293,7 +292,7 @@ def new_data_errors(
     True
     """
     _check_repeatable(selector)
-    model = default_model(0) if model is None else model
+    model = default_model() if model is None else model
     regression = predicts_numbers(model)
     table, rows = table_and_rows(X, y, real_valued=regression)
     assert rows.y is not None

@@ -3,12 +3,12 @@
 from certifeature.models.enclosure import Enclosure, enclose
 from certifeature.models.losses import Loss, make_loss
 from certifeature.models.margin import hard_margin
-from certifeature.models.problem import Problem
-from certifeature.models.ranking import arom_scores, elimination_order, stable_scores
+from certifeature.models.problem import Problem, default_model
+from certifeature.models.ranking import stable_scores
 from certifeature.models.support import (
     Cascade,
+    at_scale,
     cascade,
-    default_model,
     feature_weights,
     fit_model,
     support_rows,
@@ -19,10 +19,9 @@ __all__ = [
     "Enclosure",
     "Loss",
     "Problem",
-    "arom_scores",
+    "at_scale",
     "cascade",
     "default_model",
-    "elimination_order",
     "enclose",
     "feature_weights",
     "fit_model",

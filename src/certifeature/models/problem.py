@@ -30,6 +30,8 @@ _ALL_ROWS_MATTER = ("squared", "logistic", "multinomial")
 _BALANCES_WEIGHTS = "sample_weight" in signature(compute_class_weight).parameters
 # Where labels are not known: the bound for many classes holds for two.
 _MANY_CLASSES = 3
+# The C or alpha of a model that is set by the scale of its rows, and the c of C = c/s².
+SCALE, SOFTNESS = "scale", 0.3
 _REMEDY = (
     "use one of SVC(kernel='linear'), LinearSVC, LogisticRegression with an l2 penalty or "
     "RidgeClassifier, and for real-valued targets Ridge or "
@@ -52,9 +54,10 @@ def check_model(model: Any) -> None:
         )
     for complaint in _complaints(model, name):
         raise ValueError(complaint)
-    if hasattr(model, "C"):
+    if hasattr(model, "C") and not is_scaled(model):
         as_positive(f"C of {name}", model.C)
-    if isinstance(model, LinearSVC | LinearSVR) and model.fit_intercept:
+    is_penalised = isinstance(model, LinearSVC | LinearSVR) and not has_free_intercept(model)
+    if is_penalised and model.fit_intercept:
         as_positive(f"intercept_scaling of {name}", model.intercept_scaling)
     weights = getattr(model, "class_weight", None)
     for label, weight in weights.items() if isinstance(weights, Mapping) else ():
@@ -108,7 +111,7 @@ def _complaints(model: Any, name: str) -> Iterator[str]:
                 "default; leave multi_class as it is."
             )
     if isinstance(model, Ridge | RidgeClassifier):
-        alpha = np.asarray(model.alpha)
+        alpha = np.asarray(1.0 if is_scaled(model) else model.alpha)
         is_right = alpha.dtype.kind in "fiu" and alpha.ndim <= 1 and alpha.size
         if not is_right or not ((alpha > 0) & (alpha < np.inf)).all():
             yield (
@@ -120,11 +123,73 @@ def _complaints(model: Any, name: str) -> Iterator[str]:
                 f"{name} with positive=True is not free to choose its weights, so the guarantees "
                 "do not hold; use positive=False."
             )
+    if has_free_intercept(model) and not Problem.of(clone(model).set_params(C=1.0), None).is_smooth:
+        yield (
+            f"{name} with intercept_scaling=inf, a free intercept, is solved for squared losses "
+            "and one class against the rest; use loss='squared_hinge' and multi_class='ovr', or "
+            "a finite intercept_scaling."
+        )
     if isinstance(model, LinearSVR):
         if model.loss != _TUBE:
             yield f"features cannot be chosen for {name}(loss={model.loss!r}); {_REMEDY}"
         if not isinstance(model.epsilon, Real) or not 0 <= float(model.epsilon) < np.inf:
             yield f"epsilon of {name} must be finite and not negative; got {model.epsilon!r}."
+
+
+def default_model() -> LinearSVC:
+    """Return the unfitted model that features are chosen for if no other is given.
+
+    It is an SVM with the squared hinge loss, ``C="scale"`` (see `at_scale`) and an intercept that
+    is not penalised, which is what an infinite ``intercept_scaling`` means.
+
+    Examples
+    --------
+    >>> default_model()
+    LinearSVC(C='scale', dual=False, intercept_scaling=inf)
+    """
+    return LinearSVC(C=SCALE, dual=False, intercept_scaling=np.inf)
+
+
+def is_scaled(model: Any) -> bool:
+    """Tell whether C, or alpha, is set by the scale of the rows."""
+    value = getattr(model, "alpha", getattr(model, "C", None))
+    return isinstance(value, str) and value == SCALE
+
+
+def has_free_intercept(model: Any) -> bool:
+    """Tell whether an SVM is solved for an intercept that LIBLINEAR cannot leave unpenalised."""
+    scaling = getattr(model, "intercept_scaling", 1.0)
+    return (
+        isinstance(model, LinearSVC | LinearSVR)
+        and isinstance(scaling, float)
+        and scaling == np.inf
+    )
+
+
+def with_scale(model: Any, size: float, factor: float = 1.0) -> Any:
+    """Return an unfitted copy of a model for rows of this size, with so many times its C.
+
+    Parameters
+    ----------
+    model : estimator
+        Unfitted linear model.
+    size : float
+        Root mean squared distance s of the rows from their mean. ``C="scale"`` becomes c/s², and
+        ``alpha="scale"`` s²/(2c), with c = 0.3; other values stay.
+    factor : float, default=1.0
+        What C is multiplied by, or alpha divided.
+    """
+    if is_scaled(model):
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            cost = float(np.divide(SOFTNESS, size) / size) if size else 1.0
+        if not 0 < cost < np.inf:
+            raise ValueError(
+                f"the rows are {size:.3g} away from their mean, so that C = {SOFTNESS}/s² is out "
+                "of range. Scale X first, for instance with sklearn.preprocessing.MaxAbsScaler."
+            )
+        is_ridge = isinstance(model, Ridge | RidgeClassifier)
+        model = clone(model).set_params(**{"alpha": 1 / (2 * cost)} if is_ridge else {"C": cost})
+    return clone(model) if factor == 1 else with_cost_times(model, factor)
 
 
 @dataclass(frozen=True)
@@ -331,8 +396,9 @@ def model_name(model: Any) -> str:
     """
     known = model.get_params() if hasattr(model, "get_params") else {}
     constants = {name: known[name] for name in ("C", "alpha") if np.isscalar(known.get(name))}
-    given = ", ".join(f"{name}={value:g}" for name, value in constants.items())
-    return f"{type(model).__name__}({given})"
+    given = [f"{name}={value:.4g}" for name, value in constants.items()]
+    given += ["free intercept"] if has_free_intercept(model) else []
+    return f"{type(model).__name__}({', '.join(given)})"
 
 
 def solver_of(model: Any) -> str:
@@ -378,7 +444,9 @@ def _multi_class(model: Any) -> str:
 def _intercept_of(model: Any) -> float | None:
     if not getattr(model, "fit_intercept", True):
         return 0.0
-    return float(model.intercept_scaling) if solver_of(model) == "liblinear" else None
+    if solver_of(model) != "liblinear" or has_free_intercept(model):
+        return None
+    return float(model.intercept_scaling)
 
 
 def _factors(model: Any) -> FloatArray:

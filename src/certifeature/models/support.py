@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from operator import attrgetter
 from typing import Any
 
@@ -16,21 +18,32 @@ from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC
 
 from certifeature._utils import one_thread, warn
 from certifeature.models.problem import (
     ModelBound,
     Problem,
     check_model,
+    default_model,
+    has_free_intercept,
+    is_scaled,
     model_name,
     predicts_numbers,
     solver_of,
+    with_scale,
 )
 from certifeature.models.solver import MAX_DIRECT, minimise
 from certifeature.rows.blocks import Block, RowBlocks, stacked
-from certifeature.rows.matrix import column_norms, stored_bytes
+from certifeature.rows.matrix import (
+    column_norms,
+    exponent_of,
+    finite_rows,
+    near_origin,
+    stored_bytes,
+    times_power_of_two,
+)
 from certifeature.rows.rows import Rows, real_targets
+from certifeature.rows.spread import Spread
 
 FloatArray = NDArray[np.float64]
 
@@ -44,24 +57,6 @@ _LARGEST_ROW_NORM = 1e18
 _ROUGH, _SOFT = 0.1, 1e4
 # Of the margins of LIBSVM's solutions, the closer one first; its own default is 1e-3.
 _TOLERANCES = (1e-8, 1e-5)
-
-
-def default_model(random_state: int) -> LinearSVC:
-    """Return an unfitted linear SVM with the squared hinge loss, whose growth has a bound.
-
-    Parameters
-    ----------
-    random_state : int
-        Seed of LIBLINEAR's coordinate order.
-
-    Examples
-    --------
-    >>> default_model(0)
-    LinearSVC(dual=True, random_state=0)
-    """
-    # The primal solver, which dual="auto" takes for more rows than features, stops so early that
-    # rows on the margin seem to lie beyond it.
-    return LinearSVC(dual=True, random_state=random_state)
 
 
 def capped(model: Any, max_steps: int = _MAX_STEPS) -> Any:
@@ -101,7 +96,8 @@ def fit_model(
     --------
     >>> import numpy as np
     >>> X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
-    >>> fit_model(default_model(0), X, y).coef_.round(6)
+    >>> from sklearn.svm import LinearSVC
+    >>> fit_model(LinearSVC(), X, y).coef_.round(6)
     array([[0.8]])
     """
     fit_converges(model, X, y, sample_weight)
@@ -121,7 +117,10 @@ def fit_converges(
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     problem = Problem.of(model, y, sample_weight)
     if problem.is_smooth:
-        _fit_roughly(model, X, y, weights)
+        if has_free_intercept(model):
+            _set_to_zero(model, X, problem)
+        else:
+            _fit_roughly(model, X, y, weights)
         reached = move_to_optimum(model, X, problem)
     else:
         tolerances = _TOLERANCES if solver_of(model) == "libsvm" else (model.tol,)
@@ -147,22 +146,132 @@ def move_to_optimum(model: Any, X: Any, problem: Problem) -> bool:
         What it minimises, smooth.
     """
     X = X.astype(np.float64, copy=False)
-    constant = 1.0 if problem.intercept is None else problem.intercept
+    free = problem.intercept is None
+    constant = 1.0 if free else problem.intercept
     weights = np.zeros((X.shape[1] + 1, len(np.atleast_2d(model.coef_))))
     weights[:-1] = np.atleast_2d(model.coef_).T
     if constant:
         weights[-1] = np.asarray(model.intercept_) / constant
+    centre, exponent = np.zeros(X.shape[1]), 0
+    if free:
+        # Rows far from the origin would lose digits; a free intercept takes in the difference. Rows
+        # over 2^e have weights times 2^e, at costs times 4^e.
+        given, X = X, near_origin(X)
+        first = given[:1] - X[:1]
+        centre = (first.toarray() if sparse.issparse(first) else first)[0]
+        weights[-1] += centre @ weights[:-1]
+        exponent = exponent_of(X)
+        X = times_power_of_two(X, -exponent)
+        weights[:-1] = np.ldexp(weights[:-1], exponent)
     all_reached = True
     for part in problem.parts:
         start = weights[:, part.columns]
-        best, reached = minimise(X, part.loss, problem.intercept, start)
+        loss = replace(part.loss, costs=np.ldexp(part.loss.costs, 2 * exponent))
+        best, reached = minimise(X, loss, problem.intercept, start)
         weights[:, part.columns] = best
         all_reached &= reached
+    weights[:-1] = np.ldexp(weights[:-1], -exponent)
+    weights[-1] -= centre @ weights[:-1]
     model.coef_ = np.ascontiguousarray(weights[:-1].T).reshape(np.shape(model.coef_))
     if constant:
         values = constant * weights[-1]
         model.intercept_ = float(values[0]) if np.ndim(model.intercept_) == 0 else values
     return all_reached
+
+
+def _set_to_zero(model: Any, X: Any, problem: Problem) -> None:
+    """Set what a fitted SVM has, with weights of zero."""
+    n_problems = max(1, len(problem.parts))
+    model.coef_, model.intercept_ = np.zeros((n_problems, X.shape[1])), np.zeros(n_problems)
+    model.n_features_in_, model.n_iter_ = X.shape[1], 0
+    if len(problem.classes):
+        model.classes_ = problem.classes
+    else:
+        model.coef_ = model.coef_[0]
+
+
+def at_scale(X: Any, estimator: Any = None, *, sample_weight: FloatArray | None = None) -> Any:
+    """Return an unfitted model of scikit-learn with the C that suits the scale of rows.
+
+    C = 0.3/s², with s² the mean squared distance of the rows from their mean: 1 or less for texts
+    of unit norm, and the number of columns for standardised ones. The model is then the same in
+    whatever units X is, and about as soft for few columns as for many.
+
+    Parameters
+    ----------
+    X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
+        Rows that the model is to be fitted to.
+    estimator : estimator, default=None
+        Linear model with ``C="scale"`` or, for ridge regression, ``alpha="scale"``, which means
+        s²/0.6. None is an SVM with the squared hinge loss and an intercept that is hardly penalised
+        (``intercept_scaling`` is large).
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    estimator
+        A copy with numbers in the place of "scale".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.array([[0.0, 3.0], [4.0, 3.0]])
+    >>> at_scale(X, LogisticRegression(C="scale"))
+    LogisticRegression(C=0.075)
+    """
+    rows = finite_rows(X)
+    model = with_scale(
+        default_model() if estimator is None else estimator, Spread.of(rows, sample_weight).size()
+    )
+    lengths = column_norms(rows.T)
+    return for_scikit_learn(model, float(np.linalg.norm(lengths)) / max(len(lengths), 1) ** 0.5)
+
+
+def fit_at_scale(
+    model: Any, rows: Rows, y: NDArray[Any], factor: float = 1.0, *, exact: bool = True
+) -> Any:
+    """Fit a copy of a model, with the C that suits the scale of the rows if it is "scale".
+
+    Parameters
+    ----------
+    model : estimator
+        Unfitted linear model.
+    rows : Rows
+        Rows in memory.
+    y : ndarray of shape (n_samples,)
+        Labels, or numbers.
+    factor : float, default=1.0
+        What C is multiplied by.
+    exact : bool, default=True
+        Whether to go to the optimum, as `fit_model` does, or as near as scikit-learn's solver.
+    """
+    size = rows.spread.size() if is_scaled(model) else 1.0
+    model = with_scale(model, size, factor)
+    return (fit_model if exact or has_free_intercept(model) else type(model).fit)(model, rows.X, y)
+
+
+# How large intercept_scaling is, relative to the rows: the intercept of LIBLINEAR is then penalised
+# by a share of 1e-4 of what it would be as a column like the others.
+_NEARLY_FREE = 100.0
+
+
+def for_scikit_learn(model: Any, size: float) -> Any:
+    """Return a model whose own ``fit`` leads to nearly the same weights.
+
+    A free intercept is one that is hardly penalised, relative to rows of this size. A fitted model
+    keeps what it has learnt.
+    """
+    if not has_free_intercept(model):
+        return model
+    copied = copy(model)
+    if hasattr(model, "coef_"):
+        lengths = np.linalg.norm(np.atleast_2d(model.coef_), axis=1)
+        shifts = np.abs(np.atleast_1d(model.intercept_))
+        size = max([size, *(shifts / lengths)[lengths > 0]])
+    scaling = float(f"{_NEARLY_FREE * size:.3g}") or 1.0
+    return copied.set_params(intercept_scaling=scaling, dual=False, tol=1e-6)
 
 
 def warn_of_no_optimum(model: Any) -> None:
@@ -345,13 +454,16 @@ def margins(problem: Problem, scores: NDArray[np.float64]) -> NDArray[np.float64
     return found
 
 
-def feature_weights(model: Any) -> NDArray[np.float64]:
+def feature_weights(model: Any, problem: Problem | None = None) -> NDArray[np.float64]:
     """Return the size of each weight of a linear model, as the norm over its binary problems.
 
     Parameters
     ----------
     model : estimator
         Fitted, with ``coef_``.
+    problem : Problem, default=None
+        What it minimises, with labels: classes count by the number of their rows. None counts all
+        binary problems alike.
 
     Returns
     -------
@@ -370,11 +482,26 @@ def feature_weights(model: Any) -> NDArray[np.float64]:
             "an array or a callable, or an estimator with coef_."
         )
     weights = np.abs(dense_coef(model))
+    if problem is not None:
+        weights = weights * class_importance(problem)[: len(weights), None]
     largest = weights.max(initial=0.0)
     if largest == 0:
         return np.zeros(weights.shape[1])
     relative = np.sqrt(np.sum((weights / largest) ** 2, axis=0))
     return np.round(relative, 12) * largest
+
+
+def class_importance(problem: Problem) -> NDArray[np.float64]:
+    """Return the root of the share of rows for each binary problem: of its class, or its pair.
+
+    A class of one row, perhaps a stray label, then counts for little beside one of thousands.
+    """
+    counts = np.array([np.sum(problem.y == label) for label in problem.classes], dtype=float)
+    if len(counts) <= 2:
+        return np.ones(1)
+    if problem.pairs:
+        counts = np.array([first + second for first, second in combinations(counts, 2)])
+    return np.sqrt(counts / counts.sum())
 
 
 def dense_coef(model: Any) -> NDArray[np.float64]:
@@ -468,8 +595,7 @@ def cascade(blocks: RowBlocks, svm: Any) -> Cascade:
 
     Examples
     --------
-    >>> from sklearn.svm import LinearSVC
-    >>> from certifeature.rows import ArrayBlocks
+    >>>     >>> from certifeature.rows import ArrayBlocks
     >>> from certifeature.datasets import make_relevant_features
     >>> from certifeature.models import cascade
     >>> X, y = make_relevant_features(400, 50, 5, random_state=0)
@@ -575,7 +701,8 @@ def _own_support(svm: Any, block: Block) -> _Gathered:
     if len(classes) < 2:
         rows = np.arange(min(len(y), _ROWS_OF_ONE_CLASS))
     else:
-        fitted = capped(_adapted(svm, classes)).fit(block.X, y)
+        fitted = capped(_adapted(svm, classes))
+        fitted = (fit_model if has_free_intercept(svm) else type(svm).fit)(fitted, block.X, y)
         nearest = margins(Problem.of(fitted, y), decision_scores(fitted, block.X)).min(axis=1)
         # Since the intercept is penalised, the support may lack a class, which must not get lost.
         of_each = [np.flatnonzero(y == c)[nearest[y == c].argmin()] for c in classes]
@@ -624,20 +751,24 @@ FEW_ROWS = 1000
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The rows that matter to a linear model.
+    """The rows that determine a linear model.
 
     Attributes
     ----------
     rows : Rows
-        Those rows, in memory.
+        Those rows, in memory; less their mean if neither scale nor origin matters to the model.
     model : estimator
-        The model, fitted.
+        The model, fitted to the rows as they were given.
     problem : Problem or None
         What the model minimises on these rows, without weights of rows; None if it is not known.
     candidates : Rows
         The rows among which the support was found: all rows, or, of blocks, the support alone.
+    asked : estimator or None
+        The model as it was asked for, whose C may be "scale".
+    spread : Spread or None
+        How far all rows are from their mean, if that sets C.
     converged : bool
-        Whether the model was trained to its optimum. If not, the rows may not be all that matter.
+        Whether the model was trained to its optimum. If not, there may be other support vectors.
     n_passes, optimality_gap : int, float, or None
         Of rows in blocks: how often they were read, and the most by which the objective can exceed
         the optimum, as a share of it.
@@ -647,9 +778,33 @@ class Support:
     model: Any
     problem: Problem | None
     candidates: Rows
+    asked: Any = None
+    spread: Spread | None = None
     converged: bool = True
     n_passes: int | None = None
     optimality_gap: float | None = None
+
+    @property
+    def estimator(self) -> Any:
+        """The fitted model, with parameters with which scikit-learn reproduces its weights."""
+        return for_scikit_learn(self.model, 0.0 if self.spread is None else self.spread.size())
+
+    def at_own_scale(self, columns: Any) -> Any:
+        """Return chosen columns, scaled to be as far from their mean as all columns.
+
+        A model whose C is set by the scale of its rows is the same for both; C is that of all
+        columns then, and objectives can be compared. The columns of other models stay as they are.
+
+        Parameters
+        ----------
+        columns : ColumnChoice
+            Chosen columns and their scales.
+        """
+        if self.spread is None:
+            return columns
+        size = self.spread.size(columns.indices, columns.scales)
+        factor = self.spread.size() / size if size else 1.0
+        return replace(columns, scales=factor * columns.scales)
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -684,7 +839,7 @@ class Support:
 
 
 def every_row(rows: Rows, estimator: Any) -> Support:
-    """Return all rows in the place of support rows, with a model that is not trained.
+    """Return all rows in the place of support vectors, with a model that is not trained.
 
     Parameters
     ----------
@@ -693,42 +848,53 @@ def every_row(rows: Rows, estimator: Any) -> Support:
     estimator : estimator
         Unfitted linear model.
     """
-    model, labels = clone(estimator), rows.y
+    model, spread = _for_rows(estimator, rows)
+    labels = rows.y
     is_weighted = getattr(model, "class_weight", None) is not None
     if rows.in_blocks and is_weighted:
         parts = rows.X.collect(attrgetter("y"))
         labels = None if any(part is None for part in parts) else np.concatenate(parts)
-    return Support(rows, model, Problem.of(model, labels), rows)
+    problem = Problem.of(model, labels)
+    return Support(_seen_by(problem, rows, spread), model, problem, rows, estimator, spread)
 
 
-def find_support(rows: Rows, estimator: Any, seed: int = 0) -> Support:
-    """Train a model, and return the rows that matter to it.
+def _seen_by(problem: Problem, rows: Rows, spread: Spread | None) -> Rows:
+    """Return rows less their mean, if neither their scale nor their origin matters to a model."""
+    return rows.centred() if spread is not None and problem.intercept is None else rows
+
+
+def find_support(rows: Rows, estimator: Any) -> Support:
+    """Train a model, and return its support vectors.
 
     Parameters
     ----------
     rows : Rows
         With labels, or numbers.
     estimator : estimator or None
-        Unfitted linear model; None takes the default for this number of rows.
-    seed : int, default=0
-        Of the default model.
+        Unfitted linear model; None is the default.
     """
+    estimator = default_model() if estimator is None else estimator
     candidates = rows.together(FEW_ROWS)
     if candidates is None:
-        return _in_blocks(rows, estimator, seed)
+        return _in_blocks(rows, estimator)
     if candidates.y is None:
         raise ValueError("y is None: a model needs labels.")
-    model = _unfitted(estimator, seed)
+    check_model(estimator)
+    check_row_norms(candidates.X)
+    model, spread = _for_rows(estimator, candidates)
     with one_thread():
         converged = fit_converges(model, candidates.X, candidates.y, candidates.sample_weight)
     chosen = support_rows(model, candidates.X, candidates.y)
-    return _taken(candidates, model, chosen, converged)
+    found = Support(candidates, model, None, candidates, estimator, spread, converged)
+    return _with_rows(found, chosen)
 
 
-def _taken(candidates: Rows, model: Any, chosen: NDArray[np.intp], converged: bool) -> Support:
-    """Return some of the rows as those that matter to a model."""
-    problem = Problem.of(model, candidates.y).take(chosen)
-    return Support(candidates.take(chosen), model, problem, candidates, converged)
+def _with_rows(support: Support, chosen: NDArray[np.intp]) -> Support:
+    """Return the support with these of the candidates as its rows."""
+    candidates = support.candidates
+    problem = Problem.of(support.model, candidates.y).take(chosen)
+    rows = _seen_by(problem, candidates.take(chosen), support.spread)
+    return replace(support, rows=rows, problem=problem)
 
 
 def grown(support: Support, places: NDArray[np.intp]) -> Support:
@@ -739,20 +905,25 @@ def grown(support: Support, places: NDArray[np.intp]) -> Support:
     support : Support
         So far.
     places : ndarray of int
-        Of the rows to take in.
+        Places of the rows to take in.
     """
     union = np.union1d(support.rows.places, places)
-    chosen = np.flatnonzero(np.isin(support.candidates.places, union))
-    return _taken(support.candidates, support.model, chosen, support.converged)
+    return _with_rows(support, np.flatnonzero(np.isin(support.candidates.places, union)))
 
 
-def _in_blocks(rows: Rows, estimator: Any, seed: int) -> Support:
-    found = cascade(rows.X, _unfitted(estimator, seed))
+def _in_blocks(rows: Rows, estimator: Any) -> Support:
+    check_model(estimator)
+    model, spread = _for_rows(estimator, rows)
+    found = cascade(rows.X, model)
     support = Rows(found.X, found.y, None, found.indices, rows.feature_names)
     problem = Problem.of(found.svm, found.y, classes=found.svm.classes_)
-    facts = found.converged, found.n_rounds, found.gap
-    return Support(support, found.svm, problem, support, *facts)
+    facts = found.converged, found.n_rounds + (spread is not None), found.gap
+    rows = _seen_by(problem, support, spread)
+    return Support(rows, found.svm, problem, support, estimator, spread, *facts)
 
 
-def _unfitted(estimator: Any, seed: int) -> Any:
-    return default_model(seed) if estimator is None else clone(estimator)
+def _for_rows(estimator: Any, rows: Rows) -> tuple[Any, Spread | None]:
+    """Return an unfitted model with numbers for its parameters, and the spread that set them."""
+    if not is_scaled(estimator):
+        return clone(estimator), None
+    return with_scale(estimator, rows.spread.size()), rows.spread

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 # The scores of a selector, or of an order of BSSSelector, in words.
 _SCORES = {
     "coef": "|weight| in the SVM",
-    "rfe": "place in elimination",
-    "arom": "place in reweighting",
     "stable": "|mean| to deviation of weights",
     "leverage": "leverage score",
     "cover": "leverage score",

@@ -172,6 +172,32 @@ def original_columns(X: Any, columns: NDArray[np.intp], n_features: int) -> Any:
     return restored
 
 
+def column_digests(X: Any) -> NDArray[np.uint64]:
+    """Return numbers that are equal for equal columns of a dense or CSR array.
+
+    Sums of hashed values, modulo 2^64: no rounding depends on where a column stands.
+    """
+    seeds = np.random.default_rng(0).integers(2**64, size=X.shape[0], dtype=np.uint64)
+    if not sparse.issparse(X):
+        # Added to 0, so that zeros of both signs are equal.
+        hashed = _mixed((X + 0.0).view(np.uint64) + seeds[:, None])
+        return np.asarray(hashed.sum(axis=0, dtype=np.uint64))
+    columns = X.tocsc()
+    columns.eliminate_zeros()
+    hashed = _mixed(columns.data.view(np.uint64) + seeds[columns.indices])
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashed, dtype=np.uint64)])
+    return np.asarray(sums[columns.indptr[1:]] - sums[columns.indptr[:-1]])
+
+
+def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers whose bits all depend on those of the input, as splitmix64 mixes them."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits ^= bits >> np.uint64(shift)
+        bits *= np.uint64(factor)
+    bits ^= bits >> np.uint64(31)
+    return bits
+
+
 def same_values(A: Any, B: Any) -> bool:
     """Tell whether two dense or CSR arrays are of one kind and hold the same values."""
     if sparse.issparse(A) != sparse.issparse(B) or A.shape != B.shape:

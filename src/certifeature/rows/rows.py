@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -21,10 +22,13 @@ from certifeature.rows.matrix import (
     canonical_csr,
     fingerprint,
     is_dask,
+    near_origin,
     refuse_dates,
     refusing_overflow,
     scaled_columns,
+    stored_values,
 )
+from certifeature.rows.spread import Spread
 
 FloatArray = NDArray[np.float64]
 
@@ -75,7 +79,7 @@ class Rows:
         """Positions of the rows in the data that were passed in."""
         return np.arange(self.n_rows) if self.indices is None else self.indices
 
-    @property
+    @cached_property
     def fingerprint(self) -> str | None:
         """Digest of values, labels and weights; None for rows in blocks."""
         if self.in_blocks:
@@ -83,6 +87,27 @@ class Rows:
         labels = [] if self.y is None else self.y.tolist()
         weights = [] if self.sample_weight is None else self.sample_weight.tolist()
         return f"{fingerprint(self.X)} {blake2b(repr((labels, weights)).encode()).hexdigest()}"
+
+    @cached_property
+    def spread(self) -> Spread:
+        """How far the rows are from their mean; rows in blocks are read once for it."""
+        return Spread.of(self.X, self.sample_weight)
+
+    def centred(self) -> Rows:
+        """Return rows in memory less their mean, in columns where that costs no sparsity.
+
+        A free intercept makes up for the difference, so that nothing else changes for its model.
+        Rows that are all equal stay as they are, since nothing would be left of them.
+        """
+        if self.in_blocks:
+            return self
+        X = self.X
+        if sparse.issparse(X) and 2 * X.nnz >= X.shape[0] * X.shape[1]:
+            X = X.toarray()
+        X = near_origin(X)
+        if self.sample_weight is not None and not sparse.issparse(X):
+            X = X - np.average(X, axis=0, weights=self.sample_weight)
+        return replace(self, X=X) if stored_values(X).any() else self
 
     def take(self, chosen: NDArray[np.intp]) -> Rows:
         """Return some rows of those in memory."""

@@ -349,7 +349,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
         self.indices_, self.scales_ = result.columns.indices, result.columns.scales
         self.n_features_to_select_, self.n_rounds_ = result.size, result.n_rounds
         self.certificate_, support = result.certificate, result.support
-        self.estimator_ = None if support is None else support.model
+        self.estimator_ = None if support is None else support.estimator
         self.support_rows_ = (
             np.arange(result.basis.n_rows) if result.rows is None else result.rows.places
         )

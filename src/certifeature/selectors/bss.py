@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,9 @@ from certifeature.certificate.promise import (
     ridge_cut,
     ridge_promise,
 )
-from certifeature.models import arom_scores, elimination_order, feature_weights, stable_scores
+from certifeature.models import feature_weights, stable_scores
 from certifeature.models.support import Support, ranks
+from certifeature.rows.matrix import column_digests
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import CONSTRAINTS, BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
@@ -33,7 +34,7 @@ FloatArray = NDArray[np.float64]
 Order = str | ArrayLike | Callable[..., Any]
 
 # Rankings by fits of models, and rankings that need no labels.
-LABELLED = ("arom", "coef", "rfe", "stable")
+LABELLED = ("coef", "stable")
 BY_COVERAGE = ("cover", "leverage")
 ORDERS = ("auto", *LABELLED, *BY_COVERAGE)
 _FAINT = 0.1
@@ -112,7 +113,9 @@ _COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
 _LOOKED_AT, _LEAST_LOOKED_AT = 16, 1024
 # For a model with μ > 0, BSS covers at least this many directions, and as many as it has picks.
 _FEW_DIRECTIONS = 256
-# Leading directions: one for two picks, within these limits.
+# Weights of more rows hardly depend on a subsample.
+_FEW_ROWS = 1000
+# Leading directions: one for two picks, within these limits, and at most four for each.
 _FEWEST_LEADING, _MAX_LEADING = 100, 128
 
 
@@ -124,8 +127,9 @@ class BSSStrategy(Strategy):
     ----------
     head, fill : str, array-like or callable
         Rankings for the trusted share and for BSS.
-    trust : float
-        Share of the features that is taken from the top of the first ranking.
+    trust : float or None
+        Share of the features that is taken from the top of the first ranking; None takes what
+        covering does not need, 1 − ½·min(1, r/n) of r features for n rows.
     fixed : array-like or None
         Always-included features.
     for_proof : bool
@@ -135,18 +139,25 @@ class BSSStrategy(Strategy):
         Whether directions may be left out where there are no more picks than directions.
     automatic : bool
         Whether the rankings may be replaced where they cannot be computed.
-    n_jobs : int or None
-        Number of processes for rankings by many fits.
+    n_rows : float
+        Number of rows that features are chosen for, or the sum of their weights.
     """
 
     head: Any
     fill: Any
-    trust: float
+    trust: float | None
     fixed: Any
     for_proof: bool
     may_cut: bool
     automatic: bool
-    n_jobs: int | None
+    n_rows: float = 1.0
+
+    def of_rows(self, rows: Rows) -> BSSStrategy:
+        """Return the strategy for rows that features are chosen for."""
+        if self.trust is not None:
+            return self
+        weights = rows.sample_weight
+        return replace(self, n_rows=rows.n_rows if weights is None else float(weights.sum()))
 
     def of_features(self, n_features: int, names: NDArray[Any] | None) -> BSSStrategy:
         """Return the strategy with always-included features as indices."""
@@ -166,7 +177,7 @@ class BSSStrategy(Strategy):
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
         """Return the scores for BSS and for the trusted share."""
         head, fill = self.head, self.fill
-        if self.automatic and support and missing_classes(support, support.rows).size:
+        if self.automatic and support and not self._can_subsample(support):
             head = fill = "coef"
         found = []
         for order in [fill] if self.trust == 0 or head is fill else [fill, head]:
@@ -179,22 +190,39 @@ class BSSStrategy(Strategy):
                 found.append(np.round(squared_norms(basis.vectors), 12))
             elif order == "coef":
                 assert support is not None
-                found.append(feature_weights(support.model))
+                found.append(feature_weights(support.model, support.problem))
             else:
                 assert support is not None
                 ranked = _ranked_by(order, rows, support)
                 assert ranked.y is not None
                 labelled = (support.model, ranked.X, ranked.y, ranked.sample_weight)
-                if order == "stable":
-                    found.append(stable_scores(*labelled, seed=seed, n_jobs=self.n_jobs))
-                else:
-                    by_fits = arom_scores if order == "arom" else elimination_order
-                    found.append(by_fits(*labelled))
-        return Ranking(found[0], found[-1])
+                found.append(stable_scores(*labelled, seed=seed))
+        return Ranking(found[0], found[-1], self._redundant(found[-1], rows, support))
+
+    def _can_subsample(self, support: Support) -> bool:
+        """Tell whether subsamples of few rows, of all classes, show which weights are stable."""
+        few = support.rows.n_rows <= _FEW_ROWS
+        return few and not missing_classes(support, support.rows).size
+
+    def _redundant(
+        self, scores: FloatArray, rows: Rows | None, support: Support | None
+    ) -> NDArray[np.bool_] | None:
+        """Tell which features copy a better one, or are constant beside a free intercept."""
+        known = rows if support is None else support.candidates
+        if known is None:
+            return None
+        keys = column_digests(known.X)
+        best = np.argsort(-scores, kind="stable")
+        best = np.concatenate([self.fixed, best[~np.isin(best, self.fixed)]])
+        redundant = np.ones(len(keys), dtype=bool)
+        redundant[best[np.unique(keys[best], return_index=True)[1]]] = False
+        if support is not None and support.problem and support.problem.intercept is None:
+            redundant |= known.spread.variances == 0
+        return redundant
 
     def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
         """Return a number of features for which BSS promises a lower bound of 1 − epsilon."""
-        if self.trust == 1:
+        if self.trust is None or self.trust == 1:
             return len(basis.vectors)
         dimension = float(basis.n_components)
         if mu is not None:
@@ -209,13 +237,15 @@ class BSSStrategy(Strategy):
         if self.for_proof:
             return None
         n_picks = size - self._n_kept(size)
-        return int(np.clip(n_picks // 2, _FEWEST_LEADING, _MAX_LEADING))
+        n_leading = np.clip(n_picks // 2, _FEWEST_LEADING, _MAX_LEADING)
+        return int(np.clip(4 * n_picks, 1, n_leading))
 
     def least_size(self, basis: Basis) -> int:
         """Return the number of features with which BSS has more picks than directions."""
         if self.trust == 1:
             return len(basis.vectors)
-        size = len(self.fixed) + int((basis.n_components + 1) / (1 - self.trust))
+        trust = 0.5 if self.trust is None else self.trust
+        size = len(self.fixed) + int((basis.n_components + 1) / (1 - trust))
         while size - self._n_kept(size) <= basis.n_components:
             size += 1
         return size
@@ -228,15 +258,17 @@ class BSSStrategy(Strategy):
                 "to be chosen; fix fewer, or raise n_features_to_select."
             )
         assert ranking.trusted is not None
-        best = np.argsort(-ranking.trusted, kind="stable")
+        best = ranking.best(ranking.trusted)
         trusted = best[~np.isin(best, self.fixed)][: self._n_kept(size) - len(self.fixed)]
         reasons = np.repeat(["fixed", "trusted"], [len(self.fixed), len(trusted)])
         return np.concatenate([self.fixed, trusted]), reasons
 
     def _n_kept(self, size: int) -> int:
+        n_fixed, trust = len(self.fixed), self.trust
+        if trust is None:
+            trust = 1 - min(1.0, size / self.n_rows) / 2
         # Rounded, since 0.1 · 30 is a little more than 3 in floating point.
-        n_fixed = len(self.fixed)
-        return n_fixed + int(np.ceil(round(self.trust * (size - n_fixed), 9)))
+        return n_fixed + int(np.ceil(round(trust * (size - n_fixed), 9)))
 
     def everything(self, n_features: int) -> ColumnChoice:
         """Return all features, with their reasons."""
@@ -292,6 +324,8 @@ class BSSStrategy(Strategy):
         priority = self._priority(ranking.scores, directions, basis, coverage)
         if not isinstance(priority, str):
             priority = self._limited(priority, n_picks)
+            if ranking.redundant is not None:
+                priority = np.where(ranking.redundant, -np.inf, priority)
         # BSS makes two picks at least; the first alone can match one direction exactly.
         n_made = n_picks if cut else max(2, n_picks)
         picked = bss(directions.vectors, n_made, coverage=coverage, priority=priority, chosen=kept)
@@ -337,7 +371,7 @@ class BSSStrategy(Strategy):
     def _filled_up(self, sample: ColumnChoice, ranking: Ranking, size: int) -> ColumnChoice:
         """Return as many features as asked for, with the next ones of the ranking added."""
         assert sample.reasons is not None
-        best = np.argsort(-ranking.scores, kind="stable")
+        best = ranking.best(ranking.scores)
         more = best[~np.isin(best, sample.indices)][: size - len(sample.indices)]
         return replace(
             sample,
@@ -380,16 +414,13 @@ def _together(kept: IntArray, reasons: NDArray[np.str_], picked: ColumnChoice) -
     )
 
 
-# trust="auto" for rankings by labels.
-_TRUST = 0.5
-
-
 class BSSSelector(BaseSelector):
     r"""Choose features by single-set spectral sparsification (BSS), with a certificate.
 
     Part of the features are the top of a ranking; BSS picks the others so that all of them together
     preserve the geometry of the training rows. ``transform`` returns the chosen columns of X, in
-    their order in X, times the scales that ``rescale`` describes.
+    their order in X; only those of short rows, such as texts of unit norm, are multiplied by a
+    common factor (see ``rescale``).
 
     Parameters
     ----------
@@ -401,27 +432,33 @@ class BSSSelector(BaseSelector):
         ``n_features_to_select``.
     trust : float or "auto", default="auto"
         Share of the features that is taken straight from the top of the ranking; BSS picks the
-        rest. "auto" is ½, and 0 for the rankings "leverage" and "cover".
+        rest. "auto" leaves BSS the share ½·min(1, r/n) of r features, with n rows that the model
+        depends on: half if there are as many features as rows, and nearly none for far more rows,
+        whose directions so few features cannot cover. It is 0 for the rankings "leverage" and
+        "cover".
     order : str, array-like, callable, or a pair of these, default="auto"
         Ranking of the features. The first of a pair is for the share ``trust``, the second for
         BSS, which takes the best-ranked feature that keeps its bounds.
 
         - "stable": mean weights of the model over subsamples of the rows, relative to their spread;
-        - "arom": weights after repeated reweighting of the features, which takes four fits;
-        - "coef": weights of the model;
-        - "rfe": recursive elimination on the support vectors, in halving steps;
+        - "coef": weights of the model; of several classes, each counts by its number of rows;
         - "leverage": leverage scores, which need no labels;
         - "cover": no ranking; BSS picks the feature that leaves most room between its bounds,
           which needs no labels and gives the tightest certificate;
-        - "auto": "cover" for "certified"; otherwise ("stable", "coef") if supervised and
-          "leverage" if not; "coef" if some class has no support vectors;
+        - "auto": "cover" for "certified"; otherwise, if supervised, ("stable", "coef") for up to
+          1,000 support vectors, and "coef" for more, or if some class has none; "leverage" if not
+          supervised;
         - array-like of shape (n_features,): scores, the highest first;
         - callable: takes the rows and their labels (None if unsupervised) and returns scores, as
           the score functions of :mod:`sklearn.feature_selection` do.
+
+        Exact copies of a chosen feature, and constant features if the intercept is free, are chosen
+        only if no others are left.
     rescale : {"auto", "common", "each", False}, default="auto"
-        Scales of the chosen columns: one common factor that makes up for the columns left out, so
-        that C keeps its meaning ("common"); the scales of BSS ("each"); or none. "auto" is "each"
-        for "certified" and "common" otherwise.
+        Scales of the chosen columns. "common" is one factor, at least 1, that brings rows which are
+        shorter than 1, such as texts of unit norm, back to the size that they had with all columns;
+        standardised data come back as they are. "each" are the scales of BSS; False is none. "auto"
+        is "each" for "certified" and "common" otherwise.
     epsilon : float, default=0.5
         For "certified": the objective of the model grows by a factor of at most 1/(1 − epsilon).
     supervised : bool, default=True
@@ -433,16 +470,17 @@ class BSSSelector(BaseSelector):
     estimator : estimator, default=None
         The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
         ``LogisticRegression`` with an l2 penalty or ``RidgeClassifier``; for real-valued targets,
-        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None is
-        ``LinearSVC(dual=True)``. With ``supervised=False`` the model is not trained, and None
-        stands for any l2-regularised linear model.
+        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. ``C="scale"``, or
+        ``alpha="scale"``, sets C by the scale of the rows, see `certifeature.models.at_scale`. None
+        is a soft SVM that does not depend on the units of X: squared hinge loss, C = 0.3/s² with s²
+        the mean squared distance of the rows from their mean, and an intercept that is not
+        penalised. With ``supervised=False`` the model is not trained, and None stands for any
+        l2-regularised linear model.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         Directions of the rows that BSS works with: all of them, the ``n_components`` leading ones,
         or the span of ``n_components`` random combinations of the rows. See Notes for "auto".
     n_components : int, default=None
         Number of directions of a truncated or sketched basis; None is 256 for a sketch.
-    n_jobs : int, default=None
-        Number of processes for the ranking "stable". The result does not depend on it.
     random_state : int, RandomState instance or None, default=0
         Seed for the subsamples of "stable", for sketches and for LIBLINEAR.
 
@@ -469,7 +507,8 @@ class BSSSelector(BaseSelector):
     support_rows_ : ndarray of shape (n_rows,)
         Rows of the training data that the features were chosen for.
     estimator_ : estimator or None
-        The model, fitted to all features; None with ``supervised=False``.
+        The model, fitted to all features, with parameters with which scikit-learn reproduces it;
+        None with ``supervised=False``.
     certificate_ : Certificate
         Bounds on what the choice costs, promised and measured. :func:`certify` adds the realised
         cost.
@@ -545,7 +584,6 @@ class BSSSelector(BaseSelector):
         "trust": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
         "order": [StrOptions(set(ORDERS)), "array-like", callable],
         "rescale": [StrOptions({"auto", "common", "each"}), Options(bool, {False})],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(
@@ -562,7 +600,6 @@ class BSSSelector(BaseSelector):
         estimator: Any = None,
         basis: str = "auto",
         n_components: int | None = None,
-        n_jobs: int | None = None,
         random_state: Any = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -576,7 +613,6 @@ class BSSSelector(BaseSelector):
         self.estimator = estimator
         self.basis = basis
         self.n_components = n_components
-        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _strategy(self) -> BSSStrategy:
@@ -588,11 +624,12 @@ class BSSSelector(BaseSelector):
                         f"order={order!r} ranks features by the weights of SVMs, so it needs "
                         "supervised=True; use order='leverage', 'cover', an array or a callable."
                     )
-        trust = self.trust
-        if isinstance(trust, str):
-            by_coverage = isinstance(head, str) and head in BY_COVERAGE
-            trust = 0.0 if by_coverage else _TRUST
-        elif trust > 0 and isinstance(head, str) and head == "cover":
+        trust: float | None = None
+        if not isinstance(self.trust, str):
+            trust = float(self.trust)
+        elif isinstance(head, str) and head in BY_COVERAGE:
+            trust = 0.0
+        if trust and isinstance(head, str) and head == "cover":
             raise ValueError(
                 f"order='cover' ranks no features, so none can be trusted; got trust={trust}. "
                 "Set trust=0, or give the trusted order first: order=('stable', 'cover')."
@@ -600,12 +637,11 @@ class BSSSelector(BaseSelector):
         return BSSStrategy(
             head,
             fill,
-            float(trust),
+            trust,
             self.fixed_features,
             for_proof=self._rescaling() == "each" or self._is_certified,
-            may_cut=self.basis != "exact" and (self.n_components is None or trust > 0),
+            may_cut=self.basis != "exact" and (self.n_components is None or trust != 0),
             automatic=isinstance(self.order, str) and self.order == "auto",
-            n_jobs=self.n_jobs,
         )
 
     @property

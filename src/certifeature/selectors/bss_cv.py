@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifeature.evaluation.engine import Candidate, cross_validate, table_and_rows
 from certifeature.evaluation.splits import Splits
-from certifeature.models.problem import predicts_numbers
-from certifeature.models.support import default_model, fit_model
+from certifeature.models.problem import default_model, predicts_numbers
+from certifeature.models.support import fit_at_scale, for_scikit_learn
 from certifeature.selectors.base import ShownInNotebooks
 from certifeature.selectors.bss import BSSSelector
 
@@ -138,7 +138,7 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
         table, rows = table_and_rows(X, y, estimator=self, real_valued=numbers)
         method = selector._strategy().of_features(rows.n_features, rows.feature_names)
         sizes = self._sizes(len(method.fixed))
-        model = default_model(0) if selector.estimator is None else selector.estimator
+        model = default_model() if selector.estimator is None else selector.estimator
         result = cross_validate(
             table,
             rows.y,
@@ -168,7 +168,9 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.scales_[order])
-        self.estimator_ = fit_model(clone(model), chosen.X, rows.y)
+        self.estimator_ = for_scikit_learn(
+            fit_at_scale(model, chosen, rows.y), chosen.spread.size()
+        )
         return self
 
     def transform(self, X: Any) -> Any:

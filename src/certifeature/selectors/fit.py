@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from certifeature._progress import phase
 from certifeature._utils import one_thread, warn
@@ -86,10 +85,22 @@ class Ranking:
         Order in which the algorithm considers features.
     trusted : ndarray of shape (n_features,) or None
         Order whose top is taken without further tests.
+    redundant : ndarray of bool, of shape (n_features,), or None
+        Features that are not chosen while others are left: exact copies of better ones, and
+        constant ones beside a free intercept.
     """
 
     scores: FloatArray
     trusted: FloatArray | None = None
+    redundant: NDArray[np.bool_] | None = None
+
+    def best(self, scores: FloatArray) -> NDArray[np.intp]:
+        """Return the features in descending order of scores, the redundant ones last."""
+        order = np.argsort(-scores, kind="stable")
+        if self.redundant is None:
+            return order
+        last = self.redundant[order]
+        return np.concatenate([order[~last], order[last]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +160,10 @@ class Strategy(ABC):
         ``mu`` is the strong convexity of the model's dual: the model depends on directions of
         smaller singular values by less than that. None weighs all directions equally.
         """
+
+    def of_rows(self, rows: Rows) -> Strategy:
+        """Return the strategy for rows that features are chosen for."""
+        return self
 
     def of_features(self, n_features: int, names: NDArray[Any] | None) -> Strategy:
         """Return the strategy for these features; raise if a parameter does not fit them."""
@@ -236,8 +251,8 @@ class Fit:
         Parameters of the selector; ``size`` is ignored.
     strategy : Strategy
         The algorithm.
-    fingerprint : str or None, default=None
-        Digest of the training data.
+    given : Rows
+        The training data, all of them.
     """
 
     def __init__(
@@ -246,10 +261,10 @@ class Fit:
         support: Support | None,
         options: FitOptions,
         strategy: Strategy,
-        fingerprint: str | None = None,
+        given: Rows,
     ) -> None:
-        self.support, self._fingerprint = support, fingerprint
-        self._rows, self._options, self._strategy = rows, options, strategy
+        self.support, self._given = support, given
+        self._rows, self._options, self._strategy = rows, options, strategy.of_rows(rows)
         self._in_memory = None if rows.in_blocks else rows
         self._n_leading: int | None = None
         self._latest: Directions | None = None
@@ -258,10 +273,10 @@ class Fit:
     def of(cls, rows: Rows, options: FitOptions, strategy: Strategy) -> Fit:
         """Train the model if features are chosen for its support vectors."""
         if not options.supervised:
-            return cls(rows, None, options, strategy, rows.fingerprint)
+            return cls(rows, None, options, strategy, rows)
         with phase("find support vectors"):
-            support = find_support(rows, options.estimator, options.seed)
-        return cls(support.rows, support, options, strategy, rows.fingerprint)
+            support = find_support(rows, options.estimator)
+        return cls(support.rows, support, options, strategy, rows)
 
     def columns(self, size: int) -> ColumnChoice:
         """Return the chosen columns, all of them from the number of features on."""
@@ -301,11 +316,12 @@ class Fit:
                 )
                 columns = self._rescaled(picks.columns)
         with phase("measure certificate"):
-            certificate = self._measurable.certificate(columns, known.whole)
-            promise = picks.promise_for(columns, known.whole, self._bound.mu)
+            scaled = self._at_own_scale(columns)
+            certificate = self._measurable.certificate(scaled, known.whole)
+            promise = picks.promise_for(scaled, known.whole, self._bound.mu)
             certificate = replace(certificate, a_priori=promise)
         facts, support = known.facts.cut_to(picks.covered), self.support
-        if support is not None:
+        if support is not None and support.n_passes is None:
             # A fitted selector keeps the support vectors, not all rows.
             support = replace(support, candidates=support.rows)
         return FitResult(
@@ -316,7 +332,7 @@ class Fit:
             size,
             columns,
             certificate,
-            fingerprint=self._fingerprint,
+            fingerprint=self._given.fingerprint,
         )
 
     def result_for_all_rows(self, size: int | None) -> FitResult:
@@ -331,12 +347,13 @@ class Fit:
             for n_rounds in range(1, _MAX_ROUNDS + 1):
                 result = fit.result(size)
                 with phase("check all rows"):
-                    missing = unproven_rows(support, result.columns, support.candidates)
+                    scaled = support.at_own_scale(result.columns)
+                    missing = unproven_rows(support, scaled, support.candidates)
                 advance()
                 if not missing.size or n_rounds == _MAX_ROUNDS:
                     break
                 support = grown(support, missing)
-                fit = Fit(support.rows, support, self._options, self._strategy, self._fingerprint)
+                fit = Fit(support.rows, support, self._options, self._strategy, self._given)
         if missing.size:
             warn(
                 f"guarantee='full' was not reached in {_MAX_ROUNDS} rounds: the certificate covers "
@@ -346,12 +363,19 @@ class Fit:
         return replace(result, certificate=certificate, n_rounds=n_rounds)
 
     @cached_property
+    def _model(self) -> Support | None:
+        """The model that bounds are for; None, for any model, if none is given without labels."""
+        if self.support is None and self._options.estimator is not None:
+            return every_row(self._rows, self._options.estimator)
+        return self.support
+
+    @cached_property
     def _bound(self) -> ModelBound:
-        """The model that bounds are for; any model where none is given and all rows count."""
-        support, estimator = self.support, self._options.estimator
-        if support is None and estimator is not None:
-            support = every_row(self._in_memory or Rows(np.empty((0, 0))), estimator)
-        return ModelBound() if support is None else support.target
+        return ModelBound() if self._model is None else self._model.target
+
+    def _at_own_scale(self, columns: ColumnChoice) -> ColumnChoice:
+        found: ColumnChoice = columns if self._model is None else self._model.at_own_scale(columns)
+        return found
 
     @cached_property
     def _measurable(self) -> Measurable:
@@ -402,25 +426,18 @@ class Fit:
     def _rescaled(self, columns: ColumnChoice) -> ColumnChoice:
         """Return the columns with the scales that the options ask for.
 
-        One common factor brings the norm of the chosen columns to that of all columns, so that C
-        has about the same effect with both.
+        Let s and s′ be the root mean squared distances of the rows from their mean, with all and
+        with the chosen columns. One common factor, max(1, min(s, 1)/s′), brings small rows back to
+        the size that they had, so that models at their default C do not become too soft.
         """
         rescale = self._options.rescale
         if rescale == "each":
             return columns
-        assert self._latest is not None
-        scales, whole = np.ones(len(columns.indices)), self._latest.whole
+        scales = np.ones(len(columns.indices))
         if rescale == "common":
-            if whole.residual is not None:
-                every_column = whole.residual.columns
-                everything, chosen = _norm(every_column), _norm(every_column[columns.indices])
-            else:
-                # Relative to the largest, so that squares of huge or tiny values stay in range.
-                shares = whole.singular_values / whole.singular_values[0]
-                everything = float(np.linalg.norm(shares))
-                chosen = float(np.linalg.norm(whole.vectors[columns.indices] * shares))
-            if chosen > 0:
-                scales *= everything / chosen
+            spread = self._given.spread
+            size, chosen = spread.size(), spread.size(columns.indices)
+            scales *= max(1.0, min(size, 1.0) / chosen) if chosen > 0 else 1.0
         return replace(columns, scales=scales)
 
     def _certified_size(self) -> tuple[int, Picks | None]:
@@ -437,7 +454,8 @@ class Fit:
         # The basis that features are chosen for may be smaller than the one they are measured by.
         measured_by = known.whole if known.whole.exact else basis
         enough, found = len(known.ranking.scores), None
-        if options.rescale == "each" and measured_by.n_components == basis.n_components:
+        keeps_scales = options.rescale == "each" and (self._model is None or not self._model.spread)
+        if keeps_scales and measured_by.n_components == basis.n_components:
             enough = min(enough, self._strategy.sufficient_size(basis, mu, options.epsilon))
         too_few = min(self._strategy.least_size(basis), enough) - 1
         dimension = float(basis.n_components)
@@ -452,7 +470,7 @@ class Fit:
                 size = min(max(size, too_few + nearest), enough - nearest)
                 try:
                     picks = self._strategy.choose(basis, mu, size, known.ranking, options.seed)
-                    columns = self._rescaled(picks.columns)
+                    columns = self._at_own_scale(self._rescaled(picks.columns))
                     smallest = self._measurable.lambda_min(
                         columns, measured_by, soft=mu is not None
                     )
@@ -484,7 +502,3 @@ def _size_that_loses(goal: float, lost: dict[int, float], too_few: int, enough: 
         return float((last + (goal - lost[enough]) / drop * (first - last)) ** -2)
     size, loss = next(reversed(lost.items()))
     return float(size * (loss / goal) ** 2)
-
-
-def _norm(columns: Any) -> float:
-    return float(np.linalg.norm(columns.data if sparse.issparse(columns) else columns))

@@ -34,9 +34,9 @@ class LeverageScoreSelector(BaseSelector):
     estimator : estimator, default=None
         The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
-        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
-        ``LinearSVC(dual=True)``. With ``supervised=False`` it only says which model the bounds are
-        for, and None stands for any.
+        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None is
+        the default of `BSSSelector`. With ``supervised=False`` it only says which model the bounds
+        are for, and None stands for any.
     replace : bool, default=True
         True makes r independent draws; False tosses a coin for each feature, which comes up with
         probability min(1, r·p_i).

@@ -33,9 +33,9 @@ class RandomSelector(BaseSelector):
     estimator : estimator, default=None
         The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
-        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None takes
-        ``LinearSVC(dual=True)``. With ``supervised=False`` it only says which model the bounds are
-        for, and None stands for any.
+        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None is
+        the default of `BSSSelector`. With ``supervised=False`` it only says which model the bounds
+        are for, and None stands for any.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions

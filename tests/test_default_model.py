@@ -1,0 +1,231 @@
+"""The default model has no units: C by the scale of the rows, and a free intercept."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from certifeature import BSSSelector, certify, compare
+from certifeature.datasets import load_docstrings, make_relevant_features
+from certifeature.models import at_scale, default_model, fit_model
+from certifeature.models.problem import SOFTNESS, with_scale
+from certifeature.rows import ArrayBlocks
+from certifeature.rows.spread import Spread
+
+
+@pytest.fixture(scope="module")
+def genes():
+    """Sixty rows of 300 columns, some of which tell three classes apart."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [30, 20, 10])
+    X = rng.normal(size=(60, 300)) * rng.uniform(0.5, 2, 300)
+    X[:, :30] += 1.5 * (y[:, None] == np.arange(30) % 3)
+    return X, y
+
+
+def _facts(X, y, size=20):
+    selector = BSSSelector(size).fit(X, y)
+    certificate = certify(X, y, selector, cv=3)
+    growth = [certificate.measured_growth, certificate.realised_growth, certificate.promised_growth]
+    return selector.indices_.tolist(), growth, certificate.new_data.errors_selected
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e-3, 3.7, 1e6])
+def test_units_change_nothing(genes, factor):
+    X, y = genes
+    (chosen, growth, errors), other = _facts(X, y), _facts(factor * X, y)
+    assert other[0] == chosen
+    assert other[1] == pytest.approx(growth, rel=1e-6)
+    assert other[2] == errors
+
+
+@pytest.mark.parametrize("shift", [3.0, -1e4])
+def test_the_origin_of_dense_data_changes_nothing(genes, shift):
+    X, y = genes
+    (chosen, growth, errors), other = _facts(X, y), _facts(X + shift, y)
+    assert other[0] == chosen
+    assert other[1] == pytest.approx(growth, rel=1e-6)
+    assert other[2] == errors
+
+
+def test_names_of_classes_change_nothing(genes):
+    X, y = genes
+    renamed = np.array(["z", "a", "m"])[y]
+    (chosen, growth, _), other = _facts(X, y), _facts(X, renamed)
+    assert other[0] == chosen
+    assert other[1] == pytest.approx(growth)
+
+
+def test_blocks_give_the_same_choice(genes):
+    X, y = genes
+    X, y = np.tile(X, (20, 1)), np.tile(y, 20)
+    X += 0.1 * np.random.default_rng(1).normal(size=X.shape)
+    whole = BSSSelector(20, order="coef").fit(X, y)
+    parts = BSSSelector(20, order="coef").fit(ArrayBlocks(X, y, n_rows=170))
+    assert parts.indices_.tolist() == whole.indices_.tolist()
+    assert pytest.approx(whole.estimator_.C, rel=1e-12) == parts.estimator_.C
+    assert parts.scales_ == pytest.approx(whole.scales_)
+
+
+@given(seed=st.integers(0, 2**32 - 1), shift=st.sampled_from([0.0, 5.0, 1e5]))
+def test_the_optimum_is_that_of_a_general_solver(seed, shift):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(25, 4)) + shift, np.where(rng.random(25) < 0.3, 1, -1)
+    y[:2] = 1, -1
+    model = with_scale(default_model(), Spread.of(X).size(), 10.0)
+    fit_model(model, X, y)
+    centred = X - X.mean(axis=0)
+
+    def objective(point):
+        excess = np.maximum(0, 1 - y * (centred @ point[:-1] + point[-1]))
+        return point[:-1] @ point[:-1] / 2 + model.C * excess @ excess
+
+    found = minimize(objective, np.zeros(5), options={"gtol": 1e-9})
+    own = np.append(model.coef_[0], model.intercept_ + X.mean(axis=0) @ model.coef_[0])
+    assert objective(own) <= found.fun * (1 + 1e-9)
+    assert own == pytest.approx(found.x, abs=1e-4 * np.abs(found.x).max())
+
+
+@pytest.mark.parametrize("shift", [0.0, 50.0])
+def test_scikit_learn_reproduces_the_printed_model(genes, shift):
+    X, y = genes
+    estimator = BSSSelector(20).fit(X + shift, y).estimator_
+    assert type(estimator) is LinearSVC
+    again = LinearSVC(**estimator.get_params()).fit(X + shift, y)
+    scale = np.abs(estimator.coef_).max()
+    assert again.coef_ == pytest.approx(estimator.coef_, abs=1e-3 * scale)
+    assert (again.predict(X + shift) == estimator.predict(X + shift)).all()
+
+
+def test_the_rule_is_there_for_other_models(genes):
+    X, y = genes
+    square = X.var(axis=0).sum()
+    assert pytest.approx(SOFTNESS / square) == at_scale(X, LogisticRegression(C="scale")).C
+    assert at_scale(X, RidgeClassifier(alpha="scale")).alpha == pytest.approx(
+        square / (2 * SOFTNESS)
+    )
+    assert pytest.approx(SOFTNESS / square) == at_scale(sparse.csr_array(X)).C
+    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    repeated = np.repeat(X, weights.astype(int), axis=0)
+    weighted = at_scale(X, sample_weight=weights)
+    assert pytest.approx(SOFTNESS / repeated.var(axis=0).sum()) == weighted.C
+    for model in (LogisticRegression(C="scale"), RidgeClassifier(alpha="scale")):
+        first, second = (BSSSelector(20, estimator=model).fit(a * X, y) for a in (1, 1e-3))
+        assert first.indices_.tolist() == second.indices_.tolist()
+        expected = pytest.approx(first.certificate_.measured_growth, rel=1e-6)
+        assert second.certificate_.measured_growth == expected
+
+
+def test_the_spread_of_blocks_is_that_of_all_rows(genes):
+    X = genes[0] * 10.0 ** np.arange(-150, 150)
+    X[:40] *= 1e-3
+    for rows in (X, sparse.csr_array(np.where(X > 0, X, 0))):
+        whole, parts = Spread.of(rows), Spread.of(ArrayBlocks(rows, n_rows=7))
+        assert parts.size() == pytest.approx(whole.size(), rel=1e-12)
+        columns = np.arange(200, 210)
+        assert parts.size(columns) == pytest.approx(whole.size(columns), rel=1e-9)
+
+
+def test_certificates_do_not_depend_on_a_common_scale(genes):
+    X, y = genes
+    found = [certify(X, y, np.arange(25), weights=np.full(25, scale)) for scale in (1.0, 7.0, 1e-5)]
+    for other in found[1:]:
+        assert other.measured_growth == pytest.approx(found[0].measured_growth, rel=1e-6)
+        assert other.realised_growth == pytest.approx(found[0].realised_growth, rel=1e-6)
+
+
+def test_covering_gets_a_share_in_proportion_to_the_rows():
+    X, y = make_relevant_features(200, 600, 20, random_state=0)
+    for size in (20, 100, 300):
+        selector = BSSSelector(size).fit(X, y)
+        n_rows = len(selector.support_rows_)
+        n_trusted = int((selector.reasons_ == "trusted").sum())
+        assert n_trusted == np.ceil(round(size * (1 - min(1, size / n_rows) / 2), 9))
+
+
+def test_standardised_columns_come_back_as_they_are(genes):
+    X, y = genes
+    X = StandardScaler().fit_transform(X)
+    selector = BSSSelector(20).fit(X, y)
+    assert (selector.transform(X) == X[:, selector.support_]).all()
+
+
+def test_unit_norm_rows_come_back_to_their_size():
+    X, y = load_docstrings(return_X_y=True)
+    selector = BSSSelector(100).fit(X, y)
+    size, chosen = (Spread.of(part).size() for part in (X, X[:, selector.support_]))
+    assert selector.scales_ == pytest.approx(np.full(100, size / chosen))
+    assert Spread.of(selector.transform(X)).size() == pytest.approx(size)
+    plain = BSSSelector(100, rescale=False).fit(X, y).transform(X)
+    assert (plain != X[:, selector.support_]).nnz == 0
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_copies_and_constants_are_not_chosen_while_others_are_left(genes, make):
+    X, y = genes
+    X = np.maximum(X, 0)
+    wide = np.hstack([X, X[:, :30], np.ones((60, 5)), 1000 + np.zeros((60, 1)), X[:, :30]])
+    chosen = BSSSelector(60).fit(make(wide), y).indices_
+    assert len(np.unique(wide[:, chosen], axis=1).T) == 60
+    assert (np.ptp(wide[:, chosen], axis=0) > 0).all()
+    # If nothing else is left, they are.
+    everything = BSSSelector(wide.shape[1] - 1).fit(make(wide), y)
+    assert everything.n_features_ == wide.shape[1] - 1
+
+
+def test_one_stray_label_does_not_take_the_picks():
+    X, y = make_relevant_features(1500, 300, 20, random_state=0)
+    stray = y.copy()
+    stray[7] = 5
+    before, after = (set(BSSSelector(20).fit(X, labels).indices_) for labels in (y, stray))
+    assert len(before & after) >= 17
+
+
+def test_planted_columns_are_found_among_many_sparse_ones():
+    rng = np.random.default_rng(0)
+    n_rows, n_features, n_planted = 6000, 20_000, 60
+    y = rng.integers(2, size=n_rows)
+    noise = sparse.random_array((n_rows, n_features), density=1e-3, rng=rng, format="lil")
+    noise[:, :n_planted] = rng.random((n_rows, n_planted)) < 0.02 + 0.03 * y[:, None]
+    X = sparse.csr_array(noise)
+    chosen = BSSSelector(n_planted).fit(X, y).indices_
+    assert (chosen < n_planted).sum() >= 0.95 * n_planted
+
+
+def test_rare_classes_have_the_errors_of_plain_columns():
+    """Nine classes, the smallest with three rows; an SVM with a free intercept on 100 columns."""
+    rng = np.random.default_rng(0)
+    counts = [24, 20, 16, 12, 8, 6, 4, 3, 3]
+    centres = 1.2 * rng.normal(size=(9, 60))
+
+    def sample(counts):
+        y = np.repeat(np.arange(9), counts)
+        X = rng.normal(size=(len(y), 2000))
+        X[:, :60] += centres[y]
+        return X, y
+
+    (X, y), (X_test, y_test) = sample(counts), sample(np.multiply(counts, 8))
+    selector = BSSSelector(100).fit(X, y)
+    plain, plain_test = (part[:, selector.support_] for part in (X, X_test))
+    errors = []
+    for cost in (1e-3, 1e-2, 1e-1):
+        svm = LinearSVC(C=cost, intercept_scaling=1e3, dual=False)
+        free = make_pipeline(StandardScaler(with_std=False), svm)
+        errors.append(np.mean(free.fit(plain, y).predict(plain_test) != y_test))
+    model = at_scale(selector.transform(X)).fit(selector.transform(X), y)
+    error = np.mean(model.predict(selector.transform(X_test)) != y_test)
+    assert error <= min(errors) + 0.02
+
+
+def test_methods_of_scikit_learn_are_compared_for_the_same_model(genes):
+    X, y = genes
+    found = compare(X, y, [15], methods=["bss", "rfe", "l1", "univariate"], cv=3)
+    for contender in found.contenders[1:]:
+        assert contender.n_features == 15
+        assert contender.mean_error < 0.5
