@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.utils import Bunch
+
+from certifeature._utils import check_choice
 
 _PACKAGES = ("numpy", "scipy", "sklearn")
 _VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
@@ -173,11 +176,7 @@ def _checked(packages: Iterable[str], weighting: str) -> list[str]:
             f"packages={given!r} is not a choice of at least two distinct packages out of "
             f"{list(_PACKAGES)!r}. Give two or three of these names."
         )
-    if weighting not in _VECTORIZERS:
-        raise ValueError(
-            f"weighting={weighting!r} is not one of {sorted(_VECTORIZERS)!r}. "
-            "Give one of these names."
-        )
+    check_choice("weighting", weighting, _VECTORIZERS)
     if sys.flags.optimize >= 2:
         raise RuntimeError(
             "Python runs with -OO (or PYTHONOPTIMIZE=2), which strips the docstrings that "
@@ -204,42 +203,31 @@ def _collect(packages: Sequence[str]) -> dict[str, str]:
 
 
 def _docstrings(package: str) -> Iterator[tuple[str, str]]:
-    for module in _public_modules(package):
+    """Yield the dotted names and docstrings of the callables in the public modules."""
+    waiting, seen = {package: importlib.import_module(package)}, set()
+    while waiting:
+        path, module = waiting.popitem()
+        seen.add(path)
         for name in _public_names(module):
-            value = vars(module).get(name)
+            value = _member(module, name)
             # Ufuncs and some compiled functions do not say where they are from.
             origin = getattr(value, "__module__", None) or package
-            if callable(value) and _package_of(str(origin)) == package:
+            if isinstance(value, ModuleType):
+                if _package_of(value.__name__) == package and value.__name__ not in seen:
+                    waiting[value.__name__] = value
+            elif callable(value) and _package_of(str(origin)) == package:
                 docstring = value.__doc__
                 if isinstance(docstring, str) and _OPT_IN_IMPORT not in docstring:
-                    yield f"{module.__name__}.{name}", docstring
+                    yield f"{path}.{name}", docstring
 
 
-def _public_modules(package: str) -> Iterator[ModuleType]:
-    waiting = [importlib.import_module(package)]
-    seen = set()
-    while waiting:
-        module = waiting.pop()
-        if module.__name__ not in seen:
-            seen.add(module.__name__)
-            yield module
-            waiting.extend(_submodules(module, package))
-
-
-def _submodules(module: ModuleType, package: str) -> Iterator[ModuleType]:
-    for name in _public_names(module):
-        if name in vars(module):
-            value = vars(module)[name]
-        elif "__path__" in vars(module):
-            try:
-                value = importlib.import_module(f"{module.__name__}.{name}")
-            except ImportError:
-                # No submodule, or one that needs a package which is not installed.
-                continue
-        else:
-            continue
-        if isinstance(value, ModuleType) and _package_of(value.__name__) == package:
-            yield value
+def _member(module: ModuleType, name: str) -> Any:
+    """Return what a module holds under a name, also if it is a submodule not yet imported."""
+    if name not in vars(module) and "__path__" in vars(module):
+        # There may be no submodule, or it needs a package which is not installed.
+        with suppress(ImportError):
+            return importlib.import_module(f"{module.__name__}.{name}")
+    return vars(module).get(name)
 
 
 def _public_names(module: ModuleType) -> list[str]:

@@ -15,7 +15,13 @@ from scipy import sparse
 from certifeature import _utils as _memory
 from certifeature._progress import listed, phase
 from certifeature._utils import as_count
-from certifeature.rows.matrix import canonical_csr, refuse_dates, scaled_columns, stored_bytes
+from certifeature.rows.matrix import (
+    as_float64,
+    refuse_dates,
+    scaled_columns,
+    stored_bytes,
+    stored_values,
+)
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
@@ -71,9 +77,7 @@ class RowBlocks(ABC):
     def n_rows(self) -> int:
         """Number of rows of all blocks; found by a pass over them, if there was none before."""
         if self._n_rows_found is None:
-            with phase(_PASS, len(self)) as advance:
-                for _ in self:
-                    advance()
+            listed((block.first_row for block in self), _PASS, len(self))
         assert self._n_rows_found is not None
         return self._n_rows_found
 
@@ -194,11 +198,9 @@ class _ChosenColumns(RowBlocks):
 
     def accumulate(self, empty: Callable[[], Total], add: Callable[[Total, Block], Total]) -> Total:
         choose = self._choose
-
-        def add_chosen(total: Total, block: Block) -> Total:
-            return add(total, replace(block, X=choose(block.X)))
-
-        return self._blocks.accumulate(empty, add_chosen)
+        return self._blocks.accumulate(
+            empty, lambda total, block: add(total, replace(block, X=choose(block.X)))
+        )
 
     def collect(self, function: Callable[[Block], Result]) -> list[Result]:
         choose = self._choose
@@ -290,10 +292,7 @@ def checked_rows(X: Any, n_features: int, name: str) -> Any:
     if X.shape[0] == 0:
         raise ValueError(f"{name} is empty; leave it out.")
     refuse_dates(X)
-    if sparse.issparse(X):
-        X = canonical_csr(sparse.csr_array(X, dtype=np.float64))
-    else:
-        X = np.asarray(X, dtype=np.float64)
-    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+    X = as_float64(X)
+    if not np.isfinite(stored_values(X)).all():
         raise ValueError(f"{name} contains NaN or infinity; impute or remove those values first.")
     return X

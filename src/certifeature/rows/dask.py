@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from itertools import repeat
 from typing import Any, TypeVar
 
 import numpy as np
@@ -50,12 +50,11 @@ class DaskBlocks(RowBlocks):
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, rows and features; got {X.ndim}.")
         lengths = X.chunks[0]
-        for number, length in enumerate(lengths):
-            if np.isnan(length):
-                raise ValueError(
-                    f"block {number} of X has an unknown number of rows; call "
-                    "X.compute_chunk_sizes() first."
-                )
+        if np.isnan(lengths).any():
+            raise ValueError(
+                f"block {np.argmax(np.isnan(lengths))} of X has an unknown number of rows; call "
+                "X.compute_chunk_sizes() first."
+            )
         self.n_features = int(X.shape[1])
         chunks = X.rechunk({1: -1}).to_delayed().ravel()
         # Filters leave chunks without rows.
@@ -112,8 +111,8 @@ class DaskBlocks(RowBlocks):
         """
         import dask
 
-        totals = self._delayed(partial(_total_of_one, empty, add))
-        merge = dask.delayed(_merged, pure=False)
+        totals = self._delayed(lambda block: add(empty(), block))
+        merge = dask.delayed(lambda first, second: first.merged(second), pure=False)
         # In pairs: a worker then holds few totals at a time, and waits for one of them at most.
         while len(totals) > 1:
             pairs = zip(totals[::2], totals[1::2], strict=False)
@@ -143,12 +142,9 @@ class DaskBlocks(RowBlocks):
         # It may hold large arrays, so it is in the graph once, and not in each task.
         shared = dask.delayed(function, pure=False, traverse=False)
         starts = np.cumsum([0, *self._lengths[:-1]]).tolist()
-        return [
-            task(shared, rows, labels, start, self.n_features, self.name(number))
-            for number, (rows, labels, start) in enumerate(
-                zip(self._rows, self._labels, starts, strict=True)
-            )
-        ]
+        names = map(self.name, range(len(self)))
+        blocks = zip(self._rows, self._labels, starts, repeat(self.n_features), names, strict=False)
+        return [task(shared, *block) for block in blocks]
 
 
 def column_names(X: Any) -> NDArray[Any] | None:
@@ -185,15 +181,5 @@ def _chosen(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | Non
     return X[:, columns] if scales is None else scaled_columns(X[:, columns], scales)
 
 
-def _on_block(
-    function: Callable[[Block], Any], rows: Any, labels: Any, start: int, width: int, name: str
-) -> Any:
-    return function(checked_block(rows, labels, start, width, name))
-
-
-def _total_of_one(empty: Callable[[], Any], add: Callable[[Any, Block], Any], block: Block) -> Any:
-    return add(empty(), block)
-
-
-def _merged(first: Any, second: Any) -> Any:
-    return first.merged(second)
+def _on_block(function: Callable[[Block], Any], *block: Any) -> Any:
+    return function(checked_block(*block))

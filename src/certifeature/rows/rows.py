@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from certifeature._utils import warn
+from certifeature._utils import one_each, warn
 from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import DaskBlocks
 from certifeature.rows.matrix import (
@@ -99,10 +99,7 @@ class Rows:
         if not self.in_blocks:
             return self
         few = self.X.together_if_few(max_rows)
-        if few is None:
-            return None
-        X, y = few
-        return Rows(X, y, feature_names=self.feature_names)
+        return None if few is None else Rows(few[0], few[1], feature_names=self.feature_names)
 
     def columns(self, chosen: NDArray[np.intp], scales: FloatArray) -> Rows:
         """Return scaled columns; those of blocks are computed when they are read."""
@@ -225,14 +222,9 @@ def _rows_in_blocks(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Rows:
 
 def _checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
     """Return one finite, non-negative weight for each row, at least one of them positive."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.ndim == 0:
-        weights = np.full(n_samples, weights)
-    if weights.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight must have one value for each of the {n_samples} rows; "
-            f"got shape {weights.shape}."
-        )
+    if np.ndim(sample_weight) == 0:
+        sample_weight = np.full(n_samples, sample_weight)
+    weights = one_each("sample_weight", sample_weight, n_samples, "rows")
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("sample_weight must be finite and non-negative.")
     if not weights.any():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature._utils import one_each
 from certifeature.models import feature_weights
 
 
@@ -192,12 +193,7 @@ def _check_width(n_selection: int, n_features: int) -> None:
 
 
 def _as_scales(weights: Any, n_selected: int) -> NDArray[np.float64]:
-    scales = np.asarray(weights, dtype=np.float64)
-    if scales.shape != (n_selected,):
-        raise ValueError(
-            f"weights must have one scale for each of the {n_selected} selected features; "
-            f"got shape {scales.shape}."
-        )
+    scales = one_each("weights", weights, n_selected, "selected features")
     if not np.isfinite(scales).all() or (scales <= 0).any():
         raise ValueError("weights must be finite and positive; leave a feature out instead.")
     return scales

@@ -118,11 +118,6 @@ def uniform(
     >>> len(set(sample.indices.tolist())), sample.scales.tolist()
     (4, [5.0, 5.0, 5.0, 5.0])
     """
-    n_select = as_count("n_select", n_select)
-    if n_select > n_features:
-        raise ValueError(
-            f"n_select={n_select} is more than the {n_features} features there are; "
-            f"ask for at most {n_features}."
-        )
+    n_select = as_count("n_select", n_select, n_features)
     indices = np.random.default_rng(random_state).permutation(n_features)[:n_select]
     return ColumnChoice(indices, np.full(n_select, np.sqrt(n_features / n_select)))
