@@ -15,13 +15,7 @@ from scipy import sparse
 from certifeature import _utils as _memory
 from certifeature._progress import listed, phase
 from certifeature._utils import as_count
-from certifeature.rows.matrix import (
-    as_float64,
-    refuse_dates,
-    scaled_columns,
-    stored_bytes,
-    stored_values,
-)
+from certifeature.rows.matrix import finite_rows, refuse_dates, scaled_columns, stored_bytes
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
@@ -91,7 +85,7 @@ class RowBlocks(ABC):
         Parameters
         ----------
         number : int
-            From 0.
+            Number of the block, from 0.
         """
 
     def name(self, number: int) -> str:
@@ -100,7 +94,7 @@ class RowBlocks(ABC):
         Parameters
         ----------
         number : int
-            From 0.
+            Number of the block, from 0.
         """
         return f"block {number}"
 
@@ -180,7 +174,7 @@ class _ChosenColumns(RowBlocks):
         self, blocks: RowBlocks, columns: NDArray[np.intp], scales: NDArray[np.float64]
     ) -> None:
         self._blocks = blocks
-        self._choose = partial(_chosen, columns, scales)
+        self._choose = partial(chosen, columns=columns, scales=scales)
         self.n_features = len(columns)
 
     def __repr__(self) -> str:
@@ -255,14 +249,18 @@ class ArrayBlocks(RowBlocks):
         Parameters
         ----------
         number : int
-            From 0.
+            Number of the block, from 0.
         """
         rows = slice(number * self._n_rows, (number + 1) * self._n_rows)
         return self._X[rows], None if self._y is None else self._y[rows]
 
 
-def _chosen(columns: NDArray[np.intp], scales: NDArray[np.float64], X: Any) -> Any:
-    return scaled_columns(X[:, columns], scales)
+def chosen(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | None) -> Any:
+    """Return some columns of a block, times their scales if there are any."""
+    # Dask tries functions on empty blocks without columns.
+    if not X.shape[1]:
+        return X
+    return X[:, columns] if scales is None else scaled_columns(X[:, columns], scales)
 
 
 def stacked(parts: list[Any]) -> Any:
@@ -292,7 +290,4 @@ def checked_rows(X: Any, n_features: int, name: str) -> Any:
     if X.shape[0] == 0:
         raise ValueError(f"{name} is empty; leave it out.")
     refuse_dates(X)
-    X = as_float64(X)
-    if not np.isfinite(stored_values(X)).all():
-        raise ValueError(f"{name} contains NaN or infinity; impute or remove those values first.")
-    return X
+    return finite_rows(X, name)

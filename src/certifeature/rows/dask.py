@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import repeat
-from typing import Any, TypeVar
+from itertools import compress, repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature.rows.blocks import Block, RowBlocks, checked_block
-from certifeature.rows.matrix import is_dask, scaled_columns
-
-Total = TypeVar("Total")
-Result = TypeVar("Result")
+from certifeature.rows.blocks import Block, Result, RowBlocks, Total, checked_block, chosen
+from certifeature.rows.matrix import is_dask
 
 
 class DaskBlocks(RowBlocks):
@@ -58,9 +55,8 @@ class DaskBlocks(RowBlocks):
         self.n_features = int(X.shape[1])
         chunks = X.rechunk({1: -1}).to_delayed().ravel()
         # Filters leave chunks without rows.
-        filled = [number for number, length in enumerate(lengths) if length]
-        self._rows = [chunks[number] for number in filled]
-        self._lengths = [int(lengths[number]) for number in filled]
+        self._rows = list(compress(chunks, lengths))
+        self._lengths = [int(length) for length in lengths if length]
         self._n_rows_found = sum(self._lengths)
         self._labels = self._labels_in_chunks(y)
         self._has_labels = y is not None
@@ -92,7 +88,7 @@ class DaskBlocks(RowBlocks):
         Parameters
         ----------
         number : int
-            From 0.
+            Number of the block, from 0.
         """
         import dask
 
@@ -164,21 +160,13 @@ def chosen_columns(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64
         return X.map_partitions(_chosen_of_frame, columns, scales)
     X = X.rechunk({1: -1})
     dtype = X.dtype if scales is None else np.float64
-    return X.map_blocks(
-        _chosen, columns, scales, dtype=dtype, chunks=(X.chunks[0], (len(columns),))
-    )
+    return X.map_blocks(chosen, columns, scales, dtype=dtype, chunks=(X.chunks[0], (len(columns),)))
 
 
 def _chosen_of_frame(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | None) -> Any:
     # By place, since names may be the same.
-    chosen = X.iloc[:, columns]
-    return chosen if scales is None else chosen * scales
-
-
-def _chosen(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | None) -> Any:
-    if not X.size:
-        return X[:, :0]
-    return X[:, columns] if scales is None else scaled_columns(X[:, columns], scales)
+    X = X.iloc[:, columns]
+    return X if scales is None else X * scales
 
 
 def _on_block(function: Callable[[Block], Any], *block: Any) -> Any:

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.sparse.linalg import norm as sparse_norm
 from sklearn.utils.extmath import row_norms
 
-# Below it the squares of a column's values may be too small to be told from zero.
+# Squares of the values of a column with a smaller norm may underflow to zero.
 SMALLEST_NORM = 1e-140
 _TINY = float(np.finfo(np.float64).tiny)
 TOO_LARGE = (
@@ -35,13 +35,13 @@ def as_float64(X: Any) -> Any:
     return np.asarray(X, dtype=np.float64)
 
 
-def finite_rows(X: Any) -> Any:
+def finite_rows(X: Any, name: str = "X") -> Any:
     """Return X in float64 as `as_float64` does, or raise if it is no matrix of finite numbers."""
     rows = as_float64(X)
     if rows.ndim != 2:
-        raise ValueError(f"X must have two dimensions, rows and features; got {rows.ndim}.")
+        raise ValueError(f"{name} must have two dimensions, rows and features; got {rows.ndim}.")
     if not np.isfinite(stored_values(rows)).all():
-        raise ValueError("X contains NaN or infinity; impute or remove those values first.")
+        raise ValueError(f"{name} contains NaN or infinity; impute or remove those values first.")
     return rows
 
 
@@ -210,7 +210,7 @@ def class_numbers(rows: Any, y: NDArray[Any], sample_weight: FloatArray | None =
     Parameters
     ----------
     rows : {ndarray, CSR array} of shape (n_samples, n_features)
-        Of moderate size, as `normalised` returns them.
+        Rows of moderate size, as `normalised` returns them.
     y : ndarray of shape (n_samples,)
         Labels.
     sample_weight : ndarray of shape (n_samples,), default=None
@@ -243,7 +243,7 @@ def canonical_order(
     Parameters
     ----------
     rows : {ndarray, CSR array} of shape (n_samples, n_features)
-        Of moderate size, as `normalised` returns them.
+        Rows of moderate size, as `normalised` returns them.
     y : ndarray of shape (n_samples,)
         Numbers of classes, as `class_numbers` returns them, or targets.
     sample_weight : ndarray of shape (n_samples,) or None

@@ -22,7 +22,6 @@ from certifeature.rows.matrix import (
     fingerprint,
     is_dask,
     refuse_dates,
-    refusing_overflow,
     scaled_columns,
 )
 
@@ -105,8 +104,7 @@ class Rows:
         """Return scaled columns; those of blocks are computed when they are read."""
         if self.in_blocks:
             return replace(self, X=self.X.with_columns(chosen, scales), feature_names=None)
-        with refusing_overflow():
-            return replace(self, X=scaled_columns(self.X[:, chosen], scales), feature_names=None)
+        return replace(self, X=scaled_columns(self.X[:, chosen], scales), feature_names=None)
 
     def weighted(self) -> Any:
         """Return the rows in memory times the roots of their weights, over the largest root.
