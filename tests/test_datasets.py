@@ -250,7 +250,5 @@ class TestMakeRelevantFeatures:
             make_relevant_features(**{name: value})
 
     def test_more_relevant_features_than_features(self):
-        with pytest.raises(
-            ValueError, match=r"n_relevant .* up to 8, the number of features"
-        ):
+        with pytest.raises(ValueError, match=r"n_relevant .* up to 8, the number of features"):
             make_relevant_features(10, 8, 9)

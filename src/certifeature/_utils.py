@@ -28,7 +28,7 @@ MAX_LISTED = 2**27
 # where that takes no longer than a fit.
 MAX_GRAM = 4096
 MAX_QUICK_GRAM = 512
-# The same for a basis that nobody asked to be exact.
+# The same for a basis that was not asked to be exact.
 MAX_GRAM_UNASKED = 2000
 # Sparse rows that are made dense together, and rows of V that are made together.
 ROWS_AT_ONCE = 2**24
@@ -64,11 +64,11 @@ def in_parallel(
     calls : sequence
         Made by `joblib.delayed`.
     name : str
-        What the calls are, for whoever listens to the progress.
+        Name of the calls in progress reports.
     n_jobs : int or None
         Number of processes.
     backend : str, default=None
-        Of joblib; None leaves the choice to the user.
+        Backend of joblib; None leaves the choice to the user.
     """
     # All but multiprocessing hand results out one by one.
     one_by_one = backend is not None or get_active_backend()[0].supports_return_generator

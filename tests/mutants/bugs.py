@@ -763,8 +763,8 @@ SPARSIFIERS = [
     Bug(
         "the scale of a pick is 1/√t, as in the paper",
         "sparsify/bss/kernel.py",
-        "np.sqrt(totals[order] * scale)",
-        "np.sqrt(scale / totals[order])",
+        "np.sqrt(totals[order] * ((1 - ratio) / n_select))",
+        "np.sqrt((1 - ratio) / n_select / totals[order])",
         f"{BSS}::test_same_picks_as_the_direct_algorithm",
     ),
     Bug(
@@ -882,8 +882,8 @@ SPARSIFIERS = [
     Bug(
         "of several picks of a feature their mean counts",
         "sparsify/bss/kernel.py",
-        "totals = np.bincount(places, steps.energies)",
-        "totals = np.bincount(places, steps.energies) / np.bincount(places)",
+        "totals = np.bincount(places, energies)",
+        "totals = np.bincount(places, energies) / np.bincount(places)",
         f"{BSS}::test_same_picks_as_the_direct_algorithm",
     ),
     Bug(

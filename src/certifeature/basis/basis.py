@@ -133,8 +133,6 @@ def row_space(rows: Any) -> RowSpace:
         found.append(singular_values[top])
         rest = rotation[:, ~top]
         image = _without(long_side, long @ rest)
-        if not rest.size:
-            break
         singular_values, turn = _spectrum(image.T @ image)
         rotation = rest @ turn
     outside = column_norms(image.T if wide else triangular(image) @ rest.T)
@@ -299,12 +297,10 @@ class ImplicitVectors:
         return self._columns[key] @ self._coefficients
 
     def __matmul__(self, other: FloatArray) -> FloatArray:
-        product: FloatArray = self._columns @ (self._coefficients @ other)
-        return product
+        return np.asarray(self._columns @ (self._coefficients @ other))
 
     def __rmatmul__(self, other: FloatArray) -> FloatArray:
-        product: FloatArray = (self._columns.T @ other.T).T @ self._coefficients
-        return product
+        return np.asarray((self._columns.T @ other.T).T @ self._coefficients)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.asarray(self[:], dtype=dtype)
@@ -350,22 +346,14 @@ def orthonormality_defect(vectors: Vectors) -> float:
 
 
 def as_vectors(vectors: ArrayLike) -> Vectors:
-    """Return the vectors as a finite float64 matrix, or implicit as they are."""
-    if isinstance(vectors, ImplicitVectors):
-        return vectors
-    vectors = np.asarray(vectors, dtype=np.float64)
-    if vectors.ndim != 2 or 0 in vectors.shape:
-        raise ValueError(
-            "vectors must be a non-empty matrix with a row for each feature; "
-            f"got shape {vectors.shape}."
-        )
-    if not np.isfinite(vectors).all():
-        raise ValueError("vectors contain NaN or infinity.")
-    return vectors
-
-
-def check_orthonormal(vectors: Vectors) -> None:
-    """Raise unless the columns are orthonormal to working accuracy."""
+    """Return vectors in float64, or implicit as they are, unless they are not orthonormal."""
+    if not isinstance(vectors, ImplicitVectors):
+        vectors = np.asarray(vectors, dtype=np.float64)
+        if vectors.ndim != 2 or 0 in vectors.shape:
+            needed = "vectors must be a non-empty matrix with a row for each feature"
+            raise ValueError(f"{needed}; got shape {vectors.shape}.")
+        if not np.isfinite(vectors).all():
+            raise ValueError("vectors contain NaN or infinity.")
     defect = orthonormality_defect(vectors)
     if defect > _ORTHONORMAL:
         raise ValueError(
@@ -373,6 +361,7 @@ def check_orthonormal(vectors: Vectors) -> None:
             f"orthonormal: VᵀV differs from the identity by about {defect:.1e}. Use a basis of "
             "certifeature.basis, or orthonormalise them with numpy.linalg.qr."
         )
+    return vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -407,7 +396,7 @@ class RowSpace:
     ) -> RowSpace:
         """Return the space, given the norm of each column, and of what it has outside.
 
-        Columns below the smallest norm were not told from zeros, by their squares or at all.
+        Columns below the smallest norm count as lost: their squares, or they themselves, underflow.
         """
         lost = (norms > 0) & (norms < smallest_norm)
         whole = bool((outside <= _LAST_DIGITS * norms).all() and not lost.any())
@@ -429,7 +418,7 @@ class Residual:
     columns : ndarray or CSR array of shape (n_features, n_samples)
         Xᵀ.
     exponent : int
-        Of the power of 2.
+        Exponent of the power of 2.
     energies : ndarray of shape (n_features,)
         Share of the squared norm of each column that is not outside.
     mixed : ndarray of shape (n_components, n_components)
@@ -538,38 +527,25 @@ class Basis:
     residual: Residual | None = None
 
     @classmethod
-    def of_rows(cls, space: RowSpace, exponent: int) -> Basis:
-        """Return what rows span.
+    def of(cls, space: RowSpace, exponent: int, n_combinations: int | None = None) -> Basis:
+        """Return the basis of the span of rows, or of fewer combinations of them.
 
         Parameters
         ----------
         space : RowSpace
-            Of the rows over 2**exponent.
+            Span of the rows or combinations, divided by 2**exponent.
         exponent : int
-            By which the rows were scaled down.
+            Exponent of the power of 2 by which the rows were divided.
+        n_combinations : int, default=None
+            Number of combinations; None for the rows themselves.
         """
         values = scaled_back(space.singular_values, exponent)
-        left_out = float(scaled_back(space.left_out, exponent))
-        return cls(space.vectors, values, len(values), exact=space.whole, left_out=left_out)
-
-    @classmethod
-    def of_combinations(cls, space: RowSpace, n_combinations: int, exponent: int) -> Basis:
-        """Return what combinations of the rows, fewer than the rows, span.
-
-        Parameters
-        ----------
-        space : RowSpace
-            Of the combinations over 2**exponent.
-        n_combinations : int
-            How many combinations there are.
-        exponent : int
-            By which the rows were scaled down.
-        """
-        values = scaled_back(space.singular_values, exponent)
+        if n_combinations is None:
+            left_out = float(scaled_back(space.left_out, exponent))
+            return cls(space.vectors, values, len(values), space.whole, left_out)
         # Combinations that are not independent have caught all that there is.
         exact = space.whole and len(values) < n_combinations
-        rank = len(values) if exact else None
-        return cls(space.vectors, values, rank, exact=exact, left_out=None)
+        return cls(space.vectors, values, len(values) if exact else None, exact, None)
 
     @property
     def n_components(self) -> int:

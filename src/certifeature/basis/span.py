@@ -49,7 +49,7 @@ FloatArray = NDArray[np.float64]
 _WIDTH = 4
 # Hashed with what identifies an operator, so that no operator can be built against its own start.
 _KEY = b"certifeature: start of Lanczos"
-# Share of a vector that is no more than rounding.
+# Share of a vector that is no more than rounding error.
 _NEGLIGIBLE = 1e-10
 
 
@@ -71,7 +71,8 @@ def largest_eigenvalue(
 ) -> LargestEigenvalue:
     """Return the largest eigenvalue, about, and a bound that fails with a chance of 1 in 100.
 
-    The start is random to whoever chose the operator, and the same for the same operator.
+    The start is drawn from a hash of the operator: it is the same for the same operator, and no
+    operator can be chosen to suit it.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def _largest_shortfall(dimension: int, n_steps: int) -> float:
     return float(np.tanh(np.arccosh(1 / largest_share) / (2 * n_steps - 1)) ** 2)
 
 
-# Directions that are weaker, relative to the first, are not told from rounding.
+# Directions that are weaker, relative to the first, may be rounding errors.
 _WEAKEST = 1e-4
 _EPS = float(np.finfo(np.float64).eps)
 # To which rows that point the same way but for rounding do so.
@@ -162,7 +163,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     Returns
     -------
     Basis or None
-        None if the last of them are too weak, beside the first, to be told from rounding.
+        None if the last of them are so weak, relative to the first, that they may be rounding.
 
     References
     ----------
@@ -271,7 +272,7 @@ class Sketch:
     def __init__(self, n_features: int, n_components: int, seed: int) -> None:
         self._seed = seed
         # Transposed, since products of sparse matrices come with their long side first.
-        self._values = np.zeros((n_features, n_components))
+        self._values = np.zeros((n_features, as_count("n_components", n_components)))
 
     def add(self, X: Any, first_row: int) -> None:
         """Add rows.
@@ -319,26 +320,21 @@ class Sketch:
         rows, own = self._values.T, 0
         largest = max(rows.max(), -rows.min())
         if not np.isfinite(largest):
-            # Products with sparse rows overflow without a word.
+            # Products with sparse rows overflow without a warning.
             raise ValueError(TOO_LARGE)
         # Squares of other values are out of range, or there is nothing but zeros. A copy costs.
         if not _SMALLEST < largest < _LARGEST:
             rows, own = normalised(rows)
         make = implicit_row_space if rows.size > _memory.MAX_VECTORS else row_space
-        return Basis.of_combinations(make(rows), rows.shape[0], own + exponent)
+        return Basis.of(make(rows), own + exponent, rows.shape[0])
 
 
 def gaussian_rows(first: int, n_rows: int, n_components: int, seed: int) -> FloatArray:
     """Return the rows of Gᵀ that belong to rows of X."""
     streams = range(first // _STREAM_ROWS, -(-(first + n_rows) // _STREAM_ROWS))
-    gaussian = np.vstack(
-        [
-            np.random.default_rng([seed, stream]).standard_normal((_STREAM_ROWS, n_components))
-            for stream in streams
-        ]
-    )
-    offset = first - streams.start * _STREAM_ROWS
-    return gaussian[offset : offset + n_rows]
+    shape, offset = (_STREAM_ROWS, n_components), first - streams.start * _STREAM_ROWS
+    parts = [np.random.default_rng([seed, stream]).standard_normal(shape) for stream in streams]
+    return np.vstack(parts)[offset : offset + n_rows]
 
 
 @dataclass(eq=False)
@@ -499,7 +495,7 @@ def leading_span(
     Parameters
     ----------
     rows : Rows
-        In memory.
+        Rows in memory.
     kind, n_components
         As for `span`.
     n_leading : int
@@ -531,28 +527,23 @@ def span(rows: Rows, kind: str, n_components: int | None, seed: int) -> tuple[Ba
     n_components : int or None
         Number of directions of a truncated or sketched one.
     seed : int
-        Of a sketch.
+        Seed of a sketch.
     """
-    summary = None
-    if rows.in_blocks:
-        summary = RowSummary.for_basis(rows.n_features, kind, n_components, seed).taken(rows.X)
+    empty = RowSummary.for_basis(rows.n_features, kind, n_components, seed)
+    summary = empty.taken(rows.X) if rows.in_blocks else None
     n_rows = rows.n_rows if summary is None else summary.n_rows
     if summary is not None and summary.sketch is not None:
         basis, kind = summary.sketch.basis(), "sketch"
     else:
         matrix = rows.weighted() if summary is None else summary.matrix()
         fewest = min(matrix.shape)
-        n_values = fewest * matrix.shape[1]
+        is_huge = fewest * matrix.shape[1] > _memory.MAX_ARRAY
         if kind == "auto":
-            fits = fewest <= _memory.MAX_GRAM_UNASKED and n_values <= _memory.MAX_ARRAY
+            fits = fewest <= _memory.MAX_GRAM_UNASKED and not is_huge
             kind = "sketch" if not fits else "exact" if n_components is None else "truncated"
         if kind == "sketch":
             basis = sketched_basis(matrix, n_components or _DEFAULT_SKETCH, random_state=seed)
-        elif (
-            kind == "truncated"
-            and n_components is not None
-            and (fewest > _memory.MAX_GRAM or n_values > _memory.MAX_ARRAY)
-        ):
+        elif kind == "truncated" and n_components and (fewest > _memory.MAX_GRAM or is_huge):
             basis = truncated_basis(matrix, n_components)
         else:
             basis = exact_basis(matrix)
@@ -574,7 +565,7 @@ def exact_basis(X: Any) -> Basis:
     -------
     Basis
         With as many components as X has rank. It is ``exact``, unless X is so large that V is made
-        row by row and has directions that cannot be told from rounding that way.
+        row by row and has directions as small as the rounding errors of that.
 
     Examples
     --------
@@ -593,11 +584,11 @@ def exact_basis(X: Any) -> Basis:
         # Slower, but nothing as large as the rows has to be dense.
         rows = condensed_rows(rows)
     if _is_large(rows, min(rows.shape)):
-        basis = Basis.of_rows(implicit_row_space(rows), exponent)
-        return replace(basis, exact=basis.exact and not lost)
-    space = row_space(rows)
-    basis = Basis.of_rows(space if space.whole else scaled_row_space(rows), exponent)
-    return replace(basis, exact=basis.exact and not lost)
+        space = implicit_row_space(rows)
+    else:
+        space = row_space(rows)
+        space = space if space.whole else scaled_row_space(rows)
+    return Basis.of(replace(space, whole=space.whole and not lost), exponent)
 
 
 def truncated_basis(X: Any, n_components: int) -> Basis:
@@ -629,8 +620,8 @@ def truncated_basis(X: Any, n_components: int) -> Basis:
         start = np.random.default_rng(0).standard_normal(fewest)
         left, _, _ = svds(rows, k=n_components, v0=start, solver="arpack")
         if _is_large(rows, n_components):
-            return Basis.of_combinations(implicit_row_space(rows, left), n_components, exponent)
-        return Basis.of_combinations(row_space((rows.T @ left).T), n_components, exponent)
+            return Basis.of(implicit_row_space(rows, left), exponent, n_components)
+        return Basis.of(row_space((rows.T @ left).T), exponent, n_components)
     return exact_basis(X).truncated(n_components)
 
 
@@ -674,7 +665,7 @@ def sketched_basis(X: Any, n_components: int, *, random_state: int = 0) -> Basis
         return exact_basis(X)
     if _is_large(rows, n_components):
         gaussian = gaussian_rows(0, rows.shape[0], n_components, random_state)
-        return Basis.of_combinations(implicit_row_space(rows, gaussian), n_components, exponent)
+        return Basis.of(implicit_row_space(rows, gaussian), exponent, n_components)
     sketch = Sketch(rows.shape[1], n_components, random_state)
     sketch.add(rows, 0)
     return sketch.basis(exponent)

@@ -21,7 +21,6 @@ _PACKAGES = ("numpy", "scipy", "sklearn")
 _VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
 _WORD = r"[a-z]{3,}"
 _MIN_WORDS = 30
-_MIN_DOCUMENTS = 2
 
 # Test helpers document testing; externals are copies of other projects.
 _SKIPPED_NAMES = frozenset({"conftest", "externals", "test", "testing", "tests"})
@@ -35,16 +34,10 @@ _IMPORT = re.compile(
     rf"|import[ ]+(?P<modules>{_ROOT}.*))",
     re.MULTILINE,
 )
+# Web addresses, directives about versions, references, dotted paths, and the other name of sklearn.
 _GIVE_AWAY = re.compile(
-    "|".join(
-        (
-            r"https?://\S+",
-            r"^[ \t]*\.\.[ ]+(?:versionadded|versionchanged|deprecated)::.*$",
-            rf":[a-z:]+:`[^`]*{_ROOT}\.[^`]*`",
-            rf"{_ROOT}(?:\.\w+)+",
-            r"scikit[-\s]+learn",
-        )
-    ),
+    r"https?://\S+|^[ \t]*\.\.[ ]+(?:versionadded|versionchanged|deprecated)::.*$"
+    rf"|:[a-z:]+:`[^`]*{_ROOT}\.[^`]*`|{_ROOT}(?:\.\w+)+|scikit[-\s]+learn",
     re.MULTILINE,
 )
 _GIVE_AWAY_PARTS = ("numpy", "scikit", "scipy", "sklearn")
@@ -147,9 +140,7 @@ def load_docstrings(
     """
     classes = _checked(packages, weighting)
     documents = _collect(classes)
-    vectorizer = _VECTORIZERS[weighting](
-        token_pattern=_WORD, min_df=_MIN_DOCUMENTS, dtype=np.float64
-    )
+    vectorizer = _VECTORIZERS[weighting](token_pattern=_WORD, min_df=2, dtype=np.float64)
     data = vectorizer.fit_transform(documents.values())
     # Dropping rare words leaves the columns of a row unsorted.
     data.sum_duplicates()

@@ -214,8 +214,8 @@ class _Program:
     def solve(self, start: FloatArray) -> tuple[FloatArray, FloatArray, int, str]:
         """Return w, the multipliers of the rows, the number of iterations and a message.
 
-        Of many dense columns, those enter that violate the dual constraints most, first at the
-        given multipliers and then at the solution with the columns so far, until none does.
+        If there are many dense columns, those enter that violate the dual constraints most, first
+        at the given multipliers and then at the solution with the columns so far, until none does.
         """
         n_rows, n_features = self.X.shape
         size, n_iterations = _COLUMNS_PER_ROW * n_rows, 0

@@ -11,13 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from certifeature import _utils as _memory
 from certifeature._progress import phase
 from certifeature._utils import as_count, check_choice, one_each
-from certifeature.basis.basis import (
-    Vectors,
-    as_vectors,
-    check_orthonormal,
-    row_blocks,
-    squared_norms,
-)
+from certifeature.basis.basis import Vectors, as_vectors, row_blocks, squared_norms
 from certifeature.sparsify.bss.barriers import Barriers, QuadraticForm, Spectrum, Step
 from certifeature.sparsify.choice import ColumnChoice, Steps
 
@@ -336,7 +330,6 @@ def bss(
     True
     """
     vectors = as_vectors(vectors)
-    check_orthonormal(vectors)
     n_select = as_count("n_select", n_select)
     n_components = vectors.shape[1]
     shares = None if coverage is None else _shares(coverage, n_components)
@@ -365,15 +358,19 @@ def bss(
         for number in range(n_select):
             features[number], energies[number] = next(picks)
             advance()
-    return _scaled(Steps(features, energies, shares), (1 - ratio) / n_select)
+    indices, first, places = np.unique(features, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    totals = np.bincount(places, energies)
+    scales = np.sqrt(totals[order] * ((1 - ratio) / n_select))
+    return ColumnChoice(indices[order], scales, Steps(features, energies, shares))
 
 
 def _window(reach: float, walls: NDArray[np.float64] | None) -> int:
     """Return the number of picks between two eigendecompositions."""
-    window = int(_WINDOW_PER_REACH * reach)
-    if walls is None:
-        return max(_SHORTEST_WINDOW, window)
-    return max(_SHORTEST_SOFT_WINDOW, window, int(_WINDOW_PER_DIRECTION * len(walls) ** (2 / 3)))
+    shortest = _SHORTEST_WINDOW
+    if walls is not None:
+        shortest = max(_SHORTEST_SOFT_WINDOW, int(_WINDOW_PER_DIRECTION * len(walls) ** (2 / 3)))
+    return max(shortest, int(_WINDOW_PER_REACH * reach))
 
 
 def _picks(
@@ -414,14 +411,6 @@ def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
         given = f"got values from {shares.min():g} to {shares.max():g}"
         raise ValueError(f"coverage must be above 0 and up to 1; {given}.")
     return np.maximum(shares, LEAST_COVERAGE)
-
-
-def _scaled(steps: Steps, scale: float) -> ColumnChoice:
-    """Return the features of the steps, with the energies of each feature summed."""
-    indices, first, places = np.unique(steps.features, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    totals = np.bincount(places, steps.energies)
-    return ColumnChoice(indices[order], np.sqrt(totals[order] * scale), steps)
 
 
 def _ranking(vectors: Vectors, priority: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
