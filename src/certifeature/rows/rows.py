@@ -220,9 +220,10 @@ def _rows_in_blocks(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Rows:
 
 def _checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
     """Return one finite, non-negative weight for each row, at least one of them positive."""
-    if np.ndim(sample_weight) == 0:
-        sample_weight = np.full(n_samples, sample_weight)
-    weights = one_each("sample_weight", sample_weight, n_samples, "rows")
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_samples, weights)
+    weights = one_each("sample_weight", weights, n_samples, "rows")
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("sample_weight must be finite and non-negative.")
     if not weights.any():
