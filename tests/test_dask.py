@@ -214,6 +214,11 @@ class TestKinds:
         dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]
         np.testing.assert_allclose(np.vstack(dense), expected.transform(X))
 
+    def test_sparse_chunks_of_zeros_keep_their_shape(self, X, expected):
+        zeros = sparse_chunks(da.zeros(X.shape, chunks=(100, X.shape[1])))
+        reduced = expected.transform(zeros).blocks[0].compute()
+        assert reduced.shape == (100, len(expected.indices_))
+
 
 def _noting(asked):
     def note(chunk):

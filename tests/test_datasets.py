@@ -177,7 +177,7 @@ class TestDocstringsCalls:
             load_docstrings(packages="scipy,sklearn")
 
     def test_bad_weighting(self):
-        with pytest.raises(ValueError, match=r"weighting='idf'.*'counts', 'tfidf'.*Give"):
+        with pytest.raises(ValueError, match="one of 'counts', 'tfidf'; got 'idf'"):
             load_docstrings(weighting="idf")
 
     def test_stripped_docstrings(self, monkeypatch):
@@ -246,9 +246,9 @@ class TestMakeRelevantFeatures:
     @pytest.mark.parametrize("name", ["n_samples", "n_features", "n_relevant"])
     @pytest.mark.parametrize("value", [0, -1, 2.5, "many", None, True])
     def test_bad_sizes(self, name, value):
-        with pytest.raises(ValueError, match=f"{name} must be a positive integer; got {value!r}"):
+        with pytest.raises(ValueError, match=f"{name} must be a positive integer.*; got {value!r}"):
             make_relevant_features(**{name: value})
 
     def test_more_relevant_features_than_features(self):
-        with pytest.raises(ValueError, match=r"n_relevant=9 .*n_features=8.*Lower"):
+        with pytest.raises(ValueError, match=r"n_relevant .* up to 8, the number of features"):
             make_relevant_features(10, 8, 9)

@@ -264,7 +264,7 @@ def test_a_gap_that_stays_open_is_told(shape, rng, monkeypatch):
     [
         (np.ones((3, 2)), [1, 1, 1], 1.0, "one class only"),
         (np.ones((3, 2)), [0, 1, 1], 1.0, "must be -1 and [+]1"),
-        (np.ones((3, 2)), [1, -1], 1.0, "a value for each row"),
+        (np.ones((3, 2)), [1, -1], 1.0, "one value for each of the 3 rows"),
         (np.ones(3), [1, -1, 1], 1.0, "two dimensions"),
         (np.full((2, 2), np.nan), [1, -1], 1.0, "NaN"),
         (np.ones((2, 2)), [1, -1], 0.0, "C.*must be a finite positive number; got 0.0"),

@@ -174,11 +174,11 @@ def test_rrqr_sees_the_same_in_sparse_and_dense(rng):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rrqr(np.ones((2, 3)), 4), "more than the 3 features"),
+        (lambda: rrqr(np.ones((2, 3)), 4), "up to 3, the number of features"),
         (lambda: rrqr(np.ones((2, 3)), 0), "positive integer"),
         (lambda: rrqr(np.zeros((2, 3)), 1), "zero everywhere"),
         (lambda: rrqr([[np.nan, 1.0]], 1), "NaN or infinity"),
-        (lambda: uniform(3, 4), "more than the 3 features"),
+        (lambda: uniform(3, 4), "up to 3, the number of features"),
         (lambda: uniform(3, -1), "positive integer"),
         (lambda: leverage_scores(np.ones((3, 2))), "not orthonormal"),
         (lambda: leverage_sample(np.eye(3), 0), "positive integer"),

@@ -161,14 +161,14 @@ def _stories_of_topic(content: bytes, source: str) -> NDArray[np.int64]:
 def _parsed(path: _Path) -> SVMlightRows:
     rows = parse_svmlight(*read_bytes(path))
     rows.require(
-        (rows.indices >= 1) & (rows.indices <= _N_WORDS),
+        (rows.X.indices >= 1) & (rows.X.indices <= _N_WORDS),
         f"the words of RCV1 are numbered from 1 to {_N_WORDS}. Check that it is the right file.",
     )
     return rows
 
 
 def _matrix(rows: SVMlightRows) -> Any:
-    return rows.matrix(rows.indices - 1, _N_WORDS)
+    return rows.matrix(rows.X.indices - 1, _N_WORDS)
 
 
 def _data(rows: SVMlightRows, in_topic: NDArray[np.bool_]) -> Dataset:

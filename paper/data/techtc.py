@@ -148,7 +148,7 @@ def load_techtc(
     rows = parse_svmlight(content, source)
     _check_rows(rows, indices)
     kept = np.char.str_len(words) >= min_letters
-    X = rows.matrix(np.searchsorted(indices, rows.indices), words.size)[:, np.flatnonzero(kept)]
+    X = rows.matrix(np.searchsorted(indices, rows.X.indices), words.size)[:, np.flatnonzero(kept)]
     return checked_data(X, rows.labels, words[kept], source)
 
 
@@ -235,7 +235,7 @@ def _parse_words(content: bytes, source: str) -> tuple[NDArray[np.int64], NDArra
 
 def _check_rows(rows: SVMlightRows, indices: NDArray[np.int64]) -> None:
     rows.require(
-        np.isin(rows.indices, indices),
+        np.isin(rows.X.indices, indices),
         f"it is not in {_WORDS}, so its word is not known. Check that both files are complete and "
         "of the same task.",
     )

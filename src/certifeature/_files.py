@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 
 
 @contextmanager
@@ -21,22 +21,16 @@ def replacing(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         yield path
         return
-    handle, name = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.stem}.", suffix="".join(path.suffixes)
-    )
-    os.close(handle)
+    # Not by tempfile, whose files only their owner may read.
+    unfinished = path.with_name(f".{path.stem}.{token_hex(4)}{''.join(path.suffixes)}")
+    unfinished.touch(exist_ok=False)
     try:
-        # Only the owner may read the files of mkstemp; give the file the usual mode.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        yield Path(name)
-        with open(name, "rb") as file:
+        yield unfinished
+        with unfinished.open("rb") as file:
             os.fsync(file.fileno())
-        os.replace(name, path)
+        unfinished.replace(path)
     except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
+        unfinished.unlink(missing_ok=True)
         raise
 
 

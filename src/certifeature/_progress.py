@@ -32,27 +32,6 @@ class _Thread(local):
 _thread = _Thread()
 
 
-class _Steps:
-    """Counts steps, and reports the count at intervals."""
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self._done = self._reported = 0
-        self._due = monotonic() + _INTERVAL
-
-    def advance(self) -> None:
-        self._done += 1
-        now = monotonic()
-        if now >= self._due:
-            self._due = now + _INTERVAL
-            self.report()
-
-    def report(self) -> None:
-        if self._reported != self._done:
-            self._reported = self._done
-            self._report(self._done)
-
-
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
     """Call a listener for the phases of this thread, in place of the one before."""
@@ -79,9 +58,18 @@ def phase(name: str, total: int | None = None) -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     with _thread.listener(name, total) as report:
-        steps = _Steps(report)
-        yield steps.advance
-        steps.report()
+        done, reported, due = 0, 0, monotonic() + _INTERVAL
+
+        def advance() -> None:
+            nonlocal done, reported, due
+            done += 1
+            if monotonic() >= due:
+                report(done)
+                reported, due = done, monotonic() + _INTERVAL
+
+        yield advance
+        if reported != done:
+            report(done)
 
 
 def listed(items: Iterable[Item], name: str, total: int) -> list[Item]:
@@ -148,14 +136,14 @@ def as_one_task(estimator: Any, name: str, work: Callable[[Any], Result]) -> Res
     if not hasattr(estimator, "_skl_callbacks"):
         return work(copy)
     copy.set_callbacks()
-    result: Result = _run_in_task(clone(estimator), name, lambda: work(copy))
+
+    @with_callbacks
+    def in_task(estimator: Any) -> Result:
+        with fit_task(estimator, n_phases=1, name=name):
+            return work(copy)
+
+    result: Result = in_task(clone(estimator))
     return result
-
-
-@with_callbacks
-def _run_in_task(estimator: Any, name: str, work: Callable[[], Result]) -> Result:
-    with fit_task(estimator, n_phases=1, name=name):
-        return work()
 
 
 class _Phases:
@@ -180,7 +168,7 @@ class _Phases:
         self._innermost = task
         self._steps = _Percents(self._estimator, task, total) if total else None
         try:
-            yield self._steps.report if self._steps else _ignore
+            yield self._steps.report if self._steps else lambda done: None
         finally:
             self._innermost, self._steps = around, None
         task.call_on_fit_task_end(estimator=self._estimator)
@@ -199,10 +187,8 @@ class _Percents:
 
     def inside_one(self, total: int | None) -> Report:
         """Return a report of smaller steps, of which `total` make one step."""
-        if not total:
-            return _ignore
-        before = self._done
-        return lambda done: self._reach(before + done / total)
+        before, n_steps = self._done, total or float("inf")
+        return lambda done: self._reach(before + done / n_steps)
 
     def _reach(self, done: float) -> None:
         while self._percent < min(_PERCENT, int(_PERCENT * done / self._total)):
@@ -210,7 +196,3 @@ class _Percents:
             task.call_on_fit_task_begin(estimator=self._estimator)
             task.call_on_fit_task_end(estimator=self._estimator)
             self._percent += 1
-
-
-def _ignore(done: int) -> None:
-    pass

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel
 from joblib.parallel import get_active_backend
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from certifeature._progress import listed
@@ -27,7 +28,7 @@ MAX_LISTED = 2**27
 # where that takes no longer than a fit.
 MAX_GRAM = 4096
 MAX_QUICK_GRAM = 512
-# The same for a basis that nobody asked to be exact.
+# The same for a basis that was not asked to be exact.
 MAX_GRAM_UNASKED = 2000
 # Sparse rows that are made dense together, and rows of V that are made together.
 ROWS_AT_ONCE = 2**24
@@ -63,11 +64,11 @@ def in_parallel(
     calls : sequence
         Made by `joblib.delayed`.
     name : str
-        What the calls are, for whoever listens to the progress.
+        Name of the calls in progress reports.
     n_jobs : int or None
         Number of processes.
     backend : str, default=None
-        Of joblib; None leaves the choice to the user.
+        Backend of joblib; None leaves the choice to the user.
     """
     # All but multiprocessing hand results out one by one.
     one_by_one = backend is not None or get_active_backend()[0].supports_return_generator
@@ -75,11 +76,22 @@ def in_parallel(
     return listed(results(calls), name, len(calls))
 
 
-def as_count(name: str, value: Any) -> int:
-    """Return a positive integer as an int."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a positive integer; got {value!r}.")
+def as_count(name: str, value: Any, n_features: int | None = None) -> int:
+    """Return a positive integer as an int; it may be limited by the number of features."""
+    most = value if n_features is None else n_features
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) <= most:
+        limit = "" if n_features is None else f" up to {n_features}, the number of features"
+        raise ValueError(f"{name} must be a positive integer{limit}; got {value!r}.")
     return int(value)
+
+
+def one_each(name: str, values: Any, count: int, what: str) -> NDArray[np.float64]:
+    """Return an array of numbers with one value for each of so many rows, features or the like."""
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (count,):
+        needed = f"{name} must have one value for each of the {count} {what}"
+        raise ValueError(f"{needed}; got shape {values.shape}.")
+    return np.asarray(values)
 
 
 def as_positive(name: str, value: Any) -> float:
@@ -104,7 +116,7 @@ _BETWEEN = frozenset({"certifeature", "contextlib", "functools", "joblib", "skle
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the innermost line of the stack that belongs to the user's code."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and _package(frame.f_globals) in _BETWEEN:
+    while frame.f_back and str(frame.f_globals.get("__name__")).split(".")[0] in _BETWEEN:
         frame = frame.f_back
     names = frame.f_globals
     warnings.warn_explicit(
@@ -115,7 +127,3 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         names.get("__name__"),
         names.setdefault("__warningregistry__", {}),
     )
-
-
-def _package(names: dict[str, object]) -> str:
-    return str(names.get("__name__", "")).partition(".")[0]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, sparse
+from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
-from certifeature.rows.matrix import SMALLEST_NORM, column_norms, scaled_back
+from certifeature.rows.matrix import SMALLEST_NORM, column_norms, dense, scaled_back, stored_values
 
 FloatArray = NDArray[np.float64]
 
@@ -35,8 +36,7 @@ def scaled_row_space(rows: Any) -> RowSpace:
     norms = column_norms(rows)
     used = np.flatnonzero(norms)
     exponents = np.frexp(norms[used])[1]
-    part = rows[:, used]
-    part = part.toarray() if sparse.issparse(part) else part
+    part = dense(rows[:, used])
     even = np.ldexp(part, -exponents)
     if even.shape[0] > even.shape[1]:
         even = triangular(even)
@@ -88,9 +88,7 @@ def condensed_rows(rows: Any, factor: FloatArray | None = None) -> FloatArray:
         factor = np.zeros((0, n_features))
     at_once = max(n_features, _memory.ROWS_AT_ONCE // n_features)
     for start in range(0, n_rows, at_once):
-        part = rows[start : start + at_once]
-        part = part.toarray() if sparse.issparse(part) else part
-        factor = np.vstack([factor, part])
+        factor = np.vstack([factor, dense(rows[start : start + at_once])])
         # Not at once, since rows may come one by one.
         if factor.shape[0] > 2 * n_features:
             factor = triangular(factor)
@@ -114,8 +112,7 @@ def row_space(rows: Any) -> RowSpace:
     """
     wide = rows.shape[0] <= rows.shape[1]
     short, long = (rows, rows.T) if wide else (rows.T, rows)
-    gram = short @ long
-    singular_values, rotation = _spectrum(gram.toarray() if sparse.issparse(gram) else gram)
+    singular_values, rotation = _spectrum(short @ long)
     floor = _rank_tolerance(rows) * singular_values[0]
     if sparse.issparse(long):
         # Products with many columns are quicker row by row.
@@ -136,8 +133,6 @@ def row_space(rows: Any) -> RowSpace:
         found.append(singular_values[top])
         rest = rotation[:, ~top]
         image = _without(long_side, long @ rest)
-        if not rest.size:
-            break
         singular_values, turn = _spectrum(image.T @ image)
         rotation = rest @ turn
     outside = column_norms(image.T if wide else triangular(image) @ rest.T)
@@ -155,8 +150,7 @@ def implicit_row_space(rows: Any, combinations: FloatArray | None = None) -> Row
     """
     columns = rows.tocsc().T if sparse.issparse(rows) else rows.T
     if combinations is None:
-        gram = rows @ rows.T
-        singular_values, rest = _spectrum(gram.toarray() if sparse.issparse(gram) else gram)
+        singular_values, rest = _spectrum(rows @ rows.T)
     else:
         singular_values, rotation = _spectrum(_gram(ImplicitVectors(columns, combinations)))
         rest = combinations @ rotation
@@ -208,10 +202,7 @@ def _made_orthonormal(columns: Any, coefficients: FloatArray) -> ImplicitVectors
 
 
 def _gram(vectors: ImplicitVectors) -> FloatArray:
-    gram = np.zeros((vectors.shape[1], vectors.shape[1]))
-    for _, block in row_blocks(vectors):
-        gram += block.T @ block
-    return gram
+    return np.asarray(sum(block.T @ block for _, block in row_blocks(vectors)))
 
 
 def _without(bases: list[FloatArray], vectors: FloatArray) -> FloatArray:
@@ -228,9 +219,9 @@ def _orthonormalised(vectors: FloatArray) -> FloatArray:
     return vectors
 
 
-def _spectrum(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _spectrum(gram: Any) -> tuple[FloatArray, FloatArray]:
     """Return singular values, largest first, and the eigenvectors of a Gram matrix."""
-    eigenvalues, eigenvectors = np.linalg.eigh(gram)
+    eigenvalues, eigenvectors = np.linalg.eigh(dense(gram))
     return np.sqrt(np.maximum(eigenvalues[::-1], 0.0)), eigenvectors[:, ::-1]
 
 
@@ -306,12 +297,10 @@ class ImplicitVectors:
         return self._columns[key] @ self._coefficients
 
     def __matmul__(self, other: FloatArray) -> FloatArray:
-        product: FloatArray = self._columns @ (self._coefficients @ other)
-        return product
+        return np.asarray(self._columns @ (self._coefficients @ other))
 
     def __rmatmul__(self, other: FloatArray) -> FloatArray:
-        product: FloatArray = (self._columns.T @ other.T).T @ self._coefficients
-        return product
+        return np.asarray((self._columns.T @ other.T).T @ self._coefficients)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.asarray(self[:], dtype=dtype)
@@ -319,7 +308,7 @@ class ImplicitVectors:
     @cached_property
     def squared_norms(self) -> FloatArray:
         """Squared norms of the rows, from one pass."""
-        return np.concatenate([_squared_norms(block) for _, block in row_blocks(self)])
+        return np.concatenate([row_norms(block, squared=True) for _, block in row_blocks(self)])
 
 
 Vectors = FloatArray | ImplicitVectors
@@ -333,11 +322,17 @@ def row_blocks(vectors: Vectors) -> Iterator[tuple[slice, FloatArray]]:
         yield block, vectors[block]
 
 
+def turned(vectors: Vectors, axes: FloatArray) -> Vectors:
+    """Return combinations of the directions, implicit if V is."""
+    return vectors @ axes if isinstance(vectors, np.ndarray) else vectors.turned(axes)
+
+
 def squared_norms(vectors: Vectors) -> FloatArray:
     """Return the squared norms of the rows of V, the leverage scores of the features."""
     if isinstance(vectors, ImplicitVectors):
         return vectors.squared_norms
-    return _squared_norms(vectors)
+    norms: FloatArray = row_norms(vectors, squared=True)
+    return norms
 
 
 def orthonormality_defect(vectors: Vectors) -> float:
@@ -350,28 +345,15 @@ def orthonormality_defect(vectors: Vectors) -> float:
     return float(np.abs(images - probes).max())
 
 
-def _squared_norms(vectors: FloatArray) -> FloatArray:
-    norms: FloatArray = np.einsum("ij,ij->i", vectors, vectors)
-    return norms
-
-
 def as_vectors(vectors: ArrayLike) -> Vectors:
-    """Return the vectors as a finite float64 matrix, or implicit as they are."""
-    if isinstance(vectors, ImplicitVectors):
-        return vectors
-    vectors = np.asarray(vectors, dtype=np.float64)
-    if vectors.ndim != 2 or 0 in vectors.shape:
-        raise ValueError(
-            "vectors must be a non-empty matrix with a row for each feature; "
-            f"got shape {vectors.shape}."
-        )
-    if not np.isfinite(vectors).all():
-        raise ValueError("vectors contain NaN or infinity.")
-    return vectors
-
-
-def check_orthonormal(vectors: Vectors) -> None:
-    """Raise unless the columns are orthonormal to working accuracy."""
+    """Return vectors in float64, or implicit as they are, unless they are not orthonormal."""
+    if not isinstance(vectors, ImplicitVectors):
+        vectors = np.asarray(vectors, dtype=np.float64)
+        if vectors.ndim != 2 or 0 in vectors.shape:
+            needed = "vectors must be a non-empty matrix with a row for each feature"
+            raise ValueError(f"{needed}; got shape {vectors.shape}.")
+        if not np.isfinite(vectors).all():
+            raise ValueError("vectors contain NaN or infinity.")
     defect = orthonormality_defect(vectors)
     if defect > _ORTHONORMAL:
         raise ValueError(
@@ -379,6 +361,7 @@ def check_orthonormal(vectors: Vectors) -> None:
             f"orthonormal: VᵀV differs from the identity by about {defect:.1e}. Use a basis of "
             "certifeature.basis, or orthonormalise them with numpy.linalg.qr."
         )
+    return vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,7 +396,7 @@ class RowSpace:
     ) -> RowSpace:
         """Return the space, given the norm of each column, and of what it has outside.
 
-        Columns below the smallest norm were not told from zeros, by their squares or at all.
+        Columns below the smallest norm count as lost: their squares, or they themselves, underflow.
         """
         lost = (norms > 0) & (norms < smallest_norm)
         whole = bool((outside <= _LAST_DIGITS * norms).all() and not lost.any())
@@ -435,7 +418,7 @@ class Residual:
     columns : ndarray or CSR array of shape (n_features, n_samples)
         Xᵀ.
     exponent : int
-        Of the power of 2.
+        Exponent of the power of 2.
     energies : ndarray of shape (n_features,)
         Share of the squared norm of each column that is not outside.
     mixed : ndarray of shape (n_components, n_components)
@@ -464,8 +447,7 @@ class Residual:
     @property
     def typical_values(self) -> FloatArray:
         """Singular values for the directions outside, all alike, with their energy in all."""
-        values = self.columns.data if sparse.issparse(self.columns) else self.columns
-        energy = float(np.sum(values**2) - np.sum(self.singular_values**2))
+        energy = float(np.sum(stored_values(self.columns) ** 2) - np.sum(self.singular_values**2))
         typical = min(np.sqrt(max(energy, 0.0) / self.n_others), self.singular_values[-1])
         return np.asarray(scaled_back(np.full(self.n_others, typical), self.exponent))
 
@@ -495,8 +477,7 @@ class Residual:
         ridge = float(np.ldexp(mu, -2 * self.exponent))
         share = self.square / (self.square + ridge)
         chosen = self.columns[indices]
-        gram = chosen @ chosen.T
-        gram = gram.toarray() if sparse.issparse(gram) else gram
+        gram = dense(chosen @ chosen.T)
         along = chosen @ self.left
         # Rounding may not make it too small.
         slack = 8 * (len(gram) + len(self.left)) * _EPS * float(scales**2 @ gram.diagonal())
@@ -510,8 +491,8 @@ class Residual:
         mixing = min(1.0, float(mixed / np.sqrt(ridge)))
         # The columns of V are orthonormal but for rounding, too.
         mixing += (1 + mixing) * self.rounding / weakest**2
-        values = self.columns.data if sparse.issparse(self.columns) else self.columns
-        of_vectors = self.rounding / float(np.linalg.norm(values)) / self.singular_values[-1]
+        norm = float(np.linalg.norm(stored_values(self.columns)))
+        of_vectors = self.rounding / norm / self.singular_values[-1]
         return share, energy, float(mixing), float(scales.max()) * float(of_vectors)
 
 
@@ -546,38 +527,25 @@ class Basis:
     residual: Residual | None = None
 
     @classmethod
-    def of_rows(cls, space: RowSpace, exponent: int) -> Basis:
-        """Return what rows span.
+    def of(cls, space: RowSpace, exponent: int, n_combinations: int | None = None) -> Basis:
+        """Return the basis of the span of rows, or of fewer combinations of them.
 
         Parameters
         ----------
         space : RowSpace
-            Of the rows over 2**exponent.
+            Span of the rows or combinations, divided by 2**exponent.
         exponent : int
-            By which the rows were scaled down.
+            Exponent of the power of 2 by which the rows were divided.
+        n_combinations : int, default=None
+            Number of combinations; None for the rows themselves.
         """
         values = scaled_back(space.singular_values, exponent)
-        left_out = float(scaled_back(space.left_out, exponent))
-        return cls(space.vectors, values, len(values), exact=space.whole, left_out=left_out)
-
-    @classmethod
-    def of_combinations(cls, space: RowSpace, n_combinations: int, exponent: int) -> Basis:
-        """Return what combinations of the rows, fewer than the rows, span.
-
-        Parameters
-        ----------
-        space : RowSpace
-            Of the combinations over 2**exponent.
-        n_combinations : int
-            How many combinations there are.
-        exponent : int
-            By which the rows were scaled down.
-        """
-        values = scaled_back(space.singular_values, exponent)
+        if n_combinations is None:
+            left_out = float(scaled_back(space.left_out, exponent))
+            return cls(space.vectors, values, len(values), space.whole, left_out)
         # Combinations that are not independent have caught all that there is.
         exact = space.whole and len(values) < n_combinations
-        rank = len(values) if exact else None
-        return cls(space.vectors, values, rank, exact=exact, left_out=None)
+        return cls(space.vectors, values, len(values) if exact else None, exact, None)
 
     @property
     def n_components(self) -> int:
@@ -604,16 +572,8 @@ class Basis:
         Basis
             Exact only if there are as many as before.
         """
-        whole = axes.shape[1] == self.n_components
         values = np.linalg.norm(self.singular_values[:, None] * axes, axis=0)
-        vectors = self.vectors
-        return Basis(
-            vectors @ axes if isinstance(vectors, np.ndarray) else vectors.turned(axes),
-            values,
-            self.rank,
-            exact=self.exact and whole,
-            left_out=self.left_out if whole else None,
-        )
+        return self._with(turned(self.vectors, axes), values)
 
     def truncated(self, n_components: int) -> Basis:
         """Return the basis cut to its first directions.
@@ -629,11 +589,12 @@ class Basis:
             Exact only if nothing was cut.
         """
         vectors = self.vectors[:, :n_components]
-        whole = n_components >= self.n_components
-        return Basis(
-            np.ascontiguousarray(vectors) if isinstance(vectors, np.ndarray) else vectors,
-            self.singular_values[:n_components],
-            self.rank,
-            exact=self.exact and whole,
-            left_out=self.left_out if whole else None,
-        )
+        if isinstance(vectors, np.ndarray):
+            vectors = np.ascontiguousarray(vectors)
+        return self._with(vectors, self.singular_values[:n_components])
+
+    def _with(self, vectors: Vectors, singular_values: FloatArray) -> Basis:
+        """Return a basis of other directions, which is as good as this one if none is missing."""
+        whole = len(singular_values) == self.n_components
+        left_out = self.left_out if whole else None
+        return Basis(vectors, singular_values, self.rank, self.exact and whole, left_out)

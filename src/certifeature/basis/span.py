@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
+from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
 from certifeature._progress import phase
@@ -21,10 +22,14 @@ from certifeature.basis.basis import (
     Basis,
     ImplicitVectors,
     Residual,
+    Vectors,
     condensed_rows,
     implicit_row_space,
+    row_blocks,
     row_space,
     scaled_row_space,
+    squared_norms,
+    turned,
 )
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import (
@@ -44,7 +49,7 @@ FloatArray = NDArray[np.float64]
 _WIDTH = 4
 # Hashed with what identifies an operator, so that no operator can be built against its own start.
 _KEY = b"certifeature: start of Lanczos"
-# Share of a vector that is no more than rounding.
+# Share of a vector that is no more than rounding error.
 _NEGLIGIBLE = 1e-10
 
 
@@ -61,12 +66,13 @@ def largest_eigenvalue(
     n_steps: int,
     *,
     identity: str,
-    zeros: NDArray[np.intp] | None = None,
+    zeros: Sequence[int] | NDArray[np.intp] = (),
     rounding: float = 0.0,
 ) -> LargestEigenvalue:
     """Return the largest eigenvalue, about, and a bound that fails with a chance of 1 in 100.
 
-    The start is random to whoever chose the operator, and the same for the same operator.
+    The start is drawn from a hash of the operator: it is the same for the same operator, and no
+    operator can be chosen to suit it.
 
     Parameters
     ----------
@@ -79,19 +85,16 @@ def largest_eigenvalue(
         after 12 calls, and 3 after 16.
     identity : str
         A digest of all that the operator depends on.
-    zeros : ndarray of int, default=None
+    zeros : sequence of int, default=()
         Places where all columns and images are zero.
     rounding : float, default=0.0
         By how much the images of unit vectors may be wrong.
     """
     seed = int.from_bytes(blake2b(identity.encode(), key=_KEY, digest_size=16).digest())
     start = np.random.default_rng(seed).standard_normal((size, _WIDTH))
-    dimension = size
-    if zeros is not None:
-        start[zeros] = 0.0
-        dimension -= len(zeros)
+    start[np.asarray(zeros, dtype=np.intp)] = 0.0
     found = _largest_ritz_value(operator, start, n_steps)
-    upper = (found + rounding) / (1 - _largest_shortfall(dimension, n_steps))
+    upper = (found + rounding) / (1 - _largest_shortfall(size - len(zeros), n_steps))
     return LargestEigenvalue(found, float(upper))
 
 
@@ -134,7 +137,7 @@ def _largest_shortfall(dimension: int, n_steps: int) -> float:
     return float(np.tanh(np.arccosh(1 / largest_share) / (2 * n_steps - 1)) ** 2)
 
 
-# Directions that are weaker, relative to the first, are not told from rounding.
+# Directions that are weaker, relative to the first, may be rounding errors.
 _WEAKEST = 1e-4
 _EPS = float(np.finfo(np.float64).eps)
 # To which rows that point the same way but for rounding do so.
@@ -160,7 +163,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     Returns
     -------
     Basis or None
-        None if the last of them are too weak, beside the first, to be told from rounding.
+        None if the last of them are so weak, relative to the first, that they may be rounding.
 
     References
     ----------
@@ -180,10 +183,8 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     places, lengths = _places(rows)
     n_distinct = int(places.max()) + 1
     numbers = np.random.default_rng(0).standard_normal((n_distinct, n_components))
-    left = np.linalg.qr(_image(columns, lengths[:, None] * numbers[places]))[0]
-    fits = len(_parts(columns, left)) == 1
-    along = columns @ left if fits else None
-    images = _image(columns, left) if along is None else columns.T @ along
+    left = np.linalg.qr(_image(columns, lengths[:, None] * numbers[places])[0])[0]
+    images, along = _image(columns, left)
     inner = left.T @ images
     squares, turn = np.linalg.eigh((inner + inner.T) / 2)
     squares, turn = squares[::-1], turn[:, ::-1]
@@ -202,20 +203,13 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     square = largest_eigenvalue(
         outside, len(left), _STEPS, identity=fingerprint(rows), rounding=rounding
     ).upper
-    residual = Residual(
-        left,
-        values,
-        columns,
-        exponent,
-        _shares(columns, left, along),
-        residuals.T @ residuals,
-        square,
-        rounding,
-        max(1, min(n_distinct, rows.shape[1]) - n_components),
-    )
-    vectors: Any = ImplicitVectors(columns, left / values)
-    if along is not None:
-        vectors = along @ (turn / values)
+    own, total = squared_norms(along), row_norms(columns, squared=True)
+    shares = np.divide(own, total, out=np.zeros_like(own), where=total > 0)
+    mixed = residuals.T @ residuals
+    n_others = max(1, min(n_distinct, rows.shape[1]) - n_components)
+    known = left, values, columns, exponent
+    residual = Residual(*known, shares, mixed, square, rounding, n_others)
+    vectors = turned(along, turn / values)
     return Basis(vectors, scaled_back(values, exponent), None, False, None, residual)
 
 
@@ -226,8 +220,7 @@ def _places(rows: Any) -> tuple[NDArray[np.intp], FloatArray]:
     the image of s under XᵀX. So a row of norm √2 counts like two equal ones of norm 1.
     """
     n_features = rows.shape[1]
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
-    lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+    lengths = row_norms(rows)
     energy = float(lengths @ lengths)
     total = rows.T @ lengths / energy
     spread = np.column_stack([np.full(n_features, n_features**-0.5), total])
@@ -240,44 +233,19 @@ def _places(rows: Any) -> tuple[NDArray[np.intp], FloatArray]:
     return places, lengths
 
 
-def _parts(columns: Any, combinations: FloatArray) -> list[slice]:
-    """Return slices of the columns, one if XᵀG fits into memory as V does."""
-    n_columns = columns.shape[0]
-    if n_columns * combinations.shape[1] <= _memory.MAX_VECTORS:
-        return [slice(0, n_columns)]
-    stride = max(1, _memory.VECTORS_AT_ONCE // combinations.shape[1])
-    return [slice(start, start + stride) for start in range(0, n_columns, stride)]
-
-
-def _image(columns: Any, combinations: FloatArray) -> FloatArray:
-    """Return XXᵀG for combinations G of the rows."""
-    parts = (columns[some] for some in _parts(columns, combinations))
-    image: FloatArray = sum(part.T @ (part @ combinations) for part in parts)
-    return image
-
-
-def _shares(columns: Any, left: FloatArray, along: FloatArray | None) -> FloatArray:
-    """Return which share of the squared norm of each column is along the directions U."""
-    squares = np.concatenate(
-        [
-            np.einsum("ij,ij->i", part, part)
-            for some in _parts(columns, left)
-            for part in [columns[some] @ left if along is None else along]
-        ]
-    )
-    if sparse.issparse(columns):
-        total = np.asarray(columns.multiply(columns).sum(axis=1)).ravel()
-    else:
-        total = np.einsum("ij,ij->i", columns, columns)
-    return np.divide(squares, total, out=np.zeros_like(squares), where=total > 0)
+def _image(columns: Any, combinations: FloatArray) -> tuple[FloatArray, Vectors]:
+    """Return XXᵀG and XᵀG for combinations G of the rows, the second implicit if it is large."""
+    if columns.shape[0] * combinations.shape[1] <= _memory.MAX_VECTORS:
+        along = columns @ combinations
+        return columns.T @ along, along
+    implicit = ImplicitVectors(columns, combinations)
+    return sum(columns[some].T @ part for some, part in row_blocks(implicit)), implicit
 
 
 def _rounding(rows: Any) -> float:
     """Return a number that rounding errors of products with XXᵀ and unit vectors are not above."""
-    values, n_terms = rows, rows.shape[1]
-    if sparse.issparse(rows):
-        values, n_terms = rows.data, int(np.diff(rows.indptr).max())
-    return 8 * (rows.shape[0] + n_terms) * _EPS * float(np.sum(values**2))
+    n_terms = int(np.diff(rows.indptr).max()) if sparse.issparse(rows) else rows.shape[1]
+    return 8 * (rows.shape[0] + n_terms) * _EPS * float(np.sum(stored_values(rows) ** 2))
 
 
 # Rows that share one random stream, so that a sketch does not depend on how the rows are cut.
@@ -302,10 +270,9 @@ class Sketch:
     """
 
     def __init__(self, n_features: int, n_components: int, seed: int) -> None:
-        self.n_rows = 0
         self._seed = seed
         # Transposed, since products of sparse matrices come with their long side first.
-        self._values = np.zeros((n_features, check_n_components(n_components)))
+        self._values = np.zeros((n_features, as_count("n_components", n_components)))
 
     def add(self, X: Any, first_row: int) -> None:
         """Add rows.
@@ -327,7 +294,6 @@ class Sketch:
                     self._add_sparse(part.T.tocsr(), gaussian)
                 else:
                     self._values += part.T @ gaussian
-        self.n_rows += X.shape[0]
 
     def _add_sparse(self, columns: Any, gaussian: FloatArray) -> None:
         """Add products with columns, a few of these at a time, and not with empty ones."""
@@ -344,7 +310,6 @@ class Sketch:
         both = copy(self)
         with refusing_overflow():
             both._values = self._values + other._values
-        both.n_rows = self.n_rows + other.n_rows
         return both
 
     def __sizeof__(self) -> int:
@@ -355,33 +320,24 @@ class Sketch:
         rows, own = self._values.T, 0
         largest = max(rows.max(), -rows.min())
         if not np.isfinite(largest):
-            # Products with sparse rows overflow without a word.
+            # Products with sparse rows overflow without a warning.
             raise ValueError(TOO_LARGE)
         # Squares of other values are out of range, or there is nothing but zeros. A copy costs.
         if not _SMALLEST < largest < _LARGEST:
             rows, own = normalised(rows)
         make = implicit_row_space if rows.size > _memory.MAX_VECTORS else row_space
-        return Basis.of_combinations(make(rows), rows.shape[0], own + exponent)
+        return Basis.of(make(rows), own + exponent, rows.shape[0])
 
 
 def gaussian_rows(first: int, n_rows: int, n_components: int, seed: int) -> FloatArray:
     """Return the rows of Gᵀ that belong to rows of X."""
     streams = range(first // _STREAM_ROWS, -(-(first + n_rows) // _STREAM_ROWS))
-    gaussian = np.vstack(
-        [
-            np.random.default_rng([seed, stream]).standard_normal((_STREAM_ROWS, n_components))
-            for stream in streams
-        ]
-    )
-    offset = first - streams.start * _STREAM_ROWS
-    return gaussian[offset : offset + n_rows]
+    shape, offset = (_STREAM_ROWS, n_components), first - streams.start * _STREAM_ROWS
+    parts = [np.random.default_rng([seed, stream]).standard_normal(shape) for stream in streams]
+    return np.vstack(parts)[offset : offset + n_rows]
 
 
-def check_n_components(n_components: int) -> int:
-    """Return a number of directions as an int."""
-    return as_count("n_components", n_components)
-
-
+@dataclass(eq=False)
 class RowSummary:
     """A summary of rows in blocks from which a basis can be computed.
 
@@ -395,31 +351,24 @@ class RowSummary:
     n_combinations : int
         Rows of the sketch.
     seed : int
-        Of the sketch.
+        Seed of the sketch.
     max_features, max_rows : int
         Up to where there is a factor, and up to where the rows are kept.
     may_sketch : bool, default=True
         Whether a sketch will do.
     """
 
-    def __init__(
-        self,
-        n_features: int,
-        n_combinations: int,
-        seed: int,
-        *,
-        max_features: int,
-        max_rows: int,
-        may_sketch: bool = True,
-    ) -> None:
+    n_features: int
+    n_combinations: int
+    seed: int
+    max_features: int
+    max_rows: int
+    may_sketch: bool = True
+
+    def __post_init__(self) -> None:
         self.n_rows = 0
-        self._n_features = n_features
-        self._n_combinations = n_combinations
-        self._seed = seed
-        self._most_rows = max_rows
-        self._may_sketch = may_sketch
-        narrow = n_features <= max_features
-        self._factor = np.zeros((0, n_features)) if narrow else None
+        narrow = self.n_features <= self.max_features
+        self._factor = np.zeros((0, self.n_features)) if narrow else None
         self._rows: list[Block] = []
         self.sketch: Sketch | None = None
 
@@ -430,10 +379,9 @@ class RowSummary:
         """Return an empty summary from which a basis of this kind can be computed."""
         n_combinations = n_components or _DEFAULT_SKETCH
         if kind == "sketch":
-            return cls(n_features, n_combinations, seed, max_features=0, max_rows=n_combinations)
+            return cls(n_features, n_combinations, seed, 0, n_combinations)
         most = _memory.MAX_GRAM_UNASKED
-        may_sketch, limits = kind == "auto", {"max_features": most, "max_rows": most}
-        return cls(n_features, n_combinations, seed, **limits, may_sketch=may_sketch)
+        return cls(n_features, n_combinations, seed, most, most, may_sketch=kind == "auto")
 
     def taken(self, blocks: RowBlocks) -> RowSummary:
         """Return a summary of all blocks, each of which is read once."""
@@ -450,7 +398,7 @@ class RowSummary:
         else:
             # A copy, since the caller may put other rows into the same array.
             self._rows.append(replace(block, X=block.X.copy()))
-            if self.n_rows > self._most_rows:
+            if self.n_rows > self.max_rows:
                 self.sketch, self._rows = self._sketched(), []
         return self
 
@@ -461,18 +409,17 @@ class RowSummary:
         if self._factor is not None and other._factor is not None:
             with refusing_overflow():
                 both._factor = condensed_rows(other._factor, self._factor)
-        elif self.sketch is None and other.sketch is None and both.n_rows <= self._most_rows:
+        elif self.sketch is None and other.sketch is None and both.n_rows <= self.max_rows:
             both._rows = self._rows + other._rows
         else:
             both.sketch, both._rows = self._sketched().merged(other._sketched()), []
         return both
 
     def __sizeof__(self) -> int:
-        kept = [block.X for block in self._rows]
-        if self._factor is not None:
-            kept.append(self._factor)
-        in_sketch = 0 if self.sketch is None else self.sketch.__sizeof__()
-        return in_sketch + sum(map(stored_bytes, kept))
+        if self.sketch is not None:
+            return self.sketch.__sizeof__()
+        kept = [block.X for block in self._rows] if self._factor is None else [self._factor]
+        return sum(map(stored_bytes, kept))
 
     def matrix(self) -> Any:
         """Return few rows with the row space and the inner products of columns of all.
@@ -487,13 +434,13 @@ class RowSummary:
         """Return the sketch of the rows, made of the rows themselves if there is none yet."""
         if self.sketch is not None:
             return self.sketch
-        if not self._may_sketch:
+        if not self.may_sketch:
             raise ValueError(
-                f"an exact or truncated basis of more than {self._most_rows} rows with "
-                f"{self._n_features} features needs them all in memory, and they come in blocks; "
+                f"an exact or truncated basis of more than {self.max_rows} rows with "
+                f"{self.n_features} features needs them all in memory, and they come in blocks; "
                 "use basis='sketch' or 'auto'."
             )
-        sketch = Sketch(self._n_features, self._n_combinations, self._seed)
+        sketch = Sketch(self.n_features, self.n_combinations, self.seed)
         for block in self._rows:
             sketch.add(block.X, block.first_row)
         return sketch
@@ -548,7 +495,7 @@ def leading_span(
     Parameters
     ----------
     rows : Rows
-        In memory.
+        Rows in memory.
     kind, n_components
         As for `span`.
     n_leading : int
@@ -561,9 +508,8 @@ def leading_span(
     if min(matrix.shape) <= max(_memory.MAX_QUICK_GRAM, 2 * n_leading):
         return None
     leading = leading_basis(matrix, n_leading)
-    if leading is None:
-        return None
-    return leading, BasisFacts("truncated", rows.n_rows, n_leading, None, False)
+    facts = BasisFacts("truncated", rows.n_rows, n_leading, None, False)
+    return None if leading is None else (leading, facts)
 
 
 def span(rows: Rows, kind: str, n_components: int | None, seed: int) -> tuple[Basis, BasisFacts]:
@@ -581,28 +527,23 @@ def span(rows: Rows, kind: str, n_components: int | None, seed: int) -> tuple[Ba
     n_components : int or None
         Number of directions of a truncated or sketched one.
     seed : int
-        Of a sketch.
+        Seed of a sketch.
     """
-    summary = None
-    if rows.in_blocks:
-        summary = RowSummary.for_basis(rows.n_features, kind, n_components, seed).taken(rows.X)
+    empty = RowSummary.for_basis(rows.n_features, kind, n_components, seed)
+    summary = empty.taken(rows.X) if rows.in_blocks else None
     n_rows = rows.n_rows if summary is None else summary.n_rows
     if summary is not None and summary.sketch is not None:
         basis, kind = summary.sketch.basis(), "sketch"
     else:
         matrix = rows.weighted() if summary is None else summary.matrix()
         fewest = min(matrix.shape)
-        n_values = fewest * matrix.shape[1]
+        is_huge = fewest * matrix.shape[1] > _memory.MAX_ARRAY
         if kind == "auto":
-            fits = fewest <= _memory.MAX_GRAM_UNASKED and n_values <= _memory.MAX_ARRAY
+            fits = fewest <= _memory.MAX_GRAM_UNASKED and not is_huge
             kind = "sketch" if not fits else "exact" if n_components is None else "truncated"
         if kind == "sketch":
             basis = sketched_basis(matrix, n_components or _DEFAULT_SKETCH, random_state=seed)
-        elif (
-            kind == "truncated"
-            and n_components is not None
-            and (fewest > _memory.MAX_GRAM or n_values > _memory.MAX_ARRAY)
-        ):
+        elif kind == "truncated" and n_components and (fewest > _memory.MAX_GRAM or is_huge):
             basis = truncated_basis(matrix, n_components)
         else:
             basis = exact_basis(matrix)
@@ -624,7 +565,7 @@ def exact_basis(X: Any) -> Basis:
     -------
     Basis
         With as many components as X has rank. It is ``exact``, unless X is so large that V is made
-        row by row and has directions that cannot be told from rounding that way.
+        row by row and has directions as small as the rounding errors of that.
 
     Examples
     --------
@@ -643,11 +584,11 @@ def exact_basis(X: Any) -> Basis:
         # Slower, but nothing as large as the rows has to be dense.
         rows = condensed_rows(rows)
     if _is_large(rows, min(rows.shape)):
-        basis = Basis.of_rows(implicit_row_space(rows), exponent)
-        return replace(basis, exact=basis.exact and not lost)
-    space = row_space(rows)
-    basis = Basis.of_rows(space if space.whole else scaled_row_space(rows), exponent)
-    return replace(basis, exact=basis.exact and not lost)
+        space = implicit_row_space(rows)
+    else:
+        space = row_space(rows)
+        space = space if space.whole else scaled_row_space(rows)
+    return Basis.of(replace(space, whole=space.whole and not lost), exponent)
 
 
 def truncated_basis(X: Any, n_components: int) -> Basis:
@@ -671,7 +612,7 @@ def truncated_basis(X: Any, n_components: int) -> Basis:
     >>> basis.vectors.shape, basis.rank, basis.exact
     ((3, 1), 2, False)
     """
-    n_components = check_n_components(n_components)
+    n_components = as_count("n_components", n_components)
     rows, exponent = normalised(X)
     fewest = min(rows.shape)
     if n_components < fewest and (fewest > _memory.MAX_GRAM or _is_large(rows, fewest)):
@@ -679,8 +620,8 @@ def truncated_basis(X: Any, n_components: int) -> Basis:
         start = np.random.default_rng(0).standard_normal(fewest)
         left, _, _ = svds(rows, k=n_components, v0=start, solver="arpack")
         if _is_large(rows, n_components):
-            return Basis.of_combinations(implicit_row_space(rows, left), n_components, exponent)
-        return Basis.of_combinations(row_space((rows.T @ left).T), n_components, exponent)
+            return Basis.of(implicit_row_space(rows, left), exponent, n_components)
+        return Basis.of(row_space((rows.T @ left).T), exponent, n_components)
     return exact_basis(X).truncated(n_components)
 
 
@@ -718,13 +659,13 @@ def sketched_basis(X: Any, n_components: int, *, random_state: int = 0) -> Basis
     >>> basis.vectors.shape, basis.rank, basis.exact
     ((200, 8), None, False)
     """
-    n_components = check_n_components(n_components)
+    n_components = as_count("n_components", n_components)
     rows, exponent = normalised(X)
     if n_components >= rows.shape[0]:
         return exact_basis(X)
     if _is_large(rows, n_components):
         gaussian = gaussian_rows(0, rows.shape[0], n_components, random_state)
-        return Basis.of_combinations(implicit_row_space(rows, gaussian), n_components, exponent)
+        return Basis.of(implicit_row_space(rows, gaussian), exponent, n_components)
     sketch = Sketch(rows.shape[1], n_components, random_state)
     sketch.add(rows, 0)
     return sketch.basis(exponent)

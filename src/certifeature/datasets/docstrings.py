@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -14,11 +15,12 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.utils import Bunch
 
+from certifeature._utils import check_choice
+
 _PACKAGES = ("numpy", "scipy", "sklearn")
 _VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
 _WORD = r"[a-z]{3,}"
 _MIN_WORDS = 30
-_MIN_DOCUMENTS = 2
 
 # Test helpers document testing; externals are copies of other projects.
 _SKIPPED_NAMES = frozenset({"conftest", "externals", "test", "testing", "tests"})
@@ -32,16 +34,10 @@ _IMPORT = re.compile(
     rf"|import[ ]+(?P<modules>{_ROOT}.*))",
     re.MULTILINE,
 )
+# Web addresses, directives about versions, references, dotted paths, and the other name of sklearn.
 _GIVE_AWAY = re.compile(
-    "|".join(
-        (
-            r"https?://\S+",
-            r"^[ \t]*\.\.[ ]+(?:versionadded|versionchanged|deprecated)::.*$",
-            rf":[a-z:]+:`[^`]*{_ROOT}\.[^`]*`",
-            rf"{_ROOT}(?:\.\w+)+",
-            r"scikit[-\s]+learn",
-        )
-    ),
+    r"https?://\S+|^[ \t]*\.\.[ ]+(?:versionadded|versionchanged|deprecated)::.*$"
+    rf"|:[a-z:]+:`[^`]*{_ROOT}\.[^`]*`|{_ROOT}(?:\.\w+)+|scikit[-\s]+learn",
     re.MULTILINE,
 )
 _GIVE_AWAY_PARTS = ("numpy", "scikit", "scipy", "sklearn")
@@ -144,9 +140,7 @@ def load_docstrings(
     """
     classes = _checked(packages, weighting)
     documents = _collect(classes)
-    vectorizer = _VECTORIZERS[weighting](
-        token_pattern=_WORD, min_df=_MIN_DOCUMENTS, dtype=np.float64
-    )
+    vectorizer = _VECTORIZERS[weighting](token_pattern=_WORD, min_df=2, dtype=np.float64)
     data = vectorizer.fit_transform(documents.values())
     # Dropping rare words leaves the columns of a row unsorted.
     data.sum_duplicates()
@@ -173,11 +167,7 @@ def _checked(packages: Iterable[str], weighting: str) -> list[str]:
             f"packages={given!r} is not a choice of at least two distinct packages out of "
             f"{list(_PACKAGES)!r}. Give two or three of these names."
         )
-    if weighting not in _VECTORIZERS:
-        raise ValueError(
-            f"weighting={weighting!r} is not one of {sorted(_VECTORIZERS)!r}. "
-            "Give one of these names."
-        )
+    check_choice("weighting", weighting, _VECTORIZERS)
     if sys.flags.optimize >= 2:
         raise RuntimeError(
             "Python runs with -OO (or PYTHONOPTIMIZE=2), which strips the docstrings that "
@@ -204,42 +194,31 @@ def _collect(packages: Sequence[str]) -> dict[str, str]:
 
 
 def _docstrings(package: str) -> Iterator[tuple[str, str]]:
-    for module in _public_modules(package):
+    """Yield the dotted names and docstrings of the callables in the public modules."""
+    waiting, seen = {package: importlib.import_module(package)}, set()
+    while waiting:
+        path, module = waiting.popitem()
+        seen.add(path)
         for name in _public_names(module):
-            value = vars(module).get(name)
+            value = _member(module, name)
             # Ufuncs and some compiled functions do not say where they are from.
             origin = getattr(value, "__module__", None) or package
-            if callable(value) and _package_of(str(origin)) == package:
+            if isinstance(value, ModuleType):
+                if _package_of(value.__name__) == package and value.__name__ not in seen:
+                    waiting[value.__name__] = value
+            elif callable(value) and _package_of(str(origin)) == package:
                 docstring = value.__doc__
                 if isinstance(docstring, str) and _OPT_IN_IMPORT not in docstring:
-                    yield f"{module.__name__}.{name}", docstring
+                    yield f"{path}.{name}", docstring
 
 
-def _public_modules(package: str) -> Iterator[ModuleType]:
-    waiting = [importlib.import_module(package)]
-    seen = set()
-    while waiting:
-        module = waiting.pop()
-        if module.__name__ not in seen:
-            seen.add(module.__name__)
-            yield module
-            waiting.extend(_submodules(module, package))
-
-
-def _submodules(module: ModuleType, package: str) -> Iterator[ModuleType]:
-    for name in _public_names(module):
-        if name in vars(module):
-            value = vars(module)[name]
-        elif "__path__" in vars(module):
-            try:
-                value = importlib.import_module(f"{module.__name__}.{name}")
-            except ImportError:
-                # No submodule, or one that needs a package which is not installed.
-                continue
-        else:
-            continue
-        if isinstance(value, ModuleType) and _package_of(value.__name__) == package:
-            yield value
+def _member(module: ModuleType, name: str) -> Any:
+    """Return what a module holds under a name, also if it is a submodule not yet imported."""
+    if name not in vars(module) and "__path__" in vars(module):
+        # There may be no submodule, or it needs a package which is not installed.
+        with suppress(ImportError):
+            return importlib.import_module(f"{module.__name__}.{name}")
+    return vars(module).get(name)
 
 
 def _public_names(module: ModuleType) -> list[str]:

@@ -69,12 +69,7 @@ def make_relevant_features(
     """
     as_count("n_samples", n_samples)
     as_count("n_features", n_features)
-    as_count("n_relevant", n_relevant)
-    if n_relevant > n_features:
-        raise ValueError(
-            f"n_relevant={n_relevant} is more than n_features={n_features}. "
-            "Lower n_relevant or raise n_features."
-        )
+    as_count("n_relevant", n_relevant, n_features)
     rng = check_random_state(random_state)
     y = rng.choice(np.array([-1, 1], dtype=np.int64), size=n_samples)
     X = rng.standard_normal(size=(n_samples, n_features))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
 from time import perf_counter
@@ -21,7 +21,7 @@ from sklearn.utils import _safe_indexing
 
 from certifeature._utils import in_parallel, one_thread
 from certifeature.evaluation.splits import Split, Splits, splits_of
-from certifeature.models.problem import cost_of, is_scaled, predicts_numbers
+from certifeature.models.problem import is_scaled, predicts_numbers
 from certifeature.models.support import at_scale, capped, fit_at_scale
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.sparsify.choice import ColumnChoice, as_column_choice
@@ -87,12 +87,8 @@ class Outcome:
         Time of the selection; what several sizes share counts for each of them.
     predicted : ndarray of shape (n_test,)
         Classes, or numbers.
-    decision : ndarray of shape (n_test,) or (n_test, n_classes), or None
-        Decision values, where the model has any.
     error : float
         Share of wrong classes, or 1 - R² where numbers are predicted; NaN if nothing is predicted.
-    cost : float
-        C of the model.
     score : float or None
         What the scorer returns, where there is one.
     growth : float or None
@@ -102,9 +98,7 @@ class Outcome:
     chosen: NDArray[np.intp]
     seconds: float
     predicted: NDArray[Any] | None = None
-    decision: FloatArray | None = None
     error: float = np.nan
-    cost: float = np.nan
     score: float | None = None
     growth: float | None = None
 
@@ -284,7 +278,7 @@ class _Run:
             for (shuffled, *_), candidates in alike.items():
                 labels = self._shuffled(place) if shuffled else self.y
                 steps, split = candidates[0].pipeline.steps[:-2], self.splits.pairs[place]
-                fold = _Fold(self, self.X, labels, self.splits.groups, split, steps)
+                fold = _Fold(self, (self.X, labels, self.splits.groups), split, steps)
                 outcomes |= {c.name: list(fold.outcomes(c, drawn)) for c in candidates}
             return [outcome for c in self.candidates for outcome in outcomes[c.name]]
 
@@ -312,21 +306,13 @@ class _Run:
 class _Fold:
     """Training and test rows of one split, transformed by the steps before the selector."""
 
-    def __init__(
-        self,
-        run: _Run,
-        X: Any,
-        y: NDArray[Any] | None,
-        groups: NDArray[Any] | None,
-        split: Split,
-        steps: Sequence[tuple[str, Any]] = (),
-    ) -> None:
-        self._run = run
+    def __init__(self, run: _Run, data: tuple[Any, ...], split: Split, steps: Any = ()) -> None:
+        self._run, (X, y, groups) = run, data
         self._known, self._unseen = (_safe_indexing(X, part) for part in split)
         self._y, self._y_test = (None if y is None else y[part] for part in split)
         self._groups = None if groups is None else groups[split[0]]
         if steps:
-            transformer = clone(Pipeline(list(steps)))
+            transformer = clone(Pipeline(steps))
             self._known = transformer.fit_transform(self._known, self._y)
             self._unseen = transformer.transform(self._unseen)
         self._known_choices: dict[int, dict[int | None, tuple[ColumnChoice, float]]] = {}
@@ -340,12 +326,10 @@ class _Fold:
         choices = self._choices(*asked)
         factors = self._tuned(model, *asked) if candidate.tuned else [1.0] * len(choices)
         for (choice, seconds), factor in zip(choices, factors, strict=True):
-            outcome = Outcome(choice.indices, seconds)
-            if model != ALL_FEATURES:
-                outcome = replace(outcome, **self._predicted(model, choice, factor))
-                if self._run.growth is not None and not candidate.shuffled:
-                    outcome = replace(outcome, growth=self._growth(choice))
-            yield outcome
+            found = {} if model == ALL_FEATURES else dict(self._predicted(model, choice, factor))
+            if found and self._run.growth is not None and not candidate.shuffled:
+                found["growth"] = self._growth(choice)
+            yield Outcome(choice.indices, seconds, **found)
 
     def _choices(
         self, selector: Any, sizes: Sequence[int | None], seed: int | None
@@ -412,8 +396,8 @@ class _Fold:
         assert self._y is not None
         options: dict[str, Any] = {"regression": self._run.regression, "groups": self._groups}
         splits = splits_of(self._y, self._y, N_INNER, self._run.random_state, **options)
-        parts = self._run, self._known, self._y, self._groups
-        return [_Fold(*parts, split) for split in splits.pairs]
+        data = self._known, self._y, self._groups
+        return [_Fold(self._run, data, split) for split in splits.pairs]
 
     def _prediction(
         self, model: Any, choice: ColumnChoice, factor: float, *, exact: bool = True
@@ -425,25 +409,17 @@ class _Fold:
         if not len(columns):
             # Without features, the best guess is the mean, or the most frequent class.
             guess: Any = DummyRegressor() if numbers else DummyClassifier()
-            fitted, cost = guess.fit(known.X, self._y), np.nan
+            fitted = guess.fit(known.X, self._y)
         else:
             if len(columns) < known.n_features or (scales != 1).any():
                 known, unseen = (rows.columns(columns, scales) for rows in self._rows)
             assert self._y is not None
             fitted = fit_at_scale(model, known, self._y, factor, exact=exact)
-            cost = cost_of(fitted)
+        y, scorer = self._y_test, self._run.scorer
         predicted = np.asarray(fitted.predict(unseen.X))
-        error = (
-            1 - r2_score(self._y_test, predicted) if numbers else (predicted != self._y_test).mean()
-        )
-        decision, scorer = getattr(fitted, "decision_function", None), self._run.scorer
-        return {
-            "predicted": predicted,
-            "decision": None if decision is None else np.asarray(decision(unseen.X)),
-            "error": float(error),
-            "cost": cost,
-            "score": None if scorer is None else float(scorer(fitted, unseen.X, self._y_test)),
-        }
+        error = 1 - r2_score(y, predicted) if numbers else (predicted != y).mean()
+        score = None if scorer is None else float(scorer(fitted, unseen.X, y))
+        return {"predicted": predicted, "error": float(error), "score": score}
 
     @cached_property
     def _rows(self) -> tuple[Rows, Rows]:

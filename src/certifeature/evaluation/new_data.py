@@ -98,7 +98,7 @@ class NewData:
         Parameters
         ----------
         result : CrossValidation
-            Of these candidates, and perhaps of others.
+            Result for these candidates, and perhaps for others.
         n_features : int
             Number of all features.
         size : int, default=None

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from certifeature._files import is_number, unguarded
 from certifeature.datasets.dataset import Dataset
-from certifeature.rows.matrix import canonical_csr
+from certifeature.rows.matrix import as_float64, stored_values
 
 # By content, not by name: streams have no name, and names of downloads may be wrong.
 _UNPACKERS: dict[bytes, Callable[[BinaryIO], Any]] = {
@@ -167,18 +167,14 @@ def _checked_matrix(X: Any, source: str) -> Any:
         raise ValueError(f"{source}: {kind}; a matrix of numbers is needed.")
     # Wider floats may overflow, which the check below reports.
     with np.errstate(over="ignore"):
-        X = canonical_csr(sparse.csr_array(X, dtype=np.float64)) if sparse.issparse(X) else X
-        values = X.data if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
-    finite = np.isfinite(values)
-    if not finite.all():
-        if sparse.issparse(X):
-            place = int(np.argmin(finite))
-            row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, X.indices[place]
-        else:
-            row, column = np.argwhere(~finite)[0]
-        found = f"row {row}, column {column} of X (counted from 0) is {X[row, column]}"
+        X = as_float64(X)
+    if not np.isfinite(stored_values(X)).all():
+        entries = sparse.coo_array(X)
+        place = np.argmin(np.isfinite(entries.data))
+        row, column = entries.row[place], entries.col[place]
+        found = f"row {row}, column {column} of X (counted from 0) is {entries.data[place]}"
         raise ValueError(f"{source}: {found}. Impute or remove such values first.")
-    return X if sparse.issparse(X) else values
+    return X if sparse.issparse(X) else np.ascontiguousarray(X)
 
 
 def _checked_labels(y: Any, source: str) -> NDArray[Any]:
@@ -215,13 +211,12 @@ def as_labels(fields: Sequence[str], row_name: Callable[[int], str]) -> NDArray[
     numeric = [is_number(field) for field in fields]
     some_numeric = any(numeric)
     for row, field in enumerate(fields):
-        problem = None
         if field.lower() in _MISSING_LABELS:
             problem = f"the label is missing (found {field!r}). Fill it in or remove the row."
-        elif some_numeric and not numeric[row]:
-            # One text among numbers is more often a mistake than a class.
+            raise ValueError(f"{row_name(row)}: {problem}")
+        # One text among numbers is more often a mistake than a class.
+        if some_numeric and not numeric[row]:
             problem = f"the label {field[:60]!r} is not a number, and others are. Correct it."
-        if problem is not None:
             raise ValueError(f"{row_name(row)}: {problem}")
     if all(_WHOLE.fullmatch(field) for field in fields):
         return np.array([int(field) for field in fields], dtype=np.int64)

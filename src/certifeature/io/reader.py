@@ -110,7 +110,7 @@ def read_data(
     its semicolons or tabs (commas) separate the columns. Where semicolons do, numbers may have
     decimal commas, and then none may have a point. Every field but the label is a finite number;
     blank lines are skipped. Labels are numbers if all of them can be. Features may share a name.
-    Of an Excel workbook, the first sheet is read: the values, not the formulas.
+    Excel workbooks are read from their first sheet: the values, not the formulas.
     Spreadsheets read a name or label that begins with ``=``, ``+``, ``-`` or ``@`` as a formula,
     unless an apostrophe stands before it; that apostrophe is not part of the name.
 
@@ -153,10 +153,8 @@ def read_data(
 
 def format_of(source: str) -> str:
     """Return the format that the ending of a file name stands for."""
-    endings = [ending.lower() for ending in PurePath(source).suffixes]
-    if endings and endings[-1] in _COMPRESSED:
-        endings.pop()
-    ending = endings[-1] if endings else ""
+    path = PurePath(source.lower())
+    ending = path.with_suffix("").suffix if path.suffix in _COMPRESSED else path.suffix
     if ending not in _FORMATS:
         unknown = (
             f"the name does not tell the format; the endings known are {', '.join(_FORMATS)}. For "
@@ -279,24 +277,24 @@ class FileBlocks(RowBlocks):
             names = [""] * self.n_features if data.feature_names is None else data.feature_names
             for name, expected in zip(names, self.feature_names, strict=True):
                 if name != expected:
-                    found = f"{str(name)!r} in place of {str(expected)!r}"
-                    found = f"has other feature names: {found}"
-                    raise ValueError(f"{self.name(number)} {found}; the same are needed.")
+                    found = f"other feature names: {str(name)!r} in place of {str(expected)!r}"
+                    raise ValueError(f"{self.name(number)} has {found}; the same are needed.")
         return data
 
     def _read(self, path: Path) -> Dataset:
         if self._format != "svmlight":
             return read_data(path, format=self._format, **self._asked)
         rows = parse_svmlight(*read_bytes(path))
-        within = (rows.indices >= 1) & (rows.indices <= self.n_features)
+        indices = rows.X.indices
+        within = (indices >= 1) & (indices <= self.n_features)
         rows.require(within, f"it must be between 1 and the number of features, {self.n_features}.")
-        X = rows.matrix(rows.indices - 1, self.n_features)
+        X = rows.matrix(indices - 1, self.n_features)
         return checked_data(X, rows.labels, None, str(path))
 
     def _widest(self) -> int:
         """Return the largest index in all files."""
         contents = map(read_bytes, self._paths)
-        widths = (int(parse_svmlight(*content).indices.max(initial=0)) for content in contents)
+        widths = (int(parse_svmlight(*content).X.indices.max(initial=0)) for content in contents)
         return max(listed(widths, "pass to find the number of features", len(self)))
 
 

@@ -33,9 +33,7 @@ class SVMlightRows:
     """The rows of a file as they stand in it: indices from 0 or 1, and the text."""
 
     labels: NDArray[np.float64]
-    indptr: NDArray[np.integer]
-    indices: NDArray[np.integer]
-    values: NDArray[np.float64]
+    X: Any
     content: bytes
     source: str
 
@@ -43,8 +41,8 @@ class SVMlightRows:
         """Raise an error about the first entry that is not fine, if there is one."""
         if not fine.all():
             entry = int(np.argmin(fine))
-            row = int(np.searchsorted(self.indptr, entry, "right")) - 1
-            raise ValueError(f"{self.place(row)}: index {self.indices[entry]}: {needed}")
+            row = int(np.searchsorted(self.X.indptr, entry, "right")) - 1
+            raise ValueError(f"{self.place(row)}: index {self.X.indices[entry]}: {needed}")
 
     def place(self, row: int) -> str:
         """Return the name of a row in error messages: the file and the line."""
@@ -54,15 +52,14 @@ class SVMlightRows:
     def matrix(self, columns: NDArray[np.integer], n_columns: int) -> Any:
         """Return the rows as a CSR array, given the column of each entry."""
         shape = (self.labels.size, n_columns)
-        return sparse.csr_array((self.values, columns, self.indptr), shape=shape)
+        return sparse.csr_array((self.X.data, columns, self.X.indptr), shape=shape)
 
 
 def read_svmlight(content: bytes, source: str, columns: Columns) -> Dataset:
     """Read SVMlight text; indices are taken to start at 1 unless one of them is 0."""
     check_no_columns(columns, source)
     rows = parse_svmlight(content, source)
-    first = int(rows.indices.min(initial=1) > 0)
-    numbers = rows.indices - first
+    numbers = rows.X.indices - int(rows.X.indices.min(initial=1) > 0)
     X = rows.matrix(numbers, int(numbers.max(initial=-1)) + 1)
     return checked_data(X, rows.labels, None, source)
 
@@ -89,12 +86,12 @@ def parse_svmlight(content: bytes, source: str) -> SVMlightRows:
         _check_lines(content, source)
     if not labels.size:
         raise ValueError(f"{source}: there is no line with data, such as '+1 3:0.5 7:1'.")
-    rows = SVMlightRows(labels, X.indptr, X.indices.astype(np.int32), X.data, content, source)
+    rows = SVMlightRows(labels, X, content, source)
     if not finite.all():
         place = rows.place(int(np.argmin(finite)))
         raise ValueError(f"{place}: the label is too large for a 64-bit number. Use smaller ones.")
     needed = "its value is too large for a 64-bit number. Scale or remove such values."
-    rows.require(np.isfinite(rows.values), needed)
+    rows.require(np.isfinite(X.data), needed)
     return rows
 
 

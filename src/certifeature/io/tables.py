@@ -2,7 +2,7 @@
 
 Every format becomes a :class:`Table`: a number where a field is one, and the text of all other
 fields. The csv module of the standard library splits text: it is strict about quotation marks and
-shows how many fields a line has, where other parsers fill short lines without a word.
+shows how many fields a line has, where other parsers fill short lines without an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import io
 import re
 import zipfile
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -77,7 +77,7 @@ class Columns:
     def places(
         self, names: Sequence[str], source: str, others: Callable[[], Sequence[str]] = tuple
     ) -> Places:
-        """Return where everything is, or say what is not there.
+        """Return the positions of labels, row names and features, or raise if one is missing.
 
         Parameters
         ----------
@@ -102,16 +102,14 @@ class Columns:
                 f"{first_few(names)}{last}. Give the name of the {column} of labels as target "
                 "(--target)."
             )
-        ids = set() if row_names is None else {_place(names, row_names, source, "id")}
+        id_place = None if row_names is None else _place(names, row_names, source, "id")
         dropped = {_place(names, _typed(column, names), source, "drop") for column in self.drop}
-        labels = set() if label is None else {label}
-        roles = {"target": labels, "id": ids, "drop": dropped}
+        roles: dict[str, set[Any]] = {"target": {label}, "id": {id_place}, "drop": dropped}
         for (role, taken), (other, wanted) in combinations(roles.items(), 2):
-            for place in taken & wanted:
+            for place in taken & wanted - {None}:
                 twice = f"column {names[place]!r} is given as {role} and as {other}"
                 raise ValueError(f"{source}: {twice}. Take it out of one of them.")
-        features = sorted({*range(len(names))} - labels - ids - dropped)
-        return Places(label, next(iter(ids), None), features)
+        return Places(label, id_place, sorted({*range(len(names))} - dropped - {label, id_place}))
 
     def check_for_arrays(self, source: str, kind: str) -> None:
         """Raise if something is asked that only tables with named columns have."""
@@ -216,12 +214,9 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
     if not columns.transpose:
         _check_names(table.feature_names, source)
     _check_numbers(table)
-    labels = table.labels
-    if isinstance(labels, list):
-        labels = as_labels(labels, table.row_name)
-    ids = None
-    if table.ids is not None:
-        ids = np.array([unguarded(name.strip()) for name in table.ids], dtype=np.str_)
+    is_text = isinstance(table.labels, list)
+    labels = as_labels(table.labels, table.row_name) if is_text else table.labels
+    ids = None if table.ids is None else np.array(_cleaned(table.ids), dtype=np.str_)
     names = np.array(table.feature_names, dtype=np.str_)
     return checked_data(table.X, labels, names, source, ids)
 
@@ -240,13 +235,12 @@ def table_of(content: bytes, source: str, columns: Columns, kind: str) -> Table:
             header = ["", *header]
         parts = (_transposed if columns.transpose else _upright)(records, _cleaned(header), columns)
     names, places, numbers, others, row_name = parts
-    labels = None if places.label is None else others[places.label]
-    ids = None if places.id is None else others[places.id]
+    labels, ids = others.get(places.label), others.get(places.id)
     if labels is not None and numbers.decimal_comma:
         commas = re.compile(rf"\s*{_DECIMAL_COMMA}\s*")
         labels = [text.replace(",", ".") if commas.fullmatch(text) else text for text in labels]
-    X, texts = numbers.matrix(), numbers.texts
-    return Table(names, places, X, texts, labels, ids, row_name, row, column)
+    fields = numbers.matrix(), numbers.texts, labels, ids
+    return Table(names, places, *fields, row_name, row, column)
 
 
 def _check_names(names: Sequence[str], source: str) -> None:
@@ -425,7 +419,7 @@ class _Numbers:
 
 
 # Names of the columns, what they are for, the features, the other fields, and names of rows.
-_Parts = tuple[list[str], Places, _Numbers, dict[int | None, Any], Callable[[int], str]]
+_Parts = tuple[list[str], Places, _Numbers, Mapping[Any, Any], Callable[[int], str]]
 
 
 def _is_plain(text: str) -> bool:
@@ -453,11 +447,12 @@ def _upright(records: _Records, names: list[str], columns: Columns) -> _Parts:
 
     places = columns.places(names, source, first_fields)
     numbers = _Numbers(len(places.features), False, records.decimal_comma)
-    lines, others = [], {place: list[str]() for place in (places.label, places.id)}
+    used = [place for place in (places.label, places.id) if place is not None]
+    lines, others = [], {place: list[str]() for place in used}
     for line, record in records.data(n_fields):
         lines.append(line)
         for place, fields in others.items():
-            fields.append("" if place is None else record[place])
+            fields.append(record[place])
         numbers.add([record[place] for place in places.features])
     return names, places, numbers, others, lambda row: f"{source}, line {lines[row]}"
 
@@ -472,7 +467,7 @@ def _transposed(records: _Records, samples: list[str], columns: Columns) -> _Par
     names = [samples[0], *_cleaned([record[0] for _, record in records.data(len(samples))])]
     dropped = {name for name in columns.drop if name in samples[1:]}
     kept = [place for place in range(1, len(samples)) if samples[place] not in dropped]
-    others: dict[int | None, Any] = {0: [samples[place] for place in kept]}
+    others = {0: [samples[place] for place in kept]}
     row_names = 0 if columns.id is None else columns.id
     drop = [name for name in columns.drop if name not in dropped]
     columns = replace(columns, id=row_names, drop=drop)
@@ -516,7 +511,7 @@ def _parquet(content: bytes, source: str, columns: Columns) -> _Parts:
             numbers.n_lists += 1
         else:
             numbers.add(_as_text(column))
-    others: dict[int | None, Any] = {}
+    others: dict[int, Any] = {}
     if places.id is not None:
         others[places.id] = _as_text(table.column(places.id))
     if places.label is not None:

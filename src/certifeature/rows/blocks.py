@@ -15,7 +15,7 @@ from scipy import sparse
 from certifeature import _utils as _memory
 from certifeature._progress import listed, phase
 from certifeature._utils import as_count
-from certifeature.rows.matrix import canonical_csr, refuse_dates, scaled_columns, stored_bytes
+from certifeature.rows.matrix import finite_rows, refuse_dates, scaled_columns, stored_bytes
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
@@ -71,9 +71,7 @@ class RowBlocks(ABC):
     def n_rows(self) -> int:
         """Number of rows of all blocks; found by a pass over them, if there was none before."""
         if self._n_rows_found is None:
-            with phase(_PASS, len(self)) as advance:
-                for _ in self:
-                    advance()
+            listed((block.first_row for block in self), _PASS, len(self))
         assert self._n_rows_found is not None
         return self._n_rows_found
 
@@ -87,7 +85,7 @@ class RowBlocks(ABC):
         Parameters
         ----------
         number : int
-            From 0.
+            Number of the block, from 0.
         """
 
     def name(self, number: int) -> str:
@@ -96,7 +94,7 @@ class RowBlocks(ABC):
         Parameters
         ----------
         number : int
-            From 0.
+            Number of the block, from 0.
         """
         return f"block {number}"
 
@@ -176,7 +174,7 @@ class _ChosenColumns(RowBlocks):
         self, blocks: RowBlocks, columns: NDArray[np.intp], scales: NDArray[np.float64]
     ) -> None:
         self._blocks = blocks
-        self._choose = partial(_chosen, columns, scales)
+        self._choose = partial(chosen, columns=columns, scales=scales)
         self.n_features = len(columns)
 
     def __repr__(self) -> str:
@@ -194,11 +192,9 @@ class _ChosenColumns(RowBlocks):
 
     def accumulate(self, empty: Callable[[], Total], add: Callable[[Total, Block], Total]) -> Total:
         choose = self._choose
-
-        def add_chosen(total: Total, block: Block) -> Total:
-            return add(total, replace(block, X=choose(block.X)))
-
-        return self._blocks.accumulate(empty, add_chosen)
+        return self._blocks.accumulate(
+            empty, lambda total, block: add(total, replace(block, X=choose(block.X)))
+        )
 
     def collect(self, function: Callable[[Block], Result]) -> list[Result]:
         choose = self._choose
@@ -253,14 +249,18 @@ class ArrayBlocks(RowBlocks):
         Parameters
         ----------
         number : int
-            From 0.
+            Number of the block, from 0.
         """
         rows = slice(number * self._n_rows, (number + 1) * self._n_rows)
         return self._X[rows], None if self._y is None else self._y[rows]
 
 
-def _chosen(columns: NDArray[np.intp], scales: NDArray[np.float64], X: Any) -> Any:
-    return scaled_columns(X[:, columns], scales)
+def chosen(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | None) -> Any:
+    """Return some columns of a block, times their scales if there are any."""
+    # Dask tries functions on empty blocks without columns.
+    if not X.shape[1]:
+        return X
+    return X[:, columns] if scales is None else scaled_columns(X[:, columns], scales)
 
 
 def stacked(parts: list[Any]) -> Any:
@@ -290,10 +290,4 @@ def checked_rows(X: Any, n_features: int, name: str) -> Any:
     if X.shape[0] == 0:
         raise ValueError(f"{name} is empty; leave it out.")
     refuse_dates(X)
-    if sparse.issparse(X):
-        X = canonical_csr(sparse.csr_array(X, dtype=np.float64))
-    else:
-        X = np.asarray(X, dtype=np.float64)
-    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
-        raise ValueError(f"{name} contains NaN or infinity; impute or remove those values first.")
-    return X
+    return finite_rows(X, name)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, TypeVar
+from itertools import compress, repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature.rows.blocks import Block, RowBlocks, checked_block
-from certifeature.rows.matrix import is_dask, scaled_columns
-
-Total = TypeVar("Total")
-Result = TypeVar("Result")
+from certifeature.rows.blocks import Block, Result, RowBlocks, Total, checked_block, chosen
+from certifeature.rows.matrix import is_dask
 
 
 class DaskBlocks(RowBlocks):
@@ -50,18 +47,16 @@ class DaskBlocks(RowBlocks):
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, rows and features; got {X.ndim}.")
         lengths = X.chunks[0]
-        for number, length in enumerate(lengths):
-            if np.isnan(length):
-                raise ValueError(
-                    f"block {number} of X has an unknown number of rows; call "
-                    "X.compute_chunk_sizes() first."
-                )
+        if np.isnan(lengths).any():
+            raise ValueError(
+                f"block {np.argmax(np.isnan(lengths))} of X has an unknown number of rows; call "
+                "X.compute_chunk_sizes() first."
+            )
         self.n_features = int(X.shape[1])
         chunks = X.rechunk({1: -1}).to_delayed().ravel()
         # Filters leave chunks without rows.
-        filled = [number for number, length in enumerate(lengths) if length]
-        self._rows = [chunks[number] for number in filled]
-        self._lengths = [int(lengths[number]) for number in filled]
+        self._rows = list(compress(chunks, lengths))
+        self._lengths = [int(length) for length in lengths if length]
         self._n_rows_found = sum(self._lengths)
         self._labels = self._labels_in_chunks(y)
         self._has_labels = y is not None
@@ -93,7 +88,7 @@ class DaskBlocks(RowBlocks):
         Parameters
         ----------
         number : int
-            From 0.
+            Number of the block, from 0.
         """
         import dask
 
@@ -112,8 +107,8 @@ class DaskBlocks(RowBlocks):
         """
         import dask
 
-        totals = self._delayed(partial(_total_of_one, empty, add))
-        merge = dask.delayed(_merged, pure=False)
+        totals = self._delayed(lambda block: add(empty(), block))
+        merge = dask.delayed(lambda first, second: first.merged(second), pure=False)
         # In pairs: a worker then holds few totals at a time, and waits for one of them at most.
         while len(totals) > 1:
             pairs = zip(totals[::2], totals[1::2], strict=False)
@@ -143,12 +138,9 @@ class DaskBlocks(RowBlocks):
         # It may hold large arrays, so it is in the graph once, and not in each task.
         shared = dask.delayed(function, pure=False, traverse=False)
         starts = np.cumsum([0, *self._lengths[:-1]]).tolist()
-        return [
-            task(shared, rows, labels, start, self.n_features, self.name(number))
-            for number, (rows, labels, start) in enumerate(
-                zip(self._rows, self._labels, starts, strict=True)
-            )
-        ]
+        names = map(self.name, range(len(self)))
+        blocks = zip(self._rows, self._labels, starts, repeat(self.n_features), names, strict=False)
+        return [task(shared, *block) for block in blocks]
 
 
 def column_names(X: Any) -> NDArray[Any] | None:
@@ -168,32 +160,14 @@ def chosen_columns(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64
         return X.map_partitions(_chosen_of_frame, columns, scales)
     X = X.rechunk({1: -1})
     dtype = X.dtype if scales is None else np.float64
-    return X.map_blocks(
-        _chosen, columns, scales, dtype=dtype, chunks=(X.chunks[0], (len(columns),))
-    )
+    return X.map_blocks(chosen, columns, scales, dtype=dtype, chunks=(X.chunks[0], (len(columns),)))
 
 
 def _chosen_of_frame(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | None) -> Any:
     # By place, since names may be the same.
-    chosen = X.iloc[:, columns]
-    return chosen if scales is None else chosen * scales
+    X = X.iloc[:, columns]
+    return X if scales is None else X * scales
 
 
-def _chosen(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | None) -> Any:
-    if not X.size:
-        return X[:, :0]
-    return X[:, columns] if scales is None else scaled_columns(X[:, columns], scales)
-
-
-def _on_block(
-    function: Callable[[Block], Any], rows: Any, labels: Any, start: int, width: int, name: str
-) -> Any:
-    return function(checked_block(rows, labels, start, width, name))
-
-
-def _total_of_one(empty: Callable[[], Any], add: Callable[[Any, Block], Any], block: Block) -> Any:
-    return add(empty(), block)
-
-
-def _merged(first: Any, second: Any) -> Any:
-    return first.merged(second)
+def _on_block(function: Callable[[Block], Any], *block: Any) -> Any:
+    return function(checked_block(*block))

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import norm as sparse_norm
+from sklearn.utils.extmath import row_norms
 
-# Below it the squares of a column's values may be too small to be told from zero.
+# Squares of the values of a column with a smaller norm may underflow to zero.
 SMALLEST_NORM = 1e-140
 _TINY = float(np.finfo(np.float64).tiny)
 TOO_LARGE = (
@@ -27,24 +28,26 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
-def finite_rows(X: Any) -> Any:
+def as_float64(X: Any) -> Any:
     """Return X in float64, as a canonical CSR array if it is sparse, without changing X."""
     if sparse.issparse(X):
-        rows = sparse.csr_array(X)
-        rows = sparse.csr_array(
-            (rows.data.astype(np.float64, copy=False), rows.indices, rows.indptr), shape=rows.shape
-        )
-        if not rows.has_canonical_format:
-            # Indices are still shared with the caller's matrix, and summing works in place.
-            rows = rows.copy()
-            rows.sum_duplicates()
-    else:
-        rows = np.asarray(X, dtype=np.float64)
+        return canonical_csr(sparse.csr_array(X, dtype=np.float64))
+    return np.asarray(X, dtype=np.float64)
+
+
+def finite_rows(X: Any, name: str = "X") -> Any:
+    """Return X in float64 as `as_float64` does, or raise if it is no matrix of finite numbers."""
+    rows = as_float64(X)
     if rows.ndim != 2:
-        raise ValueError(f"X must have two dimensions, rows and features; got {rows.ndim}.")
+        raise ValueError(f"{name} must have two dimensions, rows and features; got {rows.ndim}.")
     if not np.isfinite(stored_values(rows)).all():
-        raise ValueError("X contains NaN or infinity; impute or remove those values first.")
+        raise ValueError(f"{name} contains NaN or infinity; impute or remove those values first.")
     return rows
+
+
+def dense(X: Any) -> NDArray[Any]:
+    """Return a dense or sparse array as a dense one."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
 def stored_values(X: Any) -> NDArray[Any]:
@@ -140,8 +143,7 @@ def column_norms(X: Any) -> NDArray[np.float64]:
         norms = np.asarray(norm_of(X, axis=0))
     if (np.isfinite(norms) & (norms > SMALLEST_NORM)).all():
         return norms
-    largest: Any = abs(X).max(axis=0) if X.shape[0] else np.zeros(X.shape[1])
-    largest = largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest)
+    largest = dense(abs(X).max(axis=0)).ravel() if X.shape[0] else np.zeros(X.shape[1])
     if (np.isfinite(norms) & (norms > SMALLEST_NORM) | (largest == 0)).all():
         return norms
     scales = np.divide(1.0, largest, out=np.zeros(len(largest)), where=largest > _TINY)
@@ -200,12 +202,8 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def same_values(A: Any, B: Any) -> bool:
     """Tell whether two dense or CSR arrays are of one kind and hold the same values."""
-    if sparse.issparse(A) != sparse.issparse(B) or A.shape != B.shape:
-        return False
-    if not sparse.issparse(A):
-        return bool(np.array_equal(A, B))
-    parts = ((A.indptr, B.indptr), (A.indices, B.indices), (A.data, B.data))
-    return all(np.array_equal(a, b) for a, b in parts)
+    alike = sparse.issparse(A) == sparse.issparse(B) and A.shape == B.shape
+    return alike and not (A != B).sum()
 
 
 def fingerprint(X: Any) -> str:
@@ -238,14 +236,14 @@ def class_numbers(rows: Any, y: NDArray[Any], sample_weight: FloatArray | None =
     Parameters
     ----------
     rows : {ndarray, CSR array} of shape (n_samples, n_features)
-        Of moderate size, as `normalised` returns them.
+        Rows of moderate size, as `normalised` returns them.
     y : ndarray of shape (n_samples,)
         Labels.
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the rows; a row of weight 2 counts like two rows.
     """
     labels = np.unique(y, return_inverse=True)[1]
-    lengths, ones = _lengths(rows), np.ones(rows.shape[1])
+    lengths, ones = row_norms(rows), np.ones(rows.shape[1])
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight
     middle = rows @ (rows.T @ weights) / max(float(weights @ lengths), _TINY)
     facts = (np.ones(len(labels)), lengths, rows @ ones, middle, middle**2, _landmark(rows))
@@ -271,7 +269,7 @@ def canonical_order(
     Parameters
     ----------
     rows : {ndarray, CSR array} of shape (n_samples, n_features)
-        Of moderate size, as `normalised` returns them.
+        Rows of moderate size, as `normalised` returns them.
     y : ndarray of shape (n_samples,)
         Numbers of classes, as `class_numbers` returns them, or targets.
     sample_weight : ndarray of shape (n_samples,) or None
@@ -284,7 +282,7 @@ def canonical_order(
         members = (y / max(np.abs(y).max(initial=0.0), _TINY))[:, None]
     else:
         members = (y[:, None] == np.arange(y.max() + 1)).astype(float)
-    lengths = _lengths(rows)
+    lengths = row_norms(rows)
     units = np.where(lengths > 0, lengths, 1.0)[:, None]
     total = lengths.sum()
     sums = rows.T @ members / total
@@ -295,11 +293,6 @@ def canonical_order(
     weights = [] if sample_weight is None else [sample_weight]
     # Weights come last: repeated rows stand together, whatever their weights.
     return np.lexsort((*weights, *np.round(keys, _DIGITS).T, y))
-
-
-def _lengths(rows: Any) -> FloatArray:
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
-    return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
 
 
 def _landmark(rows: Any) -> FloatArray:
@@ -333,14 +326,13 @@ def _temporal_columns(X: Any) -> Iterator[Any]:
         # Only the columns of pandas in memory can be looked through for Python objects.
         in_memory = hasattr(X, "iloc") and not is_dask(X)
         for place, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
-            of_objects = in_memory and _holds_objects(dtype)
+            of_objects = in_memory and dtype.kind == "O"
             if _is_temporal(dtype) or (of_objects and _has_temporal(X.iloc[:, place])):
                 yield name
     elif getattr(X, "ndim", None) == 2:
-        dtype = getattr(X, "dtype", None)
-        if _is_temporal(dtype):
+        if _is_temporal(getattr(X, "dtype", None)):
             yield from range(X.shape[1])
-        elif isinstance(X, np.ndarray) and _holds_objects(dtype):
+        elif isinstance(X, np.ndarray) and X.dtype.kind == "O":
             yield from (place for place, values in enumerate(X.T) if _has_temporal(values))
 
 
@@ -349,10 +341,6 @@ def _is_temporal(dtype: Any) -> bool:
     if hasattr(dtype, "is_temporal"):
         return bool(dtype.is_temporal())
     return getattr(dtype, "kind", None) in ("m", "M")
-
-
-def _holds_objects(dtype: Any) -> bool:
-    return getattr(dtype, "kind", None) == "O"
 
 
 def _has_temporal(values: Any) -> bool:

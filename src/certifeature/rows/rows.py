@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from certifeature._utils import warn
+from certifeature._utils import one_each, warn
 from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import DaskBlocks
 from certifeature.rows.matrix import (
@@ -24,7 +24,6 @@ from certifeature.rows.matrix import (
     is_dask,
     near_origin,
     refuse_dates,
-    refusing_overflow,
     scaled_columns,
     stored_values,
 )
@@ -124,17 +123,13 @@ class Rows:
         if not self.in_blocks:
             return self
         few = self.X.together_if_few(max_rows)
-        if few is None:
-            return None
-        X, y = few
-        return Rows(X, y, feature_names=self.feature_names)
+        return None if few is None else Rows(few[0], few[1], feature_names=self.feature_names)
 
     def columns(self, chosen: NDArray[np.intp], scales: FloatArray) -> Rows:
         """Return scaled columns; those of blocks are computed when they are read."""
         if self.in_blocks:
             return replace(self, X=self.X.with_columns(chosen, scales), feature_names=None)
-        with refusing_overflow():
-            return replace(self, X=scaled_columns(self.X[:, chosen], scales), feature_names=None)
+        return replace(self, X=scaled_columns(self.X[:, chosen], scales), feature_names=None)
 
     def weighted(self) -> Any:
         """Return the rows in memory times the roots of their weights, over the largest root.
@@ -253,11 +248,7 @@ def _checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n_samples, weights)
-    if weights.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight must have one value for each of the {n_samples} rows; "
-            f"got shape {weights.shape}."
-        )
+    weights = one_each("sample_weight", weights, n_samples, "rows")
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("sample_weight must be finite and non-negative.")
     if not weights.any():

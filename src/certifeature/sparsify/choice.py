@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature._utils import one_each
 from certifeature.models import feature_weights
 
 
@@ -101,7 +102,9 @@ def as_column_choice(
     if weights is None:
         scales = np.asarray(getattr(selection, "scales_", np.ones(len(indices))))
     else:
-        scales = _as_scales(weights, len(indices))
+        scales = one_each("weights", weights, len(indices), "selected features")
+        if not np.isfinite(scales).all() or (scales <= 0).any():
+            raise ValueError("weights must be finite and positive; leave a feature out instead.")
     return ColumnChoice(indices, scales, reasons=getattr(selection, "reasons_", None))
 
 
@@ -189,15 +192,3 @@ def _check_width(n_selection: int, n_features: int) -> None:
         raise ValueError(
             f"the selection was made for {n_selection} features, but X has {n_features}."
         )
-
-
-def _as_scales(weights: Any, n_selected: int) -> NDArray[np.float64]:
-    scales = np.asarray(weights, dtype=np.float64)
-    if scales.shape != (n_selected,):
-        raise ValueError(
-            f"weights must have one scale for each of the {n_selected} selected features; "
-            f"got shape {scales.shape}."
-        )
-    if not np.isfinite(scales).all() or (scales <= 0).any():
-        raise ValueError("weights must be finite and positive; leave a feature out instead.")
-    return scales

@@ -12,8 +12,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
-from certifeature._utils import as_positive, warn
-from certifeature.rows.matrix import finite_rows, near_origin, normalised, scaled_columns
+from certifeature._utils import as_positive, one_each, warn
+from certifeature.rows.matrix import dense, finite_rows, near_origin, normalised, scaled_columns
 
 FloatArray = NDArray[np.float64]
 
@@ -161,11 +161,7 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
 def _checked(X: Any, signs: Any, C: Any) -> tuple[Any, FloatArray]:
     as_positive("C, the price of slack,", C)
     X = finite_rows(X)
-    signs = np.asarray(signs, dtype=np.float64)
-    if signs.shape != X.shape[:1]:
-        raise ValueError(
-            f"signs must have a value for each row of X; got shapes {signs.shape} and {X.shape}."
-        )
+    signs = one_each("signs", signs, X.shape[0], "rows of X")
     if not np.isin(signs, (-1.0, 1.0)).all():
         raise ValueError("signs must be -1 and +1; encode two classes as these.")
     if len(np.unique(signs)) < 2:
@@ -175,8 +171,7 @@ def _checked(X: Any, signs: Any, C: Any) -> tuple[Any, FloatArray]:
 
 def _column_scales(X: Any) -> FloatArray:
     """Return powers of two that bring the largest magnitude of each column close to 1."""
-    largest = abs(X).max(axis=0)
-    largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
+    largest = dense(abs(X).max(axis=0)).ravel()
     return np.ldexp(1.0, np.minimum(-np.frexp(largest)[1], 900))
 
 
@@ -219,8 +214,8 @@ class _Program:
     def solve(self, start: FloatArray) -> tuple[FloatArray, FloatArray, int, str]:
         """Return w, the multipliers of the rows, the number of iterations and a message.
 
-        Of many dense columns, those enter that violate the dual constraints most, first at the
-        given multipliers and then at the solution with the columns so far, until none does.
+        If there are many dense columns, those enter that violate the dual constraints most, first
+        at the given multipliers and then at the solution with the columns so far, until none does.
         """
         n_rows, n_features = self.X.shape
         size, n_iterations = _COLUMNS_PER_ROW * n_rows, 0
@@ -311,8 +306,7 @@ class _Program:
         products = self.X.T @ (self.signs * multipliers)
         active = np.flatnonzero(np.abs(products) > self.prices * (1 - 1e-5))
         free = np.flatnonzero((multipliers > 0) & (multipliers < self.reach))
-        block = self.X[free][:, active]
-        block = block.toarray() if sparse.issparse(block) else block
+        block = dense(self.X[free][:, active])
         rounding = 4 * np.finfo(np.float64).eps * (abs(self.X[:, active]).T @ multipliers)
         goal = np.sign(products[active]) * (self.prices[active] - rounding)
         missing = np.append(goal - products[active], -(self.signs @ multipliers))

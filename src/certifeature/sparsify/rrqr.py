@@ -11,7 +11,7 @@ from scipy import sparse
 
 from certifeature._progress import phase
 from certifeature._utils import as_count
-from certifeature.rows.matrix import normalised
+from certifeature.rows.matrix import dense, normalised
 from certifeature.sparsify.choice import ColumnChoice
 
 FloatArray = NDArray[np.float64]
@@ -61,14 +61,9 @@ def rrqr(X: Any, n_select: int, *, tolerance: float = 0.0) -> ColumnChoice:
     >>> rrqr([[3.0, 3.0, 0.0], [0.0, 0.1, 1.0]], 3).indices
     array([1, 2, 0])
     """
-    n_select = as_count("n_select", n_select)
     X, _ = normalised(X)
     n_features = X.shape[1]
-    if n_select > n_features:
-        raise ValueError(
-            f"n_select={n_select} is more than the {n_features} features of X; "
-            f"ask for at most {n_features}."
-        )
+    n_select = as_count("n_select", n_select, n_features)
     if sparse.issparse(X):
         X = X.tocsc()
     squared_norms = np.asarray((X * X).sum(axis=0)).ravel()
@@ -103,7 +98,7 @@ def _pivots(X: Any, squared_norms: FloatArray, blur: float, limit: int) -> Itera
         # The first of the columns that may be the farthest, given the rounding errors.
         farthest = residuals + rounding >= (residuals - rounding).max()
         pivot = int(np.argmax(farthest & (residuals > floor)))
-        direction = _projected(_dense(X[:, [pivot]]), done)[:, 0]
+        direction = _projected(dense(X[:, [pivot]]), done)[:, 0]
         direction /= np.linalg.norm(direction)
         directions[:, step] = direction
         residuals = np.maximum(residuals - (X.T @ direction) ** 2, 0.0)
@@ -112,7 +107,7 @@ def _pivots(X: Any, squared_norms: FloatArray, blur: float, limit: int) -> Itera
 
 
 def _rounding(residuals: FloatArray, errors: Any) -> FloatArray:
-    """Return the errors of squared distances that begin here."""
+    """Return bounds of the rounding errors of squared distances that are downdated from here."""
     return np.asarray(_DOWNDATING * residuals + 2 * errors * np.sqrt(residuals))
 
 
@@ -121,7 +116,7 @@ def _residuals(X: Any, directions: FloatArray, columns: NDArray[np.intp]) -> Flo
     residuals = np.zeros(X.shape[1])
     for start in range(0, len(columns), _BLOCK):
         block = columns[start : start + _BLOCK]
-        residuals[block] = (_projected(_dense(X[:, block]), directions) ** 2).sum(axis=0)
+        residuals[block] = (_projected(dense(X[:, block]), directions) ** 2).sum(axis=0)
     return residuals
 
 
@@ -130,7 +125,3 @@ def _projected(values: FloatArray, directions: FloatArray) -> FloatArray:
     for _ in range(2):
         values = values - directions @ (directions.T @ values)
     return values
-
-
-def _dense(columns: Any) -> FloatArray:
-    return np.asarray(columns.toarray() if sparse.issparse(columns) else columns)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certifeature._utils import as_count
-from certifeature.basis.basis import as_vectors, check_orthonormal, squared_norms
+from certifeature.basis.basis import as_vectors, squared_norms
 from certifeature.sparsify.choice import ColumnChoice, EmptyChoiceError
 
 
@@ -28,9 +28,7 @@ def leverage_scores(vectors: ArrayLike) -> NDArray[np.float64]:
     >>> leverage_scores([[1.0, 0.0], [0.0, 0.6], [0.0, 0.8]])
     array([1.  , 0.36, 0.64])
     """
-    vectors = as_vectors(vectors)
-    check_orthonormal(vectors)
-    return squared_norms(vectors)
+    return squared_norms(as_vectors(vectors))
 
 
 def leverage_sample(
@@ -118,11 +116,6 @@ def uniform(
     >>> len(set(sample.indices.tolist())), sample.scales.tolist()
     (4, [5.0, 5.0, 5.0, 5.0])
     """
-    n_select = as_count("n_select", n_select)
-    if n_select > n_features:
-        raise ValueError(
-            f"n_select={n_select} is more than the {n_features} features there are; "
-            f"ask for at most {n_features}."
-        )
+    n_select = as_count("n_select", n_select, n_features)
     indices = np.random.default_rng(random_state).permutation(n_features)[:n_select]
     return ColumnChoice(indices, np.full(n_select, np.sqrt(n_features / n_select)))

@@ -228,9 +228,7 @@ class Barriers:
 
     def step(self, spectrum: Spectrum) -> Step:
         """Return the barriers one step ahead."""
-        resolvents = 1 / self._distances(spectrum.lifted, 1)
-        updates, signs = spectrum.updates, spectrum.signs
-        return Step(resolvents, updates, signs, self._potentials, spectrum.split)
+        return Step(spectrum, 1 / self._distances(spectrum.lifted, 1), self._potentials)
 
     def ceiling(self, spectrum: Spectrum, step: Step, n_steps: int, room: float) -> FloatArray:
         """Guess a diagonal above the quadratic forms 𝓛 − 𝓤 of this step and the next ones.
@@ -265,20 +263,14 @@ class Step:
     """Both barriers one step ahead: B⁻¹ = Δ − sign·ECEᵀ with E = ΔZ and C = (S + sign·ZᵀE)⁻¹."""
 
     def __init__(
-        self,
-        resolvents: FloatArray,
-        updates: FloatArray,
-        signs: FloatArray,
-        old_potentials: FloatArray,
-        split: bool,
+        self, spectrum: Spectrum, resolvents: FloatArray, old_potentials: FloatArray
     ) -> None:
-        self.resolvents = resolvents
+        self.resolvents, self._split = resolvents, spectrum.split
         # Eᵀ for both barriers, then Fᵀ with F = ΔE.
         powers = np.concatenate([resolvents, resolvents * resolvents])
-        self._probes = powers[:, None, :] * updates
-        self._split = split
-        met = products(updates, self._probes, split)
-        self._core = np.linalg.inv(np.diag(signs) + _SIGNED * met[:2])
+        self._probes = powers[:, None, :] * spectrum.updates
+        met = products(spectrum.updates, self._probes, self._split)
+        self._core = np.linalg.inv(np.diag(spectrum.signs) + _SIGNED * met[:2])
         # EᵀE is ZᵀF.
         self._overlap = met[2:]
         corrections = np.einsum("ijk,ijk->i", self._core, self._overlap)

@@ -10,14 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature import _utils as _memory
 from certifeature._progress import phase
-from certifeature._utils import as_count, check_choice
-from certifeature.basis.basis import (
-    Vectors,
-    as_vectors,
-    check_orthonormal,
-    row_blocks,
-    squared_norms,
-)
+from certifeature._utils import as_count, check_choice, one_each
+from certifeature.basis.basis import Vectors, as_vectors, row_blocks, squared_norms
 from certifeature.sparsify.bss.barriers import Barriers, QuadraticForm, Spectrum, Step
 from certifeature.sparsify.choice import ColumnChoice, Steps
 
@@ -214,9 +208,8 @@ class WidestScan(Scan):
 
     def near_top(self, step: Step) -> Pick:
         """Return the unpicked feature of the largest ratio, or the picked one if none is left."""
-        place = None
-        if self._n_since < min(_STEPS, self._n_steps):
-            place = self._widest(step, self._near)
+        is_recent = self._n_since < min(_STEPS, self._n_steps)
+        place = self._widest(step, self._near) if is_recent else None
         if place is None:
             place = self._widest_of_all(step)
         self._n_steps, self._n_since = self._n_steps + 1, self._n_since + 1
@@ -337,7 +330,6 @@ def bss(
     True
     """
     vectors = as_vectors(vectors)
-    check_orthonormal(vectors)
     n_select = as_count("n_select", n_select)
     n_components = vectors.shape[1]
     shares = None if coverage is None else _shares(coverage, n_components)
@@ -366,15 +358,19 @@ def bss(
         for number in range(n_select):
             features[number], energies[number] = next(picks)
             advance()
-    return _scaled(Steps(features, energies, shares), (1 - ratio) / n_select)
+    indices, first, places = np.unique(features, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    totals = np.bincount(places, energies)
+    scales = np.sqrt(totals[order] * ((1 - ratio) / n_select))
+    return ColumnChoice(indices[order], scales, Steps(features, energies, shares))
 
 
 def _window(reach: float, walls: NDArray[np.float64] | None) -> int:
     """Return the number of picks between two eigendecompositions."""
-    window = int(_WINDOW_PER_REACH * reach)
-    if walls is None:
-        return max(_SHORTEST_WINDOW, window)
-    return max(_SHORTEST_SOFT_WINDOW, window, int(_WINDOW_PER_DIRECTION * len(walls) ** (2 / 3)))
+    shortest = _SHORTEST_WINDOW
+    if walls is not None:
+        shortest = max(_SHORTEST_SOFT_WINDOW, int(_WINDOW_PER_DIRECTION * len(walls) ** (2 / 3)))
+    return max(shortest, int(_WINDOW_PER_REACH * reach))
 
 
 def _picks(
@@ -410,34 +406,19 @@ def _picks(
 
 def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
     """Return the checked shares of directions that have to be covered, none below the least."""
-    shares = np.asarray(coverage, dtype=np.float64)
-    if shares.shape != (n_components,) or not ((shares > 0) & (shares <= 1)).all():
-        raise ValueError(
-            f"coverage must have a share above 0 and up to 1 for each of the {n_components} "
-            f"directions; got shape {shares.shape} with values from {shares.min(initial=np.inf):g} "
-            f"to {shares.max(initial=-np.inf):g}."
-        )
+    shares = one_each("coverage", coverage, n_components, "directions")
+    if not ((shares > 0) & (shares <= 1)).all():
+        given = f"got values from {shares.min():g} to {shares.max():g}"
+        raise ValueError(f"coverage must be above 0 and up to 1; {given}.")
     return np.maximum(shares, LEAST_COVERAGE)
-
-
-def _scaled(steps: Steps, scale: float) -> ColumnChoice:
-    """Return the features of the steps, with the energies of each feature summed."""
-    indices, first, places = np.unique(steps.features, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    totals = np.bincount(places, steps.energies)
-    return ColumnChoice(indices[order], np.sqrt(totals[order] * scale), steps)
 
 
 def _ranking(vectors: Vectors, priority: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
     """Return the features to examine, best first, and how many of them are no last resort."""
     norms = np.sqrt(squared_norms(vectors))
     # Rounded, so that norms that are equal up to rounding tie on every machine.
-    scores = np.round(norms, 12) if priority is None else np.asarray(priority, dtype=np.float64)
-    if scores.shape != norms.shape:
-        raise ValueError(
-            f"priority must have one value for each of the {len(norms)} features; "
-            f"got shape {scores.shape}."
-        )
+    scores = np.round(norms, 12) if priority is None else priority
+    scores = one_each("priority", scores, len(norms), "features")
     if np.isnan(scores).any():
         raise ValueError("priority contains NaN; every feature needs a rank.")
     order = np.argsort(-scores, kind="stable")
