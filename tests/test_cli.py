@@ -33,7 +33,9 @@ from certifeature.comparison import METHODS, compare
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import NewData, new_data_errors
 from certifeature.io import read_data
-from certifeature.models import default_model, fit_model
+from certifeature.models import at_scale, default_model, fit_model
+from certifeature.models.support import fit_at_scale
+from certifeature.rows.rows import Rows
 from certifeature.sparsify.choice import as_column_choice
 
 COMMAND = Path(sys.executable).with_name("certifeature")
@@ -111,7 +113,7 @@ class TestSelect:
         arguments = ("select", csv, "-t", "tumour", "-k", 12, "-C", 0.5, "--cv", 4)
         report = tmp_path / "report.html"
         result = run_json(capsys, *arguments, "--report", report)
-        selector = BSSSelector(12, estimator=default_model(0).set_params(C=0.5), random_state=0)
+        selector = BSSSelector(12, estimator=LinearSVC(C=0.5, random_state=0), random_state=0)
         labels = np.where(y > 0, "yes", "no")
         expected = new_data_errors(X, labels, selector, model=selector.estimator, cv=4)
         assert NewData.from_dict(result["certificate"]["new_data"]) == expected
@@ -185,7 +187,7 @@ class TestSelect:
         folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
         for error, (train, test) in zip(found["errors_full"], folds, strict=True):
             known = scaler.fit_transform(rows[train])
-            svm = fit_model(default_model(0), known, y[train])
+            svm = at_scale(known).fit(known, y[train])
             predicted = svm.predict(scaler.transform(rows[test]))
             assert error == pytest.approx(np.mean(predicted != y[test]))
 
@@ -241,7 +243,7 @@ class TestSelect:
     def test_a_choice_is_the_one_that_is_compared(self, method, csv, data, capsys):
         X, y, _ = data
         found = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12, "-m", method)["features"]
-        svm = default_model(0)
+        svm = at_scale(X) if method == "rfe" else default_model()
         selector = METHODS[method].make(12, svm, 0).fit(pd.read_csv(csv).iloc[:, :-1].to_numpy(), y)
         sample = as_column_choice(selector, X.shape[1])
         assert [feature["index"] for feature in found] == sample.indices[:12].tolist()
@@ -261,11 +263,11 @@ class TestSelect:
             return fit(svm, X, y, **options)
 
         monkeypatch.setattr(LinearSVC, "fit", counted)
-        fit_model(default_model(0), X, y)
+        fit_model(LinearSVC(), X, y)
         n_once = fits.count(X.shape)
         assert n_once > 0
         fits.clear()
-        arguments = ["select", str(path), "-k", "12", "-m", method, "-r", str(report)]
+        arguments = ["select", str(path), "-k", "12", "-m", method, "-r", str(report), "-C", "1"]
         assert run(arguments) == 0
         assert fits.count(X.shape) == n_once
 
@@ -274,19 +276,19 @@ class TestSelect:
     def test_what_a_fit_found_gives_the_certificate_of_the_data(self, method, labels, data):
         X, y, names = data
         loaded = Loaded(X, y, np.array(names), "genes", "")
-        svm = default_model(0)
+        svm = default_model()
         selector = METHODS[method].make(55, svm, 0)
         selector.set_params(supervised=labels, estimator=svm, basis="auto", n_components=None)
         sample = as_column_choice(selector.fit(X, y), X.shape[1])
         found, fitted = certified(loaded, sample, svm, selector=selector, unsupervised=not labels)
         expected = certify(X, y, selector, estimator=svm, rows="support" if labels else "all")
         assert found == expected
-        np.testing.assert_array_equal(fitted.coef_, fit_model(svm, X, y).coef_)
+        np.testing.assert_allclose(fitted.coef_, fit_at_scale(svm, Rows(X), y).coef_)
 
     def test_a_sketch_does_not_hide_what_the_rows_prove(self, data):
         X, y, names = data
         loaded = Loaded(X, y, np.array(names), "genes", "")
-        svm = default_model(0)
+        svm = default_model()
         selector = METHODS["bss"].make(55, svm, 0).set_params(basis="sketch", n_components=5)
         sample = as_column_choice(selector.fit(X, y), X.shape[1])
         assert not selector.basis_.exact
@@ -419,12 +421,7 @@ class TestSteering:
         )
         result = run_json(capsys, "select", path, "-k", 30, *options)
         selector = BSSSelector(
-            30,
-            fixed_features=[50],
-            order=("coef", "stable"),
-            trust=0.5,
-            rescale="each",
-            estimator=default_model(0),
+            30, fixed_features=[50], order=("coef", "stable"), trust=0.5, rescale="each"
         ).fit(X, y)
         chosen = result["features"]
         assert [feature["index"] for feature in chosen] == selector.indices_.tolist()
@@ -545,7 +542,7 @@ class TestSteering:
         assert [f["scale"] for f in result["features"]] == pytest.approx(selector.scales_)
         assert {f["why"] for f in result["features"]} == {"cover"}
         # It chooses for a hinge loss, and is certified for the model that is asked for.
-        expected = certify(X, y, selector, estimator=default_model(0))
+        expected = certify(X, y, selector, estimator=default_model())
         assert result["certificate"]["model"] == "LinearSVC(C=1)"
         growth = result["certificate"]["measured_growth"]
         assert growth == pytest.approx(expected.measured_growth, rel=1e-6)
@@ -593,7 +590,7 @@ class TestCrossValidation:
         X, y, _ = data
         path, _ = write("npz", data, tmp_path)
         result = run_json(capsys, "select", path, "-k", "cv")
-        search = certifeature.BSSSelectorCV(BSSSelector(estimator=default_model(0))).fit(X, y)
+        search = certifeature.BSSSelectorCV(BSSSelector()).fit(X, y)
         assert [f["index"] for f in result["features"]] == search.selector_.indices_.tolist()
         scores = result["cross_validation"]
         assert scores["n_features"] == list(search.cv_results_["n_features"])

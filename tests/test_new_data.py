@@ -23,6 +23,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     RepeatedStratifiedKFold,
     ShuffleSplit,
@@ -39,7 +40,7 @@ from certifeature.certificate import Certificate
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import Difference, NewData, corrected_interval, new_data_errors
 from certifeature.evaluation.new_data import as_sentences
-from certifeature.models import default_model, fit_model
+from certifeature.models import at_scale
 from certifeature.rows import ArrayBlocks
 
 
@@ -200,8 +201,13 @@ class TestNothingIsKnownOfTheTestRows:
             StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
         ):
             scaler = StandardScaler().fit(X[train])
-            model = fit_model(default_model(0), scaler.transform(X[train]), y[train])
-            error = np.mean(model.predict(scaler.transform(X[test])) != y[test])
+            known, unseen = (scaler.transform(X[part]) for part in (train, test))
+            best = GridSearchCV(
+                at_scale(known),
+                {"C": at_scale(known).C * np.array([0.01, 0.1, 1, 10, 100])},
+                cv=StratifiedKFold(3, shuffle=True, random_state=0),
+            )
+            error = np.mean(best.fit(known, y[train]).predict(unseen) != y[test])
             assert found.errors_full[fold] == pytest.approx(error)
 
 
@@ -223,7 +229,7 @@ class TestWhatShuffledLabelsCannotShow:
         X, y = noise
         chosen = SelectKBest(f_classif, k=100).fit_transform(X, y)
         found = new_data_errors(chosen, y, BSSSelector(50))
-        assert found.error_selected < 0.15
+        assert found.error_selected < 0.2
         assert found.shuffled_error == near_chance(100)
 
     def test_a_batch_for_each_class(self, noise):
@@ -291,9 +297,12 @@ class TestErrorsOfFolds:
     def test_the_kind_of_data_does_not_matter(self, kind, data):
         X, y = data
         X = np.where(np.abs(X) > 1, X, 0)
-        selector = BSSSelector(15, order="coef")
-        found = new_data_errors(kind(X), y, selector, cv=3)
-        assert found.errors_selected == new_data_errors(X, y, selector, cv=3).errors_selected
+        # By default dense rows are centred, which sparse ones are not.
+        svm = LinearSVC(random_state=0)
+        selector = BSSSelector(15, order="coef", estimator=svm)
+        found = new_data_errors(kind(X), y, selector, model=svm, cv=3)
+        expected = new_data_errors(X, y, selector, model=svm, cv=3)
+        assert found.errors_selected == expected.errors_selected
 
     def test_names_are_known_in_folds(self, data):
         X, y = data

@@ -21,7 +21,6 @@ from certifeature.certificate.measured import Measurable
 from certifeature.evaluation import Difference
 from certifeature.evaluation.engine import (
     ALL_FEATURES,
-    N_INNER,
     Candidate,
     CrossValidation,
     cross_validate,
@@ -29,7 +28,7 @@ from certifeature.evaluation.engine import (
     table_and_rows,
 )
 from certifeature.evaluation.new_data import FULL_DATA
-from certifeature.evaluation.splits import Splits, splits_of
+from certifeature.evaluation.splits import splits_of, tuning_problem
 from certifeature.models import default_model, feature_weights
 from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers
 from certifeature.models.support import capped, find_support
@@ -604,33 +603,6 @@ def _growth_on(model: Any, rows: Rows) -> Callable[[ColumnChoice], float]:
         return measurable.certificate(found.at_own_scale(choice)).measured_growth
 
     return growth
-
-
-def tuning_problem(
-    y: NDArray[Any], splits: Splits, random_state: int, *, regression: bool
-) -> str | None:
-    """Return why there are no inner folds to tune C by, if so.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Labels or targets.
-    splits : Splits
-        The outer folds.
-    random_state : int
-        Seed of the inner folds.
-    regression : bool
-        Whether there are targets instead of labels.
-    """
-    groups = splits.groups
-    for train, _ in splits.pairs:
-        inner = None if groups is None else groups[train]
-        try:
-            splits_of(train, y[train], N_INNER, random_state, regression=regression, groups=inner)
-        except ValueError as error:
-            reason = str(error).partition(";")[0]
-            return f"C is not tuned, for lack of {N_INNER} inner folds of training rows: {reason}"
-    return None
 
 
 def _check_sizes(sizes: Any, n_features: int) -> None:

@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from certifeature.certificate import Certificate, certify
 from certifeature.certificate.certify import Certifier
@@ -23,17 +22,15 @@ from certifeature.comparison import (
     candidates_for,
     growth_for,
     methods_for,
-    tuning_problem,
 )
 from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import cross_validate
 from certifeature.evaluation.new_data import new_data_candidates
-from certifeature.evaluation.splits import Splits, splits_of
-from certifeature.models import fit_model
+from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
 from certifeature.models.problem import predicts_numbers
-from certifeature.models.support import capped
+from certifeature.models.support import capped, fit_at_scale, with_numbers
 from certifeature.report import Feature, features_of
-from certifeature.rows.rows import as_rows
+from certifeature.rows.rows import Rows, as_rows
 from certifeature.selectors import BSSSelectorCV, FitResult
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
@@ -142,6 +139,7 @@ def choose(task: Task) -> Choice:
     selector = task.selector()
     start = perf_counter()
     with showing(f"choosing from {data.n_features:,} features"):
+        selector = with_numbers(selector, data.X)
         selector.fit(data.X, None if options.unsupervised else data.y)
     seconds = perf_counter() - start
     search = None
@@ -199,7 +197,8 @@ def certified(
         certificate = certify(
             X, y, features, weights=scales, estimator=model, rows="all", realised=realised
         )
-        return certificate, None if y is None else fit_model(clone(model), X, y)
+        fitted = None if y is None else fit_at_scale(model, Rows(X), y)
+        return certificate, fitted
     support = None if known is None else known.support
     if support is not None and str(selector.estimator) == str(model):
         all_rows = as_rows(data.X, data.y, real_valued=predicts_numbers(model))
@@ -245,8 +244,7 @@ def n_folds_for(task: Task) -> int | None:
 def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choice:
     """Cross-validate the choice, all features and shuffled labels, and others at several sizes.
 
-    The estimate for new data is at the C of the model, like the certificate that it belongs to. In
-    the comparison C is tuned for each method, where the classes have enough rows.
+    C is tuned for each method, where the classes have enough rows.
 
     Parameters
     ----------
@@ -264,11 +262,10 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
     asked = int(task.options.size) if task.options.size.isdecimal() else None
     beside = beside and size < data.n_features and not own.own_size
     # A search for the number of features is repeated in every fold.
-    selector, compared, problem, growth = task.selector(), [], None, None
+    selector, compared, growth = task.selector(), [], None
+    assert data.y is not None
+    problem = tuning_problem(data.y, splits, seed, regression=predicts_numbers(model))
     if beside:
-        assert data.y is not None
-        regression = predicts_numbers(model)
-        problem = tuning_problem(data.y, splits, seed, regression=regression)
         methods = [own, *methods_for(model, [name for name in _RIVALS if name != own.name])]
         tuned: Any = {"tuned": problem is None, "random_state": seed}
         compared = candidates_for(methods, _sizes(task, size), model, scaler=scaler, **tuned)
@@ -276,11 +273,12 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
             # Its choices are those of the comparison.
             selector = compared[1].pipeline[-2]
         growth = growth_for(model)
-    own_candidates = new_data_candidates(selector, model, scaler, size=asked, draws=own.draws)
+    own_options: Any = {"tuned": problem is None, "size": asked, "draws": own.draws}
+    own_candidates = new_data_candidates(selector, model, scaler, **own_options)
     with showing(f"cross-validating in {splits.n_folds} folds"):
         seeded: Any = {"random_state": seed, "n_jobs": -1, "growth": growth}
         result = cross_validate(X, data.y, [*compared, *own_candidates], splits, **seeded)
-    new_data = NewData.from_result(result, data.n_features, asked)
+    new_data = NewData.from_result(result, data.n_features, asked, tuned=problem is None)
     choice = replace(choice, certificate=replace(choice.certificate, new_data=new_data))
     if not beside:
         return choice

@@ -20,9 +20,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from certifeature._utils import in_parallel, one_thread
-from certifeature.evaluation.splits import Split, Splits, splits_of
-from certifeature.models.problem import is_scaled, predicts_numbers
-from certifeature.models.support import at_scale, capped, fit_at_scale
+from certifeature.evaluation.splits import N_INNER, Split, Splits, splits_of
+from certifeature.models.problem import predicts_numbers
+from certifeature.models.support import capped, fit_at_scale, with_numbers
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.sparsify.choice import ColumnChoice, as_column_choice
 
@@ -32,8 +32,7 @@ Growth = Callable[[Rows], Callable[[ColumnChoice], float]]
 
 # In place of a selector, all features are kept; in place of a model, nothing is predicted.
 ALL_FEATURES = "passthrough"
-# C is tuned over so many inner folds, among these multiples of that of the model.
-N_INNER = 3
+# C is tuned among these multiples of that of the model.
 _FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
@@ -366,11 +365,7 @@ class _Fold:
         selector, parameter = clone(selector), size_parameter(selector)
         if size is not None and parameter is not None:
             selector.set_params(**{parameter: size})
-        inner = getattr(selector, "estimator", None)
-        if is_scaled(inner) and not hasattr(selector, "choices_of_sizes"):
-            # Scikit-learn's own selectors know numbers only.
-            selector.set_params(estimator=at_scale(self._rows[0].X, inner))
-        selector.fit(self._known, self._y)
+        with_numbers(selector, self._known).fit(self._known, self._y)
         if not selector.get_support().any():
             return ColumnChoice(np.empty(0, dtype=np.intp), np.empty(0))
         choice = as_column_choice(selector, n_features)

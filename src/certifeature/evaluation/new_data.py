@@ -17,7 +17,7 @@ from certifeature.evaluation.engine import (
     table_and_rows,
 )
 from certifeature.evaluation.intervals import CONCLUSIONS, Difference, shown_error
-from certifeature.evaluation.splits import splits_of
+from certifeature.evaluation.splits import splits_of, tuning_problem
 from certifeature.models.problem import default_model, predicts_numbers
 
 # Name of the model on all features in a comparison.
@@ -28,7 +28,7 @@ _SELECTED, _ALL, _SHUFFLED = "selected", "all features", "selected, labels shuff
 
 @dataclass(frozen=True)
 class NewData:
-    """Cross-validated errors with the chosen and with all features, at the C of the model.
+    """Cross-validated errors with the chosen and with all features.
 
     They estimate the error on new rows of the same kind; unlike the bounds of a certificate, they
     prove nothing.
@@ -66,6 +66,9 @@ class NewData:
     n_tested, n_wrong : tuple of int
         How many test rows of all folds belong to each class, and how many of them the model on the
         chosen features takes for another.
+    tuned : bool
+        Whether C was tuned by inner folds, on training rows alone, for the chosen and for all
+        features; otherwise it is that of the model. It is the latter for shuffled labels.
     chance_error : float
         Error without features: that of always the most frequent class or, of real-valued targets,
         of always their mean.
@@ -89,10 +92,13 @@ class NewData:
     classes: tuple[str, ...]
     n_tested: tuple[int, ...]
     n_wrong: tuple[int, ...]
+    tuned: bool
     chance_error: float
 
     @classmethod
-    def from_result(cls, result: CrossValidation, n_features: int, size: int | None = None) -> Self:
+    def from_result(
+        cls, result: CrossValidation, n_features: int, size: int | None = None, *, tuned: bool
+    ) -> Self:
         """Return what a cross-validation of `new_data_candidates` says.
 
         Parameters
@@ -103,6 +109,8 @@ class NewData:
             Number of all features.
         size : int, default=None
             Number of chosen features, as the candidates have it.
+        tuned : bool
+            Whether C was tuned.
         """
         y, splits, outcomes = result.y, result.splits, result.outcomes[_SELECTED, size]
         assert y is not None
@@ -133,6 +141,7 @@ class NewData:
             classes=tuple(map(str, classes.tolist())),
             n_tested=tuple(int((tested == label).sum()) for label in classes),
             n_wrong=tuple(int(wrong[tested == label].sum()) for label in classes),
+            tuned=tuned,
             chance_error=chance_error,
         )
 
@@ -213,9 +222,10 @@ def as_sentences(new_data: NewData | None) -> list[str]:
         return []
     repeats = f", {n.n_repeats} times" if n.n_repeats > 1 else ""
     name = "error" if n.measure == "error" else "1 - R²"
+    cost = "C tuned by inner folds" if n.tuned else "at the C of the model"
     return [
         f"New data, estimated by {n.n_folds}-fold cross-validation{repeats}, features chosen anew "
-        f"in each fold, at the C of the model: {name} {n.shown(n.error_selected)} with {n.size} "
+        f"in each fold, {cost}: {name} {n.shown(n.error_selected)} with {n.size} "
         f"features, {n.shown(n.error_full)} with all {n.n_features}; difference {n.against_full} "
         f"({n.against_full.shown_interval()}), {CONCLUSIONS[n.against_full.verdict]}.",
         f"With shuffled labels the {name} is {n.shown(n.shuffled_error)} "
@@ -237,9 +247,11 @@ def new_data_errors(
 ) -> NewData:
     """Cross-validate a selection together with the model that is trained on it.
 
-    In every fold features are chosen from the training rows alone, and the model is trained, at its
-    own C, on these features, and on all, and tested on the rest. Then the same again with shuffled
-    labels, for which the error should be about that of chance, or worse.
+    In every fold features are chosen from the training rows alone, and the model is trained on
+    these features, and on all, and tested on the rest. C is tuned for both, by inner folds of the
+    training rows in which features are chosen anew, if classes have enough rows for these. Then the
+    same again with shuffled labels, at the C of the model, for which the error should be about that
+    of chance, or worse.
 
     Parameters
     ----------
@@ -297,14 +309,21 @@ def new_data_errors(
     table, rows = table_and_rows(X, y, real_valued=regression)
     assert rows.y is not None
     splits = splits_of(rows.X, rows.y, cv, random_state, regression=regression, groups=groups)
-    candidates = new_data_candidates(selector, model, scaler)
+    tuned = tuning_problem(rows.y, splits, random_state, regression=regression) is None
+    candidates = new_data_candidates(selector, model, scaler, tuned=tuned)
     seeded: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
     result = cross_validate(table, rows.y, candidates, splits, **seeded)
-    return NewData.from_result(result, rows.n_features)
+    return NewData.from_result(result, rows.n_features, tuned=tuned)
 
 
 def new_data_candidates(
-    selector: Any, model: Any, scaler: Any = None, *, size: int | None = None, draws: bool = False
+    selector: Any,
+    model: Any,
+    scaler: Any = None,
+    *,
+    tuned: bool,
+    size: int | None = None,
+    draws: bool = False,
 ) -> list[Candidate]:
     """Return what `NewData` is about: a choice, all features, and the choice for shuffled labels.
 
@@ -312,6 +331,8 @@ def new_data_candidates(
     ----------
     selector, model, scaler : selector, estimator, transformer or None
         Steps of the pipelines.
+    tuned : bool
+        Whether C is tuned for the true labels.
     size : int, default=None
         Number of features to choose; None leaves it to the selector.
     draws : bool, default=False
@@ -319,8 +340,8 @@ def new_data_candidates(
     """
     options: dict[str, Any] = {"sizes": (size,), "draws": draws}
     return [
-        Candidate.of(_SELECTED, selector, model, scaler, **options),
-        Candidate.of(_ALL, ALL_FEATURES, model, scaler),
+        Candidate.of(_SELECTED, selector, model, scaler, tuned=tuned, **options),
+        Candidate.of(_ALL, ALL_FEATURES, model, scaler, tuned=tuned),
         Candidate.of(_SHUFFLED, selector, model, scaler, shuffled=True, **options),
     ]
 

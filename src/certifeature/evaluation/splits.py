@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sklearn import model_selection
 from sklearn.model_selection import check_cv
 
+# C is tuned over so many inner folds.
+N_INNER = 3
 # Training rows, and test rows.
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -154,3 +156,30 @@ def _check_split(y: NDArray[Any], split: Split, number: int, regression: bool) -
 
 def _rows(count: int) -> str:
     return f"{count} row{'' if count == 1 else 's'}"
+
+
+def tuning_problem(
+    y: NDArray[Any], splits: Splits, random_state: int, *, regression: bool
+) -> str | None:
+    """Return why there are no inner folds to tune C by, if so.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels or targets.
+    splits : Splits
+        The outer folds.
+    random_state : int
+        Seed of the inner folds.
+    regression : bool
+        Whether there are targets instead of labels.
+    """
+    groups = splits.groups
+    for train, _ in splits.pairs:
+        inner = None if groups is None else groups[train]
+        try:
+            splits_of(train, y[train], N_INNER, random_state, regression=regression, groups=inner)
+        except ValueError as error:
+            reason = str(error).partition(";")[0]
+            return f"C is not tuned, for lack of {N_INNER} inner folds of training rows: {reason}"
+    return None

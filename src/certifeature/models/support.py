@@ -252,6 +252,15 @@ def fit_at_scale(
     return (fit_model if exact or has_free_intercept(model) else type(model).fit)(model, rows.X, y)
 
 
+def with_numbers(selector: Any, X: Any) -> Any:
+    """Return a selector whose ``estimator`` scikit-learn can fit to rows X."""
+    model = getattr(selector, "estimator", None)
+    # The selectors of this library set C themselves.
+    if is_scaled(model) and not hasattr(selector, "choices_of_sizes"):
+        selector.set_params(estimator=at_scale(X, model))
+    return selector
+
+
 # How large intercept_scaling is, relative to the rows: the intercept of LIBLINEAR is then penalised
 # by a share of 1e-4 of what it would be as a column like the others.
 _NEARLY_FREE = 100.0
