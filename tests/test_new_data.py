@@ -438,13 +438,14 @@ class TestCertificate:
         certificate = certify(*data, selector, cv=3)
         expected = new_data_errors(*data, selector, model=selector.estimator, cv=3)
         assert certificate.new_data == expected
-        *proven, training, estimated = str(certificate).splitlines()
+        headline, training, estimated, *details = str(certificate).splitlines()
         assert estimated == " ".join(as_sentences(expected))
         assert training.endswith("All this is about the training rows, not about new data.")
         plain = certify(*data, selector)
         assert plain.new_data is None
-        assert str(plain).splitlines()[:-1] == proven
-        assert str(plain).endswith("cv=5) estimates the error on new data.")
+        first, training, *others = str(plain).splitlines()
+        assert (first, others) == (headline, details)
+        assert training.endswith("cv=5) estimates the error on new data.")
 
     def test_the_estimator_of_certify_counts(self, data):
         model = LinearSVC(C=1e-4, random_state=0)

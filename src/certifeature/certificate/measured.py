@@ -459,7 +459,7 @@ class Measurable:
             len(columns.indices),
             exact,
             *bounds,
-            regularised,
+            regularised=regularised,
             n_fixed=int((reasons == "fixed").sum()),
             n_trusted=int((reasons == "trusted").sum()),
             model=self.target.name,

@@ -214,11 +214,12 @@ class ErrorCurveDisplay(_ComparisonDisplay):
 
 
 class GrowthCurveDisplay(_ComparisonDisplay):
-    """By how many times the training objective grows at most, a curve for each method.
+    """Upper bounds on the growth of the training objective, a curve for each method.
 
-    The growth is that of measured certificates, the median of the folds, on a logarithmic axis; at
-    1 nothing is lost. Methods look as they do in :class:`ErrorCurveDisplay`. What is infinite, as
-    nothing is proven, is left out, and the legend says of how many sizes.
+    Growth is the ratio of the objective with the chosen features to that with all. The bounds hold
+    for any labels of the rows that determine the model (``measured_growth`` of a certificate), and
+    are medians of the folds, on a logarithmic axis; at 1 nothing is lost. Methods look as they do
+    in :class:`ErrorCurveDisplay`. Infinite bounds are left out, and the legend counts them.
 
     Parameters
     ----------
@@ -263,4 +264,4 @@ class GrowthCurveDisplay(_ComparisonDisplay):
             places, growth = np.array([(c.n_features, c.growth) for c in contenders]).T
             drawn[name] = places, growth, style
         self.lines_ = plot_growth(self.ax_, drawn, own)
-        return "growth on the rows that matter (times)", "at most, median of {} folds"
+        return "growth for any labels, at most (times)", "bound, median of {} folds"
