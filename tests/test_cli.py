@@ -702,7 +702,8 @@ class TestCertify:
         report = tmp_path / "report.html"
         arguments = ["certify", str(csv), "-t", "tumour", "-f", str(chosen), "-r", str(report)]
         assert run(arguments) == 0
-        assert "with these 3 features the training objective of LinearSVC(C=1)" in capsys.readouterr().out
+        out = capsys.readouterr().out
+        assert "with these 3 features the training objective of LinearSVC(C=1)" in out
         assert "gene 5" in report.read_text()
 
     @pytest.mark.parametrize(
