@@ -1069,8 +1069,8 @@ ENCLOSED = [
     Bug(
         "what is realised of all features is its upper bound",
         "certificate/realised.py",
-        "objective_full=full.lower",
-        "objective_full=full.upper",
+        '"objective_full": full.lower',
+        '"objective_full": full.upper',
         f"{CONSTANTS}::test_quadratic_losses_attain_their_bound",
     ),
     Bug(
@@ -1202,8 +1202,8 @@ ENCLOSED = [
     Bug(
         "what is realised of the selected features is its lower bound",
         "certificate/realised.py",
-        "objective_selected=selected.upper",
-        "objective_selected=selected.lower",
+        '"objective_selected": selected.upper',
+        '"objective_selected": selected.lower',
         f"{CONSTANTS}::test_quadratic_losses_attain_their_bound",
     ),
     Bug(

@@ -15,7 +15,7 @@ from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 
 @dataclass(frozen=True)
 class APriori:
-    """What was known before the data were looked at closely.
+    """A bound that was known beforehand.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class APriori:
     lambda_min, lambda_max : float
         Bounds of the eigenvalues.
     probability : float
-        With which they hold; 1 for a deterministic method.
+        Probability with which they hold; 1 for a deterministic method.
     regularised_min : float or None
         Lower bound of the eigenvalues with the ridge of a soft model, where that is covered.
     """
@@ -43,7 +43,7 @@ class APriori:
 
     @property
     def kept(self) -> float:
-        """1 over the most by which the objective of the model grows; 0 if by anything."""
+        """1 over the bound on the growth of the objective; 0 if there is no bound."""
         return max(min(1.0, self.lambda_min), self.regularised_min or 0.0)
 
 
@@ -59,10 +59,10 @@ class Regularised:
     lambda_min, lambda_max : float
         Extreme generalised eigenvalues of (K̃ + μI, K + μI), or bounds of them.
     probability : float
-        With which the bounds hold; below 1 where a random start was needed to find them.
+        Probability with which they hold; below 1 where a random start was needed to find them.
     hinge_kept : float or None
-        For the hinge loss, whose dual is not strongly convex, μ is 1/(2C) too; and this is 1 over
-        the most by which the objective grows, λ(1 + λ)/2 or more. None for other losses.
+        For the hinge loss, whose dual is not strongly convex, μ is 1/(2C) too, and this is 1 over
+        the bound on the growth, λ(1 + λ)/2 or more. None for other losses.
     """
 
     mu: float
@@ -73,7 +73,7 @@ class Regularised:
 
     @property
     def kept(self) -> float:
-        """1 over the most by which the objective of the model grows."""
+        """1 over the bound on the growth of the objective."""
         return min(1.0, self.lambda_min) if self.hinge_kept is None else self.hinge_kept
 
 
@@ -84,11 +84,11 @@ class Measured:
     Attributes
     ----------
     margin_kept : float
-        At least so much of the squared hard margin.
+        Lower bound on the share of the squared hard margin that is kept.
     objective_growth : float or None
-        At most so many times the objective of the model at hand; None if nothing is proven.
+        Upper bound on the ratio of objectives; None if there is none.
     radius_growth : float
-        At most so many times the squared radius.
+        Upper bound on the ratio of squared radii.
     """
 
     margin_kept: float
@@ -257,7 +257,7 @@ class Certificate:
     withdrawn: bool = False
 
     def with_realised(self, realised: Realised | None) -> Certificate:
-        """Return the certificate with its third layer.
+        """Return the certificate with what is realised.
 
         A bound that holds with a probability below 1 is withdrawn, with a warning, if what is
         realised exceeds it.
@@ -312,7 +312,7 @@ class Certificate:
 
     @property
     def objective_factor(self) -> float:
-        """The most by which the objective of any ℓ2-regularised linear model can grow."""
+        """Upper bound on the growth of the objective of any ℓ2-regularised linear model."""
         return 1 / min(1.0, self.lambda_min) if self.lambda_min > 0 else math.inf
 
     @property

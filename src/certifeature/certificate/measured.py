@@ -342,7 +342,7 @@ class _Scaled:
 
     @classmethod
     def down(cls, blocks: RowBlocks, advance: Callable[[], None]) -> _Scaled:
-        """Return rows over a power of 2; every pass over them is told."""
+        """Return rows over a power of 2; every pass over them is reported."""
         sizes = blocks.collect(_size)
         advance()
         exponent = max(own for own, *_ in sizes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -55,37 +54,32 @@ class FullModel:
         # Solvers make many small products, for which threads would wait where cores are busy.
         with one_thread():
             X = rows.columns(sample.indices, sample.scales).X
-            found = Realised(measured=proven.proven)
+            found: dict[str, Any] = {"measured": proven.proven}
             if few:
                 radii = self._radius, minimum_enclosing_ball(X).radius
-                found = replace(found, radius_full=radii[0], radius_selected=radii[1])
-            if problem is None:
-                return found
-            return self._with_labels(found, problem, X, proven, few=few)
+                found |= dict(zip(("radius_full", "radius_selected"), radii, strict=True))
+            if problem is not None:
+                found |= self._for_labels(problem, X, proven.lambda_min)
+            return Realised(**found)
 
-    def _with_labels(
-        self, found: Realised, problem: Problem, X: Any, proven: Certificate, *, few: bool
-    ) -> Realised:
-        """Add the objective, and the margin of few rows, with all and with the selected X."""
-        model = self.found.model
-        separations, full = self._full
-        rows = SafeRows.of(X, None)
-        if few:
-            margins = _worst_margins(separations, rows, proven.lambda_min)
-            found = replace(found, margin_full=margins[0], margin_selected=margins[1])
-        strength = float(np.max(getattr(model, "alpha", getattr(model, "C", np.nan))))
-        found = replace(found, loss=problem.loss, C=strength)
+    def _for_labels(self, problem: Problem, X: Any, lambda_min: float) -> dict[str, Any]:
+        """Return margins and objectives with all columns and with the selected X."""
+        (separations, full), rows = self._full, SafeRows.of(X, None)
+        margins = _worst_margins(separations, rows, lambda_min)
+        found: dict[str, Any] = {
+            "loss": problem.loss,
+            "C": float(
+                np.max(getattr(self.found.model, "alpha", getattr(self.found.model, "C", np.nan)))
+            ),
+            **dict(zip(("margin_full", "margin_selected"), margins, strict=True)),
+        }
         selected = _objective(problem, rows, X)
-        if full is None or selected is None:
-            return found
-        uppers = selected.upper, full.upper
-        certain = selected.lower / uppers[0] * (full.lower / uppers[1]) if all(uppers) else 1.0
-        return replace(
-            found,
-            objective_full=full.lower,
-            objective_selected=selected.upper,
-            objective_gap=1 - certain,
-        )
+        if full is not None and selected is not None:
+            found |= {"objective_full": full.lower, "objective_selected": selected.upper}
+            if full.upper > 0 and selected.upper > 0:
+                certain = selected.lower / selected.upper * (full.lower / full.upper)
+                found["objective_gap"] = 1 - certain
+        return found
 
     @cached_property
     def _radius(self) -> float:

@@ -260,7 +260,7 @@ def demo_command(
 ) -> None:
     """Write a report on data that need no download.
 
-    The 300 words are chosen that tell NumPy's docstrings from SciPy's.
+    It chooses 300 words that distinguish NumPy's docstrings from SciPy's.
 
     \b
     Example:

@@ -39,7 +39,7 @@ from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
 
 _RIVALS = ("bss", "rfe", "univariate")
-# Errors are compared at so many times the number of features, too.
+# Errors are also compared at these multiples of the number of features.
 _MULTIPLES = (0.25, 0.5, 1, 2)
 _N_FOLDS = 5
 
