@@ -12,16 +12,7 @@ from certifeature._progress import as_one_task, listed
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability
 from certifeature.certificate.certify import certificates_of
-from certifeature.plotting._axes import (
-    COLOURS,
-    MARKERS,
-    add_legend,
-    axes_for,
-    checked_sizes,
-    label_numbers,
-    plot_growth,
-    require_matplotlib,
-)
+from certifeature.plotting import _axes
 from certifeature.selectors.base import fitted_to_sizes
 
 if TYPE_CHECKING:
@@ -158,11 +149,11 @@ class CertificateDisplay:
         CertificateDisplay
             The plot.
         """
-        require_matplotlib()
+        _axes.require_matplotlib()
         if "n_features_to_select" not in estimator.get_params(deep=False):
             name = f"{type(estimator).__name__} has no parameter n_features_to_select"
             raise ValueError(f"{name}; certify its selections and use from_certificates.")
-        sizes = checked_sizes(sizes)
+        sizes = _axes.checked_sizes(sizes)
 
         def certified(selector: Any) -> list[Certificate]:
             fitted = fitted_to_sizes(selector, X, y, sizes)
@@ -186,17 +177,17 @@ class CertificateDisplay:
         CertificateDisplay
             The display itself.
         """
-        self.ax_ = axes_for(ax)
+        self.ax_ = _axes.axes_for(ax)
         self.figure_ = self.ax_.figure
         curves = {}
         for place, (name, growth) in enumerate(self.layers.items()):
-            style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
+            style = {"color": _axes.COLOURS[place], "marker": _axes.MARKERS[place], "markersize": 5}
             curves[name] = (self.n_features, growth, style | {"label": self._label(name)})
-        self.lines_ = plot_growth(self.ax_, curves, kwargs)
+        self.lines_ = _axes.plot_growth(self.ax_, curves, kwargs)
         label = "growth of the training objective (times)"
         self.ax_.set(xlabel="number of features chosen", ylabel=label)
-        label_numbers(self.ax_, self.n_features)
-        self.legend_ = add_legend(self.ax_, headroom=True)
+        _axes.label_numbers(self.ax_, self.n_features)
+        self.legend_ = _axes.add_legend(self.ax_, headroom=True)
         return self
 
     def _label(self, name: str) -> str:

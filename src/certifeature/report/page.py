@@ -48,7 +48,7 @@ def render(report: Report) -> str:
     >>> chosen = zip(selector.indices_, selector.scales_, strict=True)
     >>> features = [Feature(i, f"column {j}", scale) for i, (j, scale) in enumerate(chosen, 1)]
     >>> page = render(Report("A try", certificate=certify(X, y, selector), features=features))
-    >>> "30 of 200 features" in page
+    >>> "with these 30 features" in page
     True
     """
     certificate, own, new_data = report.certificate, report.own, report.new_data
