@@ -4,13 +4,13 @@ What the certificate means
 
 Training a linear model minimises its *training objective*: the errors on the training rows, plus a
 penalty on large weights. With fewer features, its minimum grows. The *growth* is the ratio of the
-objective with the chosen features to that with all. A certificate has three upper bounds on it:
+objective with the chosen features to that with all. A certificate proves three things about it:
 
-- **promised**: the guarantee of the method, before any feature is chosen;
-- **measured**: the bound for the features that were actually chosen;
-- **realised**: the ratio for the two trained models.
+- **realised**: the ratio for these labels, from two trained models;
+- **measured**: an upper bound for any labels of these rows;
+- **promised**: an upper bound for any choice by the method, known beforehand.
 
-Each is at most the one before it. None of them is about new data, for which cross-validation
+None is below the one before it. None of them is about new data, for which cross-validation
 estimates the error. In this example a support vector machine (SVM) classifies 120 docstrings of two
 packages by their words.
 """
@@ -27,7 +27,7 @@ docs = load_docstrings()
 rows = np.random.default_rng(0).choice(len(docs.target), 120, replace=False)
 X, y = docs.data[rows], docs.target[rows]
 sizes = [25, 50, 100, 200, 400]
-layers = ["promised", "measured", "realised"]
+layers = ["realised", "measured", "promised"]
 
 # %%
 # The three bounds for several numbers of words and two values of C, the cost of errors on training
@@ -70,9 +70,9 @@ axes[1].legend()
 plt.show()
 
 # %%
-# One choice: 200 words at C = 1. The promise holds for any data of this kind. The measured bound
-# depends on the chosen words and is tighter. The realised growth is below both, as the theorems
-# say.
+# One choice: 200 words at C = 1. The realised growth is that for these labels. The measured bound
+# holds for any labels of the same rows, and the promise for any choice by the method, so they are
+# larger.
 
 values = growths(certificates[1.0, 200])
 fig, ax = plt.subplots(layout="constrained")
@@ -80,12 +80,11 @@ bars = ax.bar(["all words", *layers], [1, *values], color=["0.6", "C0", "C1", "C
 ax.bar_label(bars, ["1", *(f"{rounded_up(value):g}" for value in values)], padding=4, fontsize=18)
 ax.axhline(1.0, color="black", linestyle=":", linewidth=1)
 ax.margins(y=0.12)
-ax.set(ylabel="training objective", title="200 words: upper bounds on the growth")
+ax.set(ylabel="training objective", title="200 words: what is proven")
 plt.show()
 
 # %%
-# A bound of 1 means that nothing is lost on the training rows; 2, that the objective at most
-# doubles; ∞, that nothing is proven, which does *not* mean that the choice is bad. A certificate
-# prints all of this as text:
+# At 1 nothing is lost on the training rows; at 2 the objective doubles. A bound beyond 10 is of no
+# use, which does *not* mean that the choice is bad. A certificate prints all of this as text:
 
 print(certificates[1.0, 200])

@@ -307,8 +307,9 @@ class TestSelect:
         assert "the first 20" in text
         sentences = text.split("\n\n")[-1].splitlines()
         assert len(sentences) <= 6
-        assert sentences[0].startswith("25 of 60 features (13 trusted) for LinearSVC(C=1): the ")
-        assert [line.split()[0] for line in sentences[1:4]] == ["Promised", "Measured", "Realised:"]
+        assert sentences[0].startswith("Proven: with these 25 features (13 trusted) the training ")
+        layers = [line.split()[0].strip(",:") for line in sentences[-3:]]
+        assert layers == ["Realised", "Measured", "Promised"]
 
     @pytest.mark.parametrize("command", ["select", "certify"])
     def test_growth_comes_first_in_json(self, command, csv, tmp_path, capsys):
@@ -320,7 +321,7 @@ class TestSelect:
         frame = pd.read_csv(csv)
         X, y = frame.iloc[:, :-1].to_numpy(), frame["tumour"].to_numpy()
         expected = certify(X, y, BSSSelector(40, random_state=0).fit(X, y))
-        assert list(values)[:3] == ["promised_growth", "measured_growth", "realised_growth"]
+        assert list(values)[:3] == ["realised_growth", "measured_growth", "promised_growth"]
         assert values["measured_growth"] == pytest.approx(expected.measured_growth, rel=1e-6)
         assert values["realised_growth"] == pytest.approx(expected.realised_growth, rel=1e-6)
         if command == "select":
@@ -329,7 +330,7 @@ class TestSelect:
         else:
             # A list of names promises nothing; JSON has no inf, and the sentence says why.
             assert values["promised_growth"] is None
-            assert "∞, because" in values["sentences"][1]
+            assert "no bound, because" in values["sentences"][-1]
 
     def test_scaling_changes_the_choice(self, data, tmp_path, capsys):
         X, y, names = data
@@ -377,7 +378,7 @@ class TestSelect:
         text = report.read_text(encoding="utf-8")
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
         assert "<script>alert" not in text
-        assert "10 of 60 features (5 trusted) for LinearSVC(C=1)" in text
+        assert "with these 10 features (5 trusted) the training objective of LinearSVC(C=1)" in text
 
     @pytest.mark.ci
     def test_large_values_leave_no_bound_for_the_squared_hinge(self, data, tmp_path, capsys):
@@ -386,7 +387,7 @@ class TestSelect:
         np.savez(path, X=1e6 * X, y=y)
         report = tmp_path / "report.html"
         assert run(["select", str(path), "-k", "3", "-r", str(report)]) == 0
-        why = "∞, because C is so large for these rows that rounding leaves nothing of the bound"
+        why = "no bound, because C is so large for these rows that rounding leaves nothing"
         assert why in capsys.readouterr().out
         assert why in report.read_text(encoding="utf-8")
 
@@ -707,7 +708,8 @@ class TestCertify:
         report = tmp_path / "report.html"
         arguments = ["certify", str(csv), "-t", "tumour", "-f", str(chosen), "-r", str(report)]
         assert run(arguments) == 0
-        assert "3 of 60 features for LinearSVC(C=1): " in capsys.readouterr().out
+        out = capsys.readouterr().out
+        assert "with these 3 features the training objective of LinearSVC(C=1)" in out
         assert "gene 5" in report.read_text()
 
     @pytest.mark.parametrize(

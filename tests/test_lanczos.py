@@ -217,7 +217,8 @@ class TestCertify:
         assert certificate.regularised == bound
         assert certificate.realised is None
         text, chance = str(certificate), " with probability 0.99" if kind == "blocks" else ""
-        assert f"that with all features{chance}." in text.splitlines()[0]
+        if certificate.measured_growth <= 10:
+            assert text.startswith(f"Proven for any labels{chance}: ")
         assert f"times{chance} (λ = 0" in text
 
     def test_support_rows(self):

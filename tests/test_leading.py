@@ -148,7 +148,7 @@ def test_order_and_repeats_of_rows_and_columns_change_nothing(seed, dense):
 def test_a_promise_for_leading_directions_says_its_probability():
     X, y = problem(3)
     text = str(BSSSelector(60).fit(X, y).certificate_)
-    assert "Promised by theorem with probability 0.99" in text
+    assert "Promised beforehand by theorem with probability 0.99" in text
 
 
 def test_sizes_share_directions_that_are_enough_for_the_largest():

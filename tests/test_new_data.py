@@ -44,6 +44,13 @@ from certifeature.models import at_scale
 from certifeature.rows import ArrayBlocks
 
 
+def tuned(pipeline):
+    """Return a search for the C of the last step, by the folds that tune it in this library."""
+    name, model = pipeline.steps[-1]
+    grid = {f"{name}__C": model.C * np.array([0.01, 0.1, 1, 10, 100])}
+    return GridSearchCV(pipeline, grid, cv=StratifiedKFold(3, shuffle=True, random_state=0))
+
+
 @pytest.fixture(scope="module")
 def data():
     """Rows that no model tells apart without errors."""
@@ -202,12 +209,8 @@ class TestNothingIsKnownOfTheTestRows:
         ):
             scaler = StandardScaler().fit(X[train])
             known, unseen = (scaler.transform(X[part]) for part in (train, test))
-            best = GridSearchCV(
-                at_scale(known),
-                {"C": at_scale(known).C * np.array([0.01, 0.1, 1, 10, 100])},
-                cv=StratifiedKFold(3, shuffle=True, random_state=0),
-            )
-            error = np.mean(best.fit(known, y[train]).predict(unseen) != y[test])
+            search = tuned(make_pipeline(at_scale(known))).fit(known, y[train])
+            error = 1 - search.score(unseen, y[test])
             assert found.errors_full[fold] == pytest.approx(error)
 
 
@@ -247,7 +250,7 @@ class TestErrorsOfFolds:
         selector, folds = SelectKBest(f_classif, k=9), StratifiedKFold(4)
         svm = SVC(kernel="linear")
         found = new_data_errors(X, labels, selector, model=svm, cv=folds)
-        pipeline = make_pipeline(selector, svm)
+        pipeline = tuned(make_pipeline(selector, svm))
         predicted = cross_val_predict(pipeline, X, labels, cv=folds)
         confusion = confusion_matrix(labels, predicted, labels=["sick", "well"])
         assert found.classes == ("sick", "well")
@@ -268,16 +271,14 @@ class TestErrorsOfFolds:
         model = LinearSVC(C=0.1, random_state=0)
         found = new_data_errors(X, y, selector, model=model, cv=StratifiedKFold(3))
         for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
-            fitted = clone(selector).fit(X[train], y[train])
-            # As `transform` does, with the scales of the selector.
-            trained = fit_model(clone(model), fitted.transform(X[train]), y[train])
-            error = np.mean(trained.predict(fitted.transform(X[test])) != y[test])
+            # Features are chosen anew in inner folds, and get the scales of the selector.
+            search = tuned(make_pipeline(clone(selector), model)).fit(X[train], y[train])
+            error = 1 - search.score(X[test], y[test])
             assert found.errors_selected[fold] == pytest.approx(error)
-            assert found.n_selected[fold] == fitted.get_support().sum()
-            trained = fit_model(clone(model), X[train], y[train])
-            assert found.errors_full[fold] == pytest.approx(
-                np.mean(trained.predict(X[test]) != y[test])
-            )
+            n_chosen = search.best_estimator_[0].get_support().sum()
+            assert found.n_selected[fold] == n_chosen
+            search = tuned(make_pipeline(model)).fit(X[train], y[train])
+            assert found.errors_full[fold] == pytest.approx(1 - search.score(X[test], y[test]))
 
     def test_a_search_for_the_size_is_repeated(self, data):
         search = BSSSelectorCV(BSSSelector(order="coef"), sizes=[2, 40], cv=3)
@@ -447,13 +448,14 @@ class TestCertificate:
         certificate = certify(*data, selector, cv=3)
         expected = new_data_errors(*data, selector, model=selector.estimator, cv=3)
         assert certificate.new_data == expected
-        *proven, training, estimated = str(certificate).splitlines()
+        headline, training, estimated, *details = str(certificate).splitlines()
         assert estimated == " ".join(as_sentences(expected))
         assert training.endswith("All this is about the training rows, not about new data.")
         plain = certify(*data, selector)
         assert plain.new_data is None
-        assert str(plain).splitlines()[:-1] == proven
-        assert str(plain).endswith("cv=5) estimates the error on new data.")
+        first, training, *others = str(plain).splitlines()
+        assert (first, others) == (headline, details)
+        assert training.endswith("cv=5) estimates the error on new data.")
 
     def test_the_estimator_of_certify_counts(self, data):
         model = LinearSVC(C=1e-4, random_state=0)

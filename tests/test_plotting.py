@@ -189,10 +189,10 @@ def test_growth_is_drawn_as_it_is_and_what_is_infinite_is_told(ax):
         "lpsvm (own number)\n(none: infinite)",
         "random features\n(none for 1 of 2: infinite)",
     ]
-    assert display.legend_.get_title().get_text() == "at most, median of 2 folds"
+    assert display.legend_.get_title().get_text() == "bound, median of 2 folds"
     assert ax.get_yscale() == "log"
     assert ax.get_xlabel() == "number of features chosen"
-    assert ax.get_ylabel() == "growth on the rows that matter (times)"
+    assert ax.get_ylabel() == "growth for any labels, at most (times)"
     # Nothing lost is in view.
     assert ax.get_ylim()[0] < 1
 
@@ -224,12 +224,16 @@ def test_layers_nest_and_are_drawn_as_they_are(data, ax):
     X, y = data
     display = CertificateDisplay.from_estimator(BSSSelector(), X, y, [40, 80, 160], ax=ax)
     layers = display.layers
-    assert list(layers) == ["promised", "measured", "realised"]
+    assert list(layers) == ["realised", "measured", "promised"]
     assert (layers["promised"] >= layers["measured"]).all()
     assert (layers["measured"] >= layers["realised"]).all()
     for name, line in display.lines_.items():
         np.testing.assert_array_equal(line.get_data(), [display.n_features, layers[name]])
-    assert legend_texts(display) == ["promised", "measured", "realised"]
+    assert legend_texts(display) == [
+        "realised, for these labels",
+        "measured, for any labels",
+        "promised, beforehand",
+    ]
     assert ax.get_yscale() == "log"
     assert ax.get_xlabel() == "number of features chosen"
     assert ax.get_ylabel() == "growth of the training objective (times)"
@@ -275,11 +279,11 @@ def test_what_is_infinite_or_not_computed_is_not_drawn_but_told(data, ax):
         estimator=LinearSVC(multi_class="crammer_singer", random_state=0), order="coef"
     )
     display = CertificateDisplay.from_estimator(selector, *data, [5, 80], ax=ax)
-    for name in ("promised", "measured"):
+    for name, of in {"measured": "for any labels", "promised": "beforehand"}.items():
         assert np.isinf(display.layers[name]).tolist() == [True, False]
         assert np.isnan(display.lines_[name].get_ydata()).tolist() == [True, False]
-        assert f"{name}\n(none for 1 of 2: infinite)" in legend_texts(display)
-    assert "realised\n(none: not computed)" in legend_texts(display)
+        assert f"{name}, {of}\n(none for 1 of 2: infinite)" in legend_texts(display)
+    assert "realised, for these labels\n(none: not computed)" in legend_texts(display)
 
 
 def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
@@ -292,9 +296,9 @@ def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
     ax.figure.draw_without_rendering()
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "10"]
     assert legend_texts(display) == [
-        "promised\n(none: infinite)",
-        "measured\n(none: infinite)",
-        "realised\n(none: not computed)",
+        "realised, for these labels\n(none: not computed)",
+        "measured, for any labels\n(none: infinite)",
+        "promised, beforehand\n(none: infinite)",
     ]
 
 
@@ -303,8 +307,9 @@ def test_random_promises_say_with_which_probability(ax):
     selector = LeverageScoreSelector(supervised=False, random_state=0)
     display = CertificateDisplay.from_estimator(selector, X, None, [20, 1500], ax=ax)
     assert display.certificates[0].rows == "all"
-    assert "promised\n(probability 0.99)\n(none for 1 of 2: infinite)" in legend_texts(display)
-    assert "realised\n(none: not computed)" in legend_texts(display)
+    label = "promised, beforehand\n(probability 0.99)\n(none for 1 of 2: infinite)"
+    assert label in legend_texts(display)
+    assert "realised, for these labels\n(none: not computed)" in legend_texts(display)
 
 
 def test_bounds_from_a_random_start_say_with_which_probability(data, ax):
@@ -312,7 +317,8 @@ def test_bounds_from_a_random_start_say_with_which_probability(data, ax):
     assert certificate.lambda_min == 0
     random = replace(certificate.regularised, probability=0.99)
     pair = [certificate, replace(certificate, regularised=random)]
-    assert "measured\n(probability 0.99)" in legend_texts(CertificateDisplay(pair).plot(ax))
+    label = "measured, for any labels\n(probability 0.99)"
+    assert label in legend_texts(CertificateDisplay(pair).plot(ax))
 
 
 def test_selectors_of_scikit_learn_are_certified(data, ax):

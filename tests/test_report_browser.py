@@ -109,9 +109,9 @@ def full_report(names=("gene",)):
         text,
         {name: name for name in names},
         Certificate(
-            *("support", 50, 50, 9000, 300, True, 0.4, 1.8, None),
-            APriori(text, 300, 50, 0.35, 1.98, 1.0),
+            *("support", 50, 50, 9000, 300, True, 0.4, 1.8),
             Realised("hinge", 1.0, 1.0, 1.1, 2.0, 2.1, 1.0, 1.1),
+            a_priori=APriori(text, 300, 50, 0.35, 1.98, 1.0),
             new_data=NewData(
                 *("error", 2, 1, 9000, (300, 300), (0.1, 0.2), (0.1, 0.1)),
                 *(0.15, 0.1, 0.05, (-0.6, 0.7), 0.95, 1.0, (0.5, 0.52), 0.51),

@@ -16,7 +16,7 @@ from sklearn.feature_selection import RFE, SelectKBest, SelectorMixin, f_classif
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, l1_min_c
 
-from certifeature.certificate.certificate import rounded_up
+from certifeature.certificate.certificate import shown_bound
 from certifeature.certificate.measured import Measurable
 from certifeature.evaluation import Difference
 from certifeature.evaluation.engine import (
@@ -211,8 +211,9 @@ def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[Selectio
 
 
 _GROWTH = (
-    "growth: upper bound on the ratio of training objectives (chosen over all features) on "
-    "the rows that determine the model, with probability 0.99 or more; median of the folds"
+    "growth: upper bound on the ratio of training objectives (chosen over all features) for "
+    "any labels of the rows that determine the model, with probability 0.99 or more; median "
+    "of the folds; up to 2 good, up to 10 fair, beyond that no useful bound"
 )
 
 
@@ -234,9 +235,9 @@ class Contender:
     seconds : float
         Median time of a selection.
     growth : float
-        At most by so many times does the objective of the model grow on the training rows that
-        matter to it, not on all, by the measured certificate: the median of the folds, in which a
-        fold where nothing is proven counts as inf.
+        Upper bound on the ratio of training objectives, chosen over all features, for any labels
+        of the training rows that determine the model: the median of the folds, with inf for a fold
+        without a bound.
     chosen : tuple of tuple of int
         The features chosen in each fold, best first; empty for full data.
     """
@@ -288,8 +289,9 @@ class Comparison:
     1 × 2-fold cross-validation, with C tuned by inner folds
     method  asked  features          error  seconds  growth
     bss        20        20  0.150 ± 0.071     0.03     1.5
-    growth: upper bound on the ratio of training objectives (chosen over all features) on
-    the rows that determine the model, with probability 0.99 or more; median of the folds
+    growth: upper bound on the ratio of training objectives (chosen over all features) for
+    any labels of the rows that determine the model, with probability 0.99 or more; median
+    of the folds; up to 2 good, up to 10 fair, beyond that no useful bound
     """
 
     contenders: tuple[Contender, ...]
@@ -342,8 +344,8 @@ class Comparison:
         for c in self.contenders:
             size = "" if c.size is None else str(c.size)
             error = f"{c.mean_error:.3f} ± {c.deviation:.3f}"
-            growth = "∞" if c.growth == np.inf else f"{rounded_up(c.growth):.3g}"
-            rows.append([c.method, size, f"{c.n_features:.0f}", error, f"{c.seconds:.2f}", growth])
+            n_features, seconds = f"{c.n_features:.0f}", f"{c.seconds:.2f}"
+            rows.append([c.method, size, n_features, error, seconds, shown_bound(c.growth)])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
@@ -463,8 +465,8 @@ def compare(
     """Cross-validate methods of feature selection on the same folds.
 
     In every fold each method chooses features in the training rows. A linear model that sees only
-    these is tested on the other rows, and the choice is certified for the rows that matter to
-    the model on all features.
+    these is tested on the other rows, and the choice is certified for the rows that
+    determine the model on all features.
 
     Parameters
     ----------
@@ -584,9 +586,9 @@ def candidates_for(
 
 
 def growth_for(model: Any) -> Callable[[Rows], Callable[[ColumnChoice], float]]:
-    """Return what measures the growth of a model's objective on the rows that matter to it.
+    """Return what measures the growth of a model's objective on the rows that determine it.
 
-    It is the measured growth of a certificate; inf if nothing is proven.
+    It is the measured growth of a certificate; inf if there is no bound.
     """
     return partial(_growth_on, model)
 

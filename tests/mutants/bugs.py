@@ -1067,15 +1067,15 @@ ENCLOSED = [
     Bug(
         "what is realised of all features is its upper bound",
         "certificate/realised.py",
-        '_objective(problem, rows, X, "lower")',
-        '_objective(problem, rows, X, "upper")',
+        '"objective_full": full.lower',
+        '"objective_full": full.upper',
         f"{CONSTANTS}::test_quadratic_losses_attain_their_bound",
     ),
     Bug(
         "of several binary problems the first counts",
         "certificate/realised.py",
-        "return sum(getattr(enclosure, side) for enclosure in found)",
-        "return next(getattr(enclosure, side) for enclosure in found)",
+        "return Enclosure(*np.sum(found, axis=0).tolist())",
+        "return found[0]",
         f"{CONSTANTS}::test_objectives_of_several_problems_are_summed",
     ),
     Bug(
@@ -1200,8 +1200,8 @@ ENCLOSED = [
     Bug(
         "what is realised of the selected features is its lower bound",
         "certificate/realised.py",
-        '_objective(problem, selected, X, "upper")',
-        '_objective(problem, selected, X, "lower")',
+        '"objective_selected": selected.upper',
+        '"objective_selected": selected.lower',
         f"{CONSTANTS}::test_quadratic_losses_attain_their_bound",
     ),
     Bug(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any, Self
@@ -14,7 +15,7 @@ from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 
 @dataclass(frozen=True)
 class APriori:
-    """What was known before the data were looked at closely.
+    """A bound that was known beforehand.
 
     Attributes
     ----------
@@ -27,7 +28,7 @@ class APriori:
     lambda_min, lambda_max : float
         Bounds of the eigenvalues.
     probability : float
-        With which they hold; 1 for a deterministic method.
+        Probability with which they hold; 1 for a deterministic method.
     regularised_min : float or None
         Lower bound of the eigenvalues with the ridge of a soft model, where that is covered.
     """
@@ -42,7 +43,7 @@ class APriori:
 
     @property
     def kept(self) -> float:
-        """1 over the most by which the objective of the model grows; 0 if by anything."""
+        """1 over the bound on the growth of the objective; 0 if there is no bound."""
         return max(min(1.0, self.lambda_min), self.regularised_min or 0.0)
 
 
@@ -58,10 +59,10 @@ class Regularised:
     lambda_min, lambda_max : float
         Extreme generalised eigenvalues of (K̃ + μI, K + μI), or bounds of them.
     probability : float
-        With which the bounds hold; below 1 where a random start was needed to find them.
+        Probability with which they hold; below 1 where a random start was needed to find them.
     hinge_kept : float or None
-        For the hinge loss, whose dual is not strongly convex, μ is 1/(2C) too; and this is 1 over
-        the most by which the objective grows, λ(1 + λ)/2 or more. None for other losses.
+        For the hinge loss, whose dual is not strongly convex, μ is 1/(2C) too, and this is 1 over
+        the bound on the growth, λ(1 + λ)/2 or more. None for other losses.
     """
 
     mu: float
@@ -72,7 +73,7 @@ class Regularised:
 
     @property
     def kept(self) -> float:
-        """1 over the most by which the objective of the model grows."""
+        """1 over the bound on the growth of the objective."""
         return min(1.0, self.lambda_min) if self.hinge_kept is None else self.hinge_kept
 
 
@@ -83,11 +84,11 @@ class Measured:
     Attributes
     ----------
     margin_kept : float
-        At least so much of the squared hard margin.
+        Lower bound on the share of the squared hard margin that is kept.
     objective_growth : float or None
-        At most so many times the objective of the model at hand; None if nothing is proven.
+        Upper bound on the ratio of objectives; None if there is none.
     radius_growth : float
-        At most so many times the squared radius.
+        Upper bound on the ratio of squared radii.
     """
 
     margin_kept: float
@@ -97,37 +98,42 @@ class Measured:
 
 @dataclass(frozen=True)
 class Realised:
-    """What was computed for the full and for the selected features.
+    """What was computed with all and with the selected features, for the labels at hand.
 
     Every pair is rounded to the side that makes the selection look worse. A quantity that does not
-    exist (no labels, classes that overlap) is None.
+    exist (no labels, classes that overlap) or was skipped (radii and margins of more than 4,096
+    rows) is None.
 
     Attributes
     ----------
     loss : str or None
-        "hinge" or "squared_hinge".
+        Name of the loss: "hinge", "squared_hinge", "logistic" and the like.
     C : float or None
-        Regularisation constant of the objective.
+        Regularisation constant of the objective, C or alpha.
     margin_full, margin_selected : float or None
         Hard margins; of several binary problems, those of the one that loses most.
     objective_full, objective_selected : float or None
-        Optimal objective; of several binary problems, the sum.
-    radius_full, radius_selected : float
+        Optimal objective, a dual value with all features and a primal one with the selected; of
+        several binary problems, the sum.
+    radius_full, radius_selected : float or None
         Radii of the minimum enclosing ball.
     measured : Measured or None
-        What the second layer proves of the ratios. Where a solver leaves more room than that, the
-        ratios below keep to it.
+        What the bounds for any labels prove of the ratios. Where a solver leaves more room than
+        that, the ratios below keep to it.
+    objective_gap : float
+        The true ratio of the objectives is at most this share below ``objective_ratio``.
     """
 
-    loss: str | None
-    C: float | None
-    margin_full: float | None
-    margin_selected: float | None
-    objective_full: float | None
-    objective_selected: float | None
-    radius_full: float
-    radius_selected: float
+    loss: str | None = None
+    C: float | None = None
+    margin_full: float | None = None
+    margin_selected: float | None = None
+    objective_full: float | None = None
+    objective_selected: float | None = None
+    radius_full: float | None = None
+    radius_selected: float | None = None
     measured: Measured | None = None
+    objective_gap: float = 0.0
 
     @property
     def margin_ratio(self) -> float | None:
@@ -147,8 +153,10 @@ class Realised:
         return ratio if growth is None else min(ratio, growth)
 
     @property
-    def radius_ratio(self) -> float:
+    def radius_ratio(self) -> float | None:
         """Squared radius, selected to full."""
+        if self.radius_full is None or self.radius_selected is None:
+            return None
         ratio = (self.radius_selected / self.radius_full) ** 2 if self.radius_full else 1.0
         return ratio if self.measured is None else min(ratio, self.measured.radius_growth)
 
@@ -163,9 +171,13 @@ def _is_exceeded(kept: float, bound: APriori | Regularised, realised: Realised) 
 class Certificate:
     """A proof of what a selection of features can cost a linear model on its training rows.
 
-    Its three layers say by how many times the objective of the model can grow (for a hard margin
-    that is 1/margin²): ``promised_growth``, before anything was measured; ``measured_growth``;
-    and ``realised_growth``, what it came to. None is above the one before it.
+    Its three layers say how many times larger the training objective is with the chosen features
+    than with all (for a hard margin it is 1/margin²). ``realised_growth`` is proven for the labels
+    at hand: both objectives are enclosed by primal and dual values. ``measured_growth`` is a bound
+    for any labels of these rows with the same costs, and ``promised_growth`` one for any choice
+    that the method could have made, known beforehand. None is below the one before it. Bounds up
+    to 2 are called good, up to 10 fair, and beyond that there is no useful bound: ``print`` leaves
+    their numbers to the details.
 
     Behind them are λ = ``lambda_min`` and Λ = ``lambda_max``: the squared hard margin keeps at
     least the share λ; the objective of every ℓ2-regularised linear model with a non-negative loss
@@ -185,13 +197,13 @@ class Certificate:
         Whether all that the rows span was looked at. If not, λ is not known, and is 0 here.
     lambda_min, lambda_max : float
         Measured extreme eigenvalues, rounded to be safe.
+    realised : Realised or None
+        What was computed for the labels at hand, with all and with the chosen features.
     regularised : Regularised or None
         The sharper bound for the model, if it is a soft one: with a squared hinge, logistic or
         squared loss.
     a_priori : APriori or None
         What the method promised beforehand.
-    realised : Realised or None
-        What was computed in the end.
     covers_all_rows : bool or None
         For ``rows="support"``: whether the optimal reduced model on these rows is *proven* to have
         no loss on any other row, so that the bounds of its objective hold for all rows. None if it
@@ -215,8 +227,8 @@ class Certificate:
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(100, 500, 20, random_state=0)
     >>> certificate = certify(X, y, BSSSelector(100).fit(X, y))
-    >>> certificate
-    <Certificate: 100 of 500 features, objective at most 10.2 times, in fact 0.89 times>
+    >>> print(str(certificate).splitlines()[0].partition(" of ")[0])
+    Proven: with these 100 features (50 trusted) the training objective
     >>> certificate.promised_growth >= certificate.measured_growth >= certificate.realised_growth
     True
     >>> certificate.lambda_min <= certificate.realised.margin_ratio
@@ -233,9 +245,9 @@ class Certificate:
     exact: bool
     lambda_min: float
     lambda_max: float
+    realised: Realised | None = None
     regularised: Regularised | None = None
     a_priori: APriori | None = None
-    realised: Realised | None = None
     covers_all_rows: bool | None = None
     n_fixed: int = 0
     n_trusted: int = 0
@@ -245,7 +257,7 @@ class Certificate:
     withdrawn: bool = False
 
     def with_realised(self, realised: Realised | None) -> Certificate:
-        """Return the certificate with its third layer.
+        """Return the certificate with what is realised.
 
         A bound that holds with a probability below 1 is withdrawn, with a warning, if what is
         realised exceeds it.
@@ -273,25 +285,25 @@ class Certificate:
         return replace(found, regularised=regularised, a_priori=promise, withdrawn=True)
 
     @property
-    def promised_growth(self) -> float:
-        """The most by which the method promised that the objective grows; inf without a promise.
-
-        Where rounding leaves less to be measured than was promised, that is all that is promised.
-        """
-        kept = 0.0 if self.a_priori is None else self.a_priori.kept
-        return max(1 / kept, self.measured_growth) if kept > 0 else math.inf
+    def realised_growth(self) -> float | None:
+        """Ratio of the objectives for the labels at hand, rounded up; None if not computed."""
+        return None if self.realised is None else self.realised.objective_ratio
 
     @property
     def measured_growth(self) -> float:
-        """The most by which the objective of the model can grow, measured; inf if by anything."""
+        """Upper bound on that ratio for any labels of these rows; inf if there is none."""
         # λ leaves out what a basis does, which a model with a large C may feel.
         kept = min(1.0, self.lambda_min) if self.regularised is None else self.regularised.kept
         return 1 / kept if kept > 0 else math.inf
 
     @property
-    def realised_growth(self) -> float | None:
-        """What the objective grew by; None if it was not computed."""
-        return None if self.realised is None else self.realised.objective_ratio
+    def promised_growth(self) -> float:
+        """Upper bound on that ratio for any choice by the method; inf without a promise.
+
+        Where rounding leaves less to be measured than was promised, that is all that is promised.
+        """
+        kept = 0.0 if self.a_priori is None else self.a_priori.kept
+        return max(1 / kept, self.measured_growth) if kept > 0 else math.inf
 
     @property
     def condition(self) -> float:
@@ -300,7 +312,7 @@ class Certificate:
 
     @property
     def objective_factor(self) -> float:
-        """The most by which the objective of any ℓ2-regularised linear model can grow."""
+        """Upper bound on the growth of the objective of any ℓ2-regularised linear model."""
         return 1 / min(1.0, self.lambda_min) if self.lambda_min > 0 else math.inf
 
     @property
@@ -341,6 +353,10 @@ class Certificate:
             parts["realised"] = Realised(**{**values["realised"], "measured": measured})
         return cls(**parts)
 
+    def details(self) -> str:
+        """Return a line for each layer, with all numbers, however large: λ, Λ and κ, too."""
+        return "\n".join(details(self))
+
     def __str__(self) -> str:
         return "\n".join(as_sentences(self))
 
@@ -351,70 +367,135 @@ class Certificate:
         return as_html(self)
 
 
+# The largest bounds that are called good and fair. Beyond these, a bound is of no use.
+GOOD, FAIR = 2.0, 10.0
+# Share of a ratio that an enclosure may leave open before its digits are no longer sure.
+_SURE_DIGITS = 5e-4
 _NOT_CHECKED = (
     "Whether the reduced model has other support vectors was not checked; certify(X, y, selector) "
     "does."
 )
 _COVERED = (
-    "The optimal reduced model is proven to have no other support vectors, so the bound on its "
-    "objective holds for all rows."
+    "The optimal reduced model is proven to have no other support vectors, so what is proven for "
+    "these labels holds for all rows."
 )
 _NOT_COVERED = (
-    "It was not shown that the optimal reduced model has no other support vectors, so the bounds "
-    "hold for these rows only."
+    "It was not shown that the optimal reduced model has no other support vectors, so all this "
+    "holds for these rows only."
 )
 _NOT_CONVERGED = (
     "The solver did not reach the optimum with all features, so these rows may not be all of its "
     "support vectors."
 )
 _WITHDRAWN = "a bound that holds with probability 0.99 was exceeded, and withdrawn"
+_BELOW_ONE = (
+    "A ratio below 1 is no gain: columns that are scaled up need smaller weights, and these are "
+    "part of the objective."
+)
+
+
+def grade(growth: float) -> str:
+    """Return a bound on the growth in words.
+
+    Examples
+    --------
+    >>> grade(1.4), grade(7.0), grade(655.0)
+    ('a good bound', 'a fair bound', 'no useful bound')
+    """
+    if growth > FAIR:
+        return "no useful bound"
+    return "a good bound" if growth <= GOOD else "a fair bound"
 
 
 def as_sentences(certificate: Certificate) -> list[str]:
-    """Return the certificate as a list of lines, the most informative one first."""
-    new_data = new_data_sentences(certificate.new_data)
-    return [
-        _headline(certificate),
-        _promised(certificate),
-        _measured(certificate),
-        _realised(certificate),
-        " ".join([*_coverage(certificate), _training_only(certificate)]),
-        *([" ".join(new_data)] if new_data else []),
-    ]
+    """Return the certificate as a list of lines: the headline, its scope, and the details."""
+    new_data = " ".join(new_data_sentences(certificate.new_data))
+    lines = headline(certificate), scope(certificate), new_data, *details(certificate)
+    return [line for line in lines if line]
 
 
 def as_html(certificate: Certificate) -> str:
-    """Return the certificate as an HTML fragment."""
-    first, *others = (escape(sentence) for sentence in as_sentences(certificate))
-    items = "".join(f"<li>{sentence}</li>" for sentence in others)
-    return f"<div><strong>{first}</strong><ul>{items}</ul></div>"
+    """Return the certificate as an HTML fragment, with the details folded."""
+    first, *others = map(escape, as_sentences(certificate))
+    n_shown = len(others) - len(details(certificate))
+    shown = "".join(f"<p>{line}</p>" for line in others[:n_shown])
+    items = "".join(f"<li>{line}</li>" for line in others[n_shown:])
+    folded = f"<details><summary>Details</summary><ul>{items}</ul></details>"
+    return f"<div><p><strong>{first}</strong></p>{shown}{folded}</div>"
 
 
 def as_phrase(c: Certificate) -> str:
     """Return the numbers of the headline, as short as a line in a list."""
-    rows = " on the support vectors" if only_support(c) else ""
-    if math.isinf(c.measured_growth):
-        bound = "not proven to stay near that with all"
-    else:
-        bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
-    return f"{c.n_selected} of {c.n_features} features, objective{rows} {bound}{_in_fact(c)}"
+    start = f"{c.n_selected} of {c.n_features} features, objective"
+    start += " on the support vectors" if only_support(c) else ""
+    ratio, labels = proven_ratio(c), f"for other {_labels(c)}"
+    bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
+    if ratio is None:
+        return f"{start} {'without a useful bound' if c.measured_growth > FAIR else bound}"
+    bound = f"no useful bound {labels}" if c.measured_growth > FAIR else f"{labels} {bound}"
+    return f"{start} {ratio}, {bound}"
 
 
-def _headline(c: Certificate) -> str:
-    what = "the training objective"
-    model = c.model
-    if model is None:
-        model, what = "any ℓ2-regularised linear model", f"{what} (for a hard margin, 1/margin²)"
-    if only_support(c):
-        what += " on the support vectors"
+def headline(c: Certificate) -> str:
+    """Return what is proven for the labels at hand, then for any labels, then beforehand.
+
+    Bounds beyond 10 are left to the details.
+    """
+    bound, chance, of_model = c.measured_growth, _chance(measured_probability(c)), objective_of(c)
+    ratio, is_useful = proven_ratio(c), bound <= FAIR
     kept = {"fixed": c.n_fixed, "trusted": c.n_trusted}
-    beside = ", ".join(f"{count} {reason}" for reason, count in kept.items() if count)
-    chosen = f"{c.n_selected} of {c.n_features} features{f' ({beside})' if beside else ''}"
-    start = f"{chosen} for {model}: {what} is"
-    if math.isinf(c.measured_growth):
-        return f"{start} not proven to stay near that with all features{_in_fact(c)}."
+    beside = ", ".join(f"{count:,} {reason}" for reason, count in kept.items() if count)
+    chosen = "this 1 feature" if c.n_selected == 1 else f"these {c.n_selected:,} features"
+    chosen = f"with {chosen}{f' ({beside})' if beside else ''}"
+    all_of_them = f"what it is with all {c.n_features:,}"
+    if ratio is not None:
+        sentences = [f"Proven: {chosen} {of_model} is {ratio} {all_of_them}.", other_labels(c)]
+    elif is_useful:
+        start = f"Proven for any {_labels(c)}{chance}: {chosen} {of_model}"
+        sentences = [f"{start} is {_at_most(bound)} {all_of_them} ({grade(bound)})."]
+    else:
+        of_all = f"{chosen} of {c.n_features:,}"
+        sentences = [f"No useful bound on {of_model} {of_all} ({_counts(c)})."]
+    if c.a_priori is not None and c.promised_growth <= FAIR:
+        promise = f"{_at_most(c.promised_growth)}{_chance(c.a_priori.probability)}"
+        sentences.append(f"Promised beforehand: {promise} ({grade(c.promised_growth)}).")
+    return " ".join(sentences)
+
+
+def objective_of(c: Certificate) -> str:
+    """Return what the certificate is about: the training objective of a model, on which rows."""
+    model = c.model or "any ℓ2-regularised linear model (for a hard margin, 1/margin²)"
+    rows = f" on {'its' if c.model else 'the'} {c.n_rows:,} support vectors"
+    return f"the training objective of {model}{rows if only_support(c) else ''}"
+
+
+def proven_ratio(c: Certificate) -> str | None:
+    """Return how many times the objective is as large for the labels at hand, if that is known."""
+    ratio = c.realised_growth
+    if c.realised is None or ratio is None or math.isinf(ratio):
+        return None
+    is_sure = c.realised.objective_gap <= _SURE_DIGITS
+    return f"{'' if is_sure else 'at most '}{_times(rounded_up(ratio))}"
+
+
+def other_labels(c: Certificate) -> str:
+    """Return a sentence on the bound for other labels than those at hand."""
+    labels, bound = f"other {_labels(c)}", c.measured_growth
+    if bound > FAIR:
+        return f"No useful bound for {labels} ({_counts(c)})."
+    rows = "these support vectors" if c.rows == "support" else "these rows"
     chance = _chance(measured_probability(c))
-    return f"{start} {_at_most(c.measured_growth)} that with all features{chance}{_in_fact(c)}."
+    return f"For any {labels} of {rows}, {_at_most(bound)}{chance} ({grade(bound)})."
+
+
+def _labels(c: Certificate) -> str:
+    """Return what the model predicts."""
+    return "targets" if (c.model or "").startswith(("Ridge(", "LinearSVR(")) else "labels"
+
+
+def _counts(c: Certificate) -> str:
+    rank = f"up to {min(c.n_rows, c.n_features):,}" if c.rank is None else f"{c.rank:,}"
+    return f"{c.n_selected:,} features, {rank} directions"
 
 
 def only_support(c: Certificate) -> bool:
@@ -422,54 +503,52 @@ def only_support(c: Certificate) -> bool:
     return c.rows == "support" and not c.covers_all_rows
 
 
-def _in_fact(c: Certificate) -> str:
-    return "" if c.realised_growth is None else f", in fact {_times(c.realised_growth)}"
+def scope(c: Certificate) -> str:
+    """Return which rows the certificate holds for, in sentences."""
+    sentences = [] if c.converged or c.rows == "all" else [_NOT_CONVERGED]
+    if c.rows == "support" and c.covers_all_rows is not None:
+        sentences.append(_COVERED if c.covers_all_rows else _NOT_COVERED)
+    elif c.rows == "support" and c.realised is not None:
+        sentences.append(_NOT_CHECKED)
+    end = "; cross-validation (cv=5) estimates the error on new data."
+    end = end if c.new_data is None else ", not about new data."
+    return " ".join([*sentences, f"All this is about the training rows{end}"])
 
 
-def _promised(c: Certificate) -> str:
-    promise = c.a_priori
-    if promise is None:
-        return f"Promised by theorem: ∞, because {_no_promise(c)}."
-    start = f"Promised by theorem{_chance(promise.probability)}: "
-    picks = "1 pick" if promise.n_picks == 1 else f"{promise.n_picks} picks"
-    source = f"{promise.method} made {picks} for "
-    source += (
-        f"{promise.dimension:g} directions"
-        if promise.regularised_min is None
-        else f"an effective dimension of {promise.dimension:.3g}"
-    )
-    if math.isinf(c.promised_growth):
-        return f"{start}∞, because rounding left nothing of the bound ({source})."
-    return f"{start}{_at_most(c.promised_growth)} ({source})."
+def details(c: Certificate) -> list[str]:
+    """Return a line for each layer: realised, measured and promised, with all numbers."""
+    return [_realised(c), _measured(c), _promised(c)]
 
 
-def _no_promise(c: Certificate) -> str:
-    if c.withdrawn:
-        return _WITHDRAWN
-    if c.regularised is None and c.rank is not None and c.n_selected <= c.rank:
-        return _too_few(c)
-    return "no theorem covers how they were chosen, for these rows and this model"
-
-
-def _too_few(c: Certificate) -> str:
-    return (
-        f"{c.n_selected} features cannot span {c.rank} directions, and a model whose loss is not "
-        "known may need them all"
-    )
+def _realised(c: Certificate) -> str:
+    r, ratio = c.realised, proven_ratio(c)
+    found = [] if ratio is None else [f"{ratio} the objective with all features"]
+    if r is not None and r.margin_ratio is not None:
+        found.append(f"{_times(rounded_down(r.margin_ratio))} the squared hard margin")
+    elif r is not None and r.margin_full is not None:
+        found.append("no hard margin, since the chosen features no longer separate the classes")
+    if r is not None and r.radius_ratio is not None:
+        found.append(f"{_times(rounded_up(r.radius_ratio))} the squared radius")
+    if not found:
+        return "Realised: not computed."
+    growth = c.realised_growth
+    note = f" {_BELOW_ONE}" if growth is not None and rounded_up(growth) < 1 else ""
+    return f"Realised, for these {_labels(c)}: {', '.join(found)}.{note}"
 
 
 def _measured(c: Certificate) -> str:
-    rows = f"{c.n_rows} support vectors" if c.rows == "support" else f"all {c.n_rows} rows"
-    rank = "" if c.rank is None else f" of rank {c.rank}"
-    start = f"Measured on {rows}{rank}: "
+    rows = f"{c.n_rows:,} support vectors" if c.rows == "support" else f"{c.n_rows:,} rows"
+    rank = "" if c.rank is None else f" of rank {c.rank:,}"
     if math.isinf(c.measured_growth):
-        bound = f"∞, because {_no_bound(c)}"
+        bound = f"no bound, because {_no_bound(c)}"
     else:
         bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
     if c.exact and c.lambda_min > 0:
         margin = _times(rounded_down(c.lambda_min))
         bound += f"; the squared hard margin is at least {margin} as large"
-    return f"{start}{bound} (λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}, κ = {_ratio(c)})."
+    ratio = "∞" if math.isinf(c.condition) else f"{c.condition:.3g}"
+    constants = f"λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}, κ = {ratio}"
+    return f"Measured, for any {_labels(c)} of the {rows}{rank}: {bound} ({constants})."
 
 
 def _no_bound(c: Certificate) -> str:
@@ -484,73 +563,87 @@ def _no_bound(c: Certificate) -> str:
     return "the selection loses a direction of the rows, or keeps it too faintly to tell"
 
 
+def _too_few(c: Certificate) -> str:
+    return (
+        f"{c.n_selected:,} features cannot span {c.rank:,} directions, and a model whose loss is "
+        "not known may need them all"
+    )
+
+
+def _promised(c: Certificate) -> str:
+    promise, start = c.a_priori, "Promised beforehand by theorem"
+    if promise is None:
+        reason = "no theorem covers how they were chosen, for these rows and this model"
+        if c.withdrawn:
+            reason = _WITHDRAWN
+        elif c.regularised is None and c.rank is not None and c.n_selected <= c.rank:
+            reason = _too_few(c)
+        return f"{start}: no bound, because {reason}."
+    source = f"{promise.method} made {promise.n_picks:,} pick{'s' * (promise.n_picks != 1)} for "
+    source += (
+        f"{promise.dimension:g} directions"
+        if promise.regularised_min is None
+        else f"an effective dimension of {promise.dimension:.3g}"
+    )
+    start += _chance(promise.probability)
+    if math.isinf(c.promised_growth):
+        return f"{start}: no bound, because rounding left nothing of it ({source})."
+    return f"{start}: {_at_most(c.promised_growth)} ({source})."
+
+
+def shown_bound(growth: float) -> str:
+    """Return a bound for a table, rounded up.
+
+    Examples
+    --------
+    >>> shown_bound(1.2341), shown_bound(655.0)
+    ('1.24', '> 10')
+    """
+    return f"> {FAIR:g}" if growth > FAIR else number(rounded_up(growth))
+
+
 def measured_probability(c: Certificate) -> float:
     """Return the probability with which the measured growth is a bound."""
     return 1.0 if c.regularised is None else c.regularised.probability
-
-
-def _realised(c: Certificate) -> str:
-    r = c.realised
-    if r is None:
-        return "Realised: not computed."
-    found = []
-    if r.objective_ratio is not None:
-        found.append(f"{_times(r.objective_ratio)} the objective with all features")
-    if r.margin_ratio is not None:
-        found.append(f"{_times(r.margin_ratio)} the squared hard margin")
-    elif r.loss is not None and r.margin_full is not None:
-        found.append("no hard margin, since the chosen features no longer separate the classes")
-    found.append(f"{_times(r.radius_ratio)} the squared radius")
-    return f"Realised: {', '.join(found)}."
-
-
-def _coverage(c: Certificate) -> list[str]:
-    if c.rows == "all":
-        return []
-    sentences = [] if c.converged else [_NOT_CONVERGED]
-    if c.covers_all_rows is None:
-        return [*sentences, _NOT_CHECKED] if c.realised is not None else sentences
-    return [*sentences, _COVERED if c.covers_all_rows else _NOT_COVERED]
-
-
-def _training_only(c: Certificate) -> str:
-    sentence = "All this is about the training rows"
-    if c.new_data is not None:
-        return f"{sentence}, not about new data."
-    return f"{sentence}; cross-validation (cv=5) estimates the error on new data."
 
 
 def _chance(probability: float) -> str:
     return "" if probability == 1 else f" with probability {probability:g}"
 
 
-def _times(value: float) -> str:
-    return f"{_digits(value)} times"
-
-
 def rounded_up(value: float) -> float:
     """Return the next number with three digits, for a bound that people read."""
-    if not math.isfinite(value):
-        return value
-    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return math.ceil(value / unit * (1 - 1e-12)) * unit
+    return _rounded(value, math.ceil, 1 - 1e-12)
 
 
 def rounded_down(value: float) -> float:
     """Return the number with three digits before it, for a bound that people read."""
-    if value < 1e-300:
-        return 0.0
+    return _rounded(value, math.floor, 1 + 1e-12) if value >= 1e-300 else 0.0
+
+
+def _rounded(value: float, towards: Callable[[float], int], slack: float) -> float:
+    if not math.isfinite(value) or value < 1e-300:
+        return value
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return math.floor(value / unit * (1 + 1e-12)) * unit
+    return towards(value / unit * slack) * unit
 
 
 def _at_most(value: float) -> str:
-    return f"at most {_digits(rounded_up(value))} times"
+    return f"at most {_times(rounded_up(value))}"
 
 
-def _digits(value: float) -> str:
-    return f"{value:.3g}" if value < 1000 else f"{float(f'{value:.3g}'):,.0f}"
+def _times(value: float) -> str:
+    return f"{number(value)} times"
 
 
-def _ratio(c: Certificate) -> str:
-    return "∞" if math.isinf(c.condition) else f"{c.condition:.3g}"
+def number(value: float) -> str:
+    """Return three digits of a number.
+
+    Examples
+    --------
+    >>> number(1.2345), number(12345.6), number(1.2345e9), number(math.inf)
+    ('1.23', '12,300', '1.23e+09', '∞')
+    """
+    if value == math.inf:
+        return "∞"
+    return f"{float(f'{value:.3g}'):,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}"

@@ -199,11 +199,10 @@ def certify(
     Parameters
     ----------
     X : array-like, sparse array or matrix, data frame, of shape (n_samples, n_features), or blocks
-        Data with all features; or a fitted selector of this library, alone. Of more than 4,096
-        rows and as many features only the bound for the model at hand is computed, by
-        products with the rows. Of all rows of blocks (a Dask collection or
-        `certifeature.rows.RowBlocks`) that takes 26 passes, and one more where the number of rows
-        is not known.
+        Data with all features; or a fitted selector of this library, alone. Above 4,096 rows and
+        as many features, only the bound for the model at hand is computed, by products with the
+        rows. For all rows of blocks (a Dask collection or `certifeature.rows.RowBlocks`) that takes
+        26 passes, and one more where the number of rows is not known.
     y : array-like of shape (n_samples,) or None
         Class labels; may be None with ``rows="all"``, and must be with row blocks, which bring them
         along.
@@ -219,8 +218,9 @@ def certify(
     rows : {"support", "all"}, default="support"
         Certify for the support vectors of the SVM on all features, or for all rows.
     realised : bool, default=True
-        Whether to compute margins, objectives and radii too, which takes several SVM fits. They
-        are not computed of more than 4,096 rows, nor of all rows of blocks.
+        Whether to compute objectives, margins and radii with the chosen and with all features,
+        which is what is proven for the labels at hand. It takes a few fits. Margins, radii and the
+        hinge loss are skipped above 4,096 rows, and everything for all rows of blocks.
     cv : int, cross-validation generator or iterable, default=None
         Folds in which to estimate the error on new data, with the chosen and with all features; see
         `certifeature.evaluation.new_data_errors`. Features are chosen anew in every fold, for the
@@ -234,8 +234,8 @@ def certify(
     Returns
     -------
     Certificate
-        Its three layers nest: what the method promised is never better than what is measured, and
-        that never better than what is realised.
+        What is proven for the labels at hand, for any labels of these rows, and beforehand. The
+        three nest: none is below the one before it.
 
     Examples
     --------

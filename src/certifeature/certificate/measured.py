@@ -342,7 +342,7 @@ class _Scaled:
 
     @classmethod
     def down(cls, blocks: RowBlocks, advance: Callable[[], None]) -> _Scaled:
-        """Return rows over a power of 2; every pass over them is told."""
+        """Return rows over a power of 2; every pass over them is reported."""
         sizes = blocks.collect(_size)
         advance()
         exponent = max(own for own, *_ in sizes)
@@ -459,7 +459,7 @@ class Measurable:
             len(columns.indices),
             exact,
             *bounds,
-            regularised,
+            regularised=regularised,
             n_fixed=int((reasons == "fixed").sum()),
             n_trusted=int((reasons == "trusted").sum()),
             model=self.target.name,

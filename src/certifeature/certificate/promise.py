@@ -50,7 +50,7 @@ def ridge_cut(singular_values: FloatArray, mu: float, n_picks: int) -> RidgeCut:
     Parameters
     ----------
     singular_values : ndarray of shape (n_components,)
-        Of the rows, in descending order.
+        Singular values of the rows, in descending order.
     mu : float
         Strong convexity of the dual of the model.
     n_picks : int
@@ -127,7 +127,7 @@ def ridge_promise(
     stretch : float
         By how many times the ridge is larger than that of the model.
     tail : tuple of (float, float, float, float), default=None
-        Of the directions that BSS did not look at: the largest share w, the largest eigenvalue
+        For the directions that BSS did not look at: the largest share w, the largest eigenvalue
         s of what the picks have there, W^½MW^½, and an η for which K + μI is at most 1 + η times
         what it is without products between these directions and the others; and the norm of the
         rounding errors of the scaled vectors that BSS looked at. For every part g of

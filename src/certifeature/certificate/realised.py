@@ -38,37 +38,56 @@ class FullModel:
         self.found = found
 
     def realised(self, sample: ColumnChoice, proven: Certificate) -> Realised | None:
-        """Return what full and selected features attain; None if there are too many rows.
+        """Return what all and the selected features attain; None for rows in blocks.
 
-        What is proven already, solvers need not find.
+        Above ``MAX_GRAM`` rows radii and hard margins are skipped, which need all inner products
+        of the rows. The objective of a smooth loss needs products with the rows only; for other
+        losses, and without labels, the result is None there. No ratio is returned that is worse
+        than ``proven``.
         """
-        rows = self.found.rows
-        if rows.in_blocks or rows.n_rows > _memory.MAX_GRAM:
+        rows, problem = self.found.rows, self.found.problem
+        if problem is not None and (problem.y is None or problem.costs is None):
+            problem = None
+        few = rows.n_rows <= _memory.MAX_GRAM
+        if rows.in_blocks or not (few or (problem is not None and problem.is_smooth)):
             return None
         # Solvers make many small products, for which threads would wait where cores are busy.
         with one_thread():
-            return self._beside(rows.columns(sample.indices, sample.scales).X, proven)
+            X = rows.columns(sample.indices, sample.scales).X
+            found: dict[str, Any] = {"measured": proven.proven}
+            if few:
+                radii = self._radius, minimum_enclosing_ball(X).radius
+                found |= dict(zip(("radius_full", "radius_selected"), radii, strict=True))
+            if problem is not None:
+                found |= self._for_labels(problem, X, proven.lambda_min)
+            return Realised(**found)
 
-    def _beside(self, X: Any, proven: Certificate) -> Realised:
-        """Return what full features attain, and rows X with the selected ones."""
-        radii = self._radius, minimum_enclosing_ball(X).radius
-        problem, model = self.found.problem, self.found.model
-        if problem is None or problem.y is None or problem.costs is None:
-            return Realised(None, None, None, None, None, None, *radii, proven.proven)
-        separations, full_objective = self._full
-        selected = SafeRows.of(X, None)
-        margins = _worst_margins(separations, selected, proven.lambda_min)
-        objectives = full_objective, _objective(problem, selected, X, "upper")
-        strength = float(np.max(getattr(model, "alpha", getattr(model, "C", np.nan))))
-        return Realised(problem.loss, strength, *margins, *objectives, *radii, proven.proven)
+    def _for_labels(self, problem: Problem, X: Any, lambda_min: float) -> dict[str, Any]:
+        """Return margins and objectives with all columns and with the selected X."""
+        (separations, full), rows = self._full, SafeRows.of(X, None)
+        margins = _worst_margins(separations, rows, lambda_min)
+        found: dict[str, Any] = {
+            "loss": problem.loss,
+            "C": float(
+                np.max(getattr(self.found.model, "alpha", getattr(self.found.model, "C", np.nan)))
+            ),
+            **dict(zip(("margin_full", "margin_selected"), margins, strict=True)),
+        }
+        selected = _objective(problem, rows, X)
+        if full is not None and selected is not None:
+            found |= {"objective_full": full.lower, "objective_selected": selected.upper}
+            if full.upper > 0 and selected.upper > 0:
+                certain = selected.lower / selected.upper * (full.lower / full.upper)
+                found["objective_gap"] = 1 - certain
+        return found
 
     @cached_property
     def _radius(self) -> float:
         return minimum_enclosing_ball(self.found.rows.X).lower_bound
 
     @cached_property
-    def _full(self) -> tuple[list[Separation], float | None]:
-        """The margins of classes that have one, and a lower bound on the objective.
+    def _full(self) -> tuple[list[Separation], Enclosure | None]:
+        """The margins of classes that have one, if rows are few, and bounds on the objective.
 
         Both at once, so that inner products of the rows are computed once, and not kept.
         """
@@ -76,27 +95,28 @@ class FullModel:
         assert problem is not None
         rows = SafeRows.of(X, None)
         separations = []
-        for members, signs in problem.splits if len(problem.classes) else ():
+        has_margins = len(problem.classes) and self.found.rows.n_rows <= _memory.MAX_GRAM
+        for members, signs in problem.splits if has_margins else ():
             # Since LIBLINEAR penalises the intercept, its support may lack a class.
             has_both = abs(signs.sum()) < len(signs)
             margin = hard_margin(rows.take(members), signs) if has_both else None
             if margin is not None:
                 separations.append((members, signs, margin))
-        return separations, _objective(problem, rows, X, "lower")
+        return separations, _objective(problem, rows, X)
 
 
-def _objective(problem: Problem, centred: SafeRows, X: Any, side: str) -> float | None:
-    """Return the lower or upper bound of the objective; None of one that is not enclosed."""
+def _objective(problem: Problem, centred: SafeRows, X: Any) -> Enclosure | None:
+    """Return bounds on the objective, summed over its parts; None for a loss without bounds."""
     if problem.loss == "other":
         return None
     rows = centred if problem.intercept is None else SafeRows.of(X, problem.intercept)
     # From zero, and not from the weights of a model: bounds are then the same to the last digit,
     # however the model was trained.
-    found = (
+    found = [
         enclose(rows.take(part.rows), part.loss, intercept=problem.intercept)
         for part in problem.parts
-    )
-    return sum(getattr(enclosure, side) for enclosure in found)
+    ]
+    return Enclosure(*np.sum(found, axis=0).tolist())
 
 
 def _worst_margins(

@@ -260,7 +260,7 @@ def demo_command(
 ) -> None:
     """Write a report on data that need no download.
 
-    The 300 words are chosen that tell NumPy's docstrings from SciPy's.
+    It chooses 300 words that distinguish NumPy's docstrings from SciPy's.
 
     \b
     Example:
@@ -303,7 +303,7 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
             shown = class_counts({name: f"{count:,}" for name, count in classes.items()})
             described += f": {shown}" if shown else f" of {len(classes)} classes"
     asked = {
-        "Method": f"{options.method}, {'all rows' if options.unsupervised else 'rows that matter'}",
+        "Method": f"{options.method}, {'all rows' if options.unsupervised else 'support vectors'}",
         "Number of features": str(choice.search or options.size),
         **options.given(),
         **({"Cross-validation": f"{new_data.n_folds} folds{shares}"} if new_data else {}),

@@ -271,7 +271,7 @@ def _about_labels(found: _Survey) -> Iterator[str]:
 
 
 def _command(found: _Survey) -> str:
-    """Return the command that would choose features of these data, or tell more of them."""
+    """Return the command that would choose features of these data, or show more of them."""
     source = found.source
     target = source.target or found.likely_target
     if target is None and found.classes is None:

@@ -20,11 +20,11 @@ from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from certifeature._files import is_number, unguarded
+from certifeature.certificate.certificate import number
 from certifeature.comparison import column_scaler
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import check_text
 from certifeature.io.reader import FileBlocks, data_files, joined, read_data
-from certifeature.report.text import number
 from certifeature.rows import Block, RowBlocks
 from certifeature.rows.matrix import fingerprint, stored_values
 from certifeature.sparsify import ColumnChoice

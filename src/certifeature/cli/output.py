@@ -74,8 +74,8 @@ def _plain(value: Any) -> Any:
 
 
 def certificate_values(certificate: Certificate) -> dict[str, Any]:
-    """Return plain values for JSON, the bounds first, with sentences that explain infinite ones."""
-    growths = ("promised_growth", "measured_growth", "realised_growth")
+    """Return plain values for JSON: first the three layers of growth, and all in sentences."""
+    growths = ("realised_growth", "measured_growth", "promised_growth")
     values = {name: getattr(certificate, name) for name in growths}
     return {**values, "sentences": as_sentences(certificate), **certificate.to_dict()}
 
@@ -106,8 +106,8 @@ def _drawings(comparison: Comparison) -> dict[str, str]:
 
     displays: dict[str, Any] = {
         "Error on rows that were not used for training.": ErrorCurveDisplay,
-        "Growth: at most so many times as large is what the model minimises on the rows that "
-        "matter to it, compared with all features.": GrowthCurveDisplay,
+        "Growth: upper bound on the ratio of training objectives, chosen over all features, for "
+        "any labels of the rows that determine the model.": GrowthCurveDisplay,
     }
     drawn = {}
     for caption, display in displays.items():

@@ -35,10 +35,8 @@ from certifeature.selectors import BSSSelectorCV, FitResult
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
 
-# With more rows, the realised layer of the certificate takes longer than the selection.
-_MAX_ROWS_REALISED = 5000
 _RIVALS = ("bss", "rfe", "univariate")
-# Errors are compared at so many times the number of features, too.
+# Errors are also compared at these multiples of the number of features.
 _MULTIPLES = (0.25, 0.5, 1, 2)
 _N_FOLDS = 5
 
@@ -153,10 +151,10 @@ def choose(task: Task) -> Choice:
         # The largest weights come first.
         n_asked = int(options.size)
         columns = ColumnChoice(columns.indices[:n_asked], columns.scales[:n_asked])
-    unsupervised, few = options.unsupervised, data.n_rows <= _MAX_ROWS_REALISED
+    unsupervised = options.unsupervised
     with showing("certifying"):
         certificate, model = certified(
-            data, columns, task.model, selector=selector, unsupervised=unsupervised, realised=few
+            data, columns, task.model, selector=selector, unsupervised=unsupervised
         )
     features = features_of(columns, data.names, model=model)
     return Choice(columns, features, certificate, seconds, search)
@@ -169,7 +167,6 @@ def certified(
     *,
     selector: Any = None,
     unsupervised: bool = False,
-    realised: bool = True,
 ) -> tuple[Certificate, Any]:
     """Return the certificate of a choice, and the model on all features (None without labels).
 
@@ -186,17 +183,13 @@ def certified(
         library are not computed again.
     unsupervised : bool, default=False
         Whether to certify for all rows instead of the support vectors.
-    realised : bool, default=True
-        Whether to compute margins, objectives and radii too.
     """
     known: FitResult | None = getattr(selector, "fit_result_", None)
     if unsupervised:
         X, y = data.X, data.y
         features, scales = (columns.indices, columns.scales) if known is None else (selector, None)
         model = None if y is None else model
-        certificate = certify(
-            X, y, features, weights=scales, estimator=model, rows="all", realised=realised
-        )
+        certificate = certify(X, y, features, weights=scales, estimator=model, rows="all")
         fitted = None if y is None else fit_at_scale(model, Rows(X), y)
         return certificate, fitted
     support = None if known is None else known.support
@@ -205,7 +198,7 @@ def certified(
         certifier = Certifier(support, support.kind, all_rows)
     else:
         certifier = Certifier.of_data(data.X, data.y, model, "support")
-    certificate = certifier.certificate(columns, selector, realised=realised)
+    certificate = certifier.certificate(columns, selector)
     return certificate, certifier.support.model
 
 

@@ -12,37 +12,29 @@ from certifeature._progress import as_one_task, listed
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability
 from certifeature.certificate.certify import certificates_of
-from certifeature.plotting._axes import (
-    COLOURS,
-    MARKERS,
-    add_legend,
-    axes_for,
-    checked_sizes,
-    label_numbers,
-    plot_growth,
-    require_matplotlib,
-)
+from certifeature.plotting import _axes
 from certifeature.selectors.base import fitted_to_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# The probability with which each layer is true.
-_PROBABILITIES: dict[str, Callable[[Certificate], float]] = {
-    "promised": lambda c: 1.0 if c.a_priori is None else c.a_priori.probability,
-    "measured": measured_probability,
-    "realised": lambda _: 1.0,
+# What each layer is proven for, and with which probability.
+_LAYERS: dict[str, tuple[str, Callable[[Certificate], float]]] = {
+    "realised": ("for these labels", lambda _: 1.0),
+    "measured": ("for any labels", measured_probability),
+    "promised": ("beforehand", lambda c: 1.0 if c.a_priori is None else c.a_priori.probability),
 }
 
 
 class CertificateDisplay:
-    """Growth of the training objective by number of features: promised, measured and realised.
+    """Growth of the training objective by number of features: realised, measured and promised.
 
-    Growth is the ratio of the objective with the chosen features to that with all features. Each
-    layer is an upper bound of the next, on a logarithmic axis; at 1 nothing is lost. For a hard
-    margin the objective is 1/margin². Values that are infinite (no promise for so few features, no
-    bound without a ridge) or were not computed are left out, and the legend counts them.
+    Growth is the ratio of the objective with the chosen features to that with all features, on a
+    logarithmic axis; at 1 nothing is lost. Realised is the ratio for the labels at hand; measured
+    an upper bound for any labels; promised one that was known beforehand. For a hard margin the
+    objective is 1/margin². Values that are infinite (no promise for so few features, no bound
+    without a ridge) or were not computed are left out, and the legend counts them.
 
     Parameters
     ----------
@@ -54,7 +46,7 @@ class CertificateDisplay:
     n_features : ndarray of shape (n_certificates,)
         Numbers of features chosen.
     layers : dict of str to ndarray of shape (n_certificates,)
-        "promised", "measured" and "realised": the growth that each states; infinite where it sets
+        "realised", "measured" and "promised": the growth that each states; infinite where it sets
         no limit, and NaN where it was not computed.
     ax_ : matplotlib Axes
         Axes with the curves.
@@ -90,7 +82,7 @@ class CertificateDisplay:
         self.n_features = np.array([c.n_selected for c in certificates])
         self.layers = {
             name: np.array([getattr(c, f"{name}_growth") for c in certificates], dtype=np.float64)
-            for name in _PROBABILITIES
+            for name in _LAYERS
         }
 
     @classmethod
@@ -146,7 +138,7 @@ class CertificateDisplay:
         sizes : sequence of int
             Numbers of features, increasing.
         realised : bool, default=True
-            Whether to compute the third layer too, which takes a few fits for each size.
+            Whether to compute the realised growth too, which takes a few fits for each size.
         ax : matplotlib Axes, default=None
             Axes to draw in; None makes a figure.
         **kwargs : dict
@@ -157,11 +149,11 @@ class CertificateDisplay:
         CertificateDisplay
             The plot.
         """
-        require_matplotlib()
+        _axes.require_matplotlib()
         if "n_features_to_select" not in estimator.get_params(deep=False):
             name = f"{type(estimator).__name__} has no parameter n_features_to_select"
             raise ValueError(f"{name}; certify its selections and use from_certificates.")
-        sizes = checked_sizes(sizes)
+        sizes = _axes.checked_sizes(sizes)
 
         def certified(selector: Any) -> list[Certificate]:
             fitted = fitted_to_sizes(selector, X, y, sizes)
@@ -185,21 +177,23 @@ class CertificateDisplay:
         CertificateDisplay
             The display itself.
         """
-        self.ax_ = axes_for(ax)
+        self.ax_ = _axes.axes_for(ax)
         self.figure_ = self.ax_.figure
         curves = {}
         for place, (name, growth) in enumerate(self.layers.items()):
-            style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 5}
+            style = {"color": _axes.COLOURS[place], "marker": _axes.MARKERS[place], "markersize": 5}
             curves[name] = (self.n_features, growth, style | {"label": self._label(name)})
-        self.lines_ = plot_growth(self.ax_, curves, kwargs)
+        self.lines_ = _axes.plot_growth(self.ax_, curves, kwargs)
         label = "growth of the training objective (times)"
         self.ax_.set(xlabel="number of features chosen", ylabel=label)
-        label_numbers(self.ax_, self.n_features)
-        self.legend_ = add_legend(self.ax_, headroom=True)
+        _axes.label_numbers(self.ax_, self.n_features)
+        self.legend_ = _axes.add_legend(self.ax_, headroom=True)
         return self
 
     def _label(self, name: str) -> str:
-        """Return the label of a layer, with its lowest probability where that is below 1."""
+        """Return what a layer is proven for, with its lowest probability where that is below 1."""
+        label, probability = _LAYERS[name]
         stated = compress(self.certificates, self.layers[name] < np.inf)
-        lowest = min((_PROBABILITIES[name](certificate) for certificate in stated), default=1.0)
-        return name if lowest == 1 else f"{name}\n(probability {lowest:g})"
+        lowest = min(map(probability, stated), default=1.0)
+        label = f"{name}, {label}"
+        return label if lowest == 1 else f"{label}\n(probability {lowest:g})"

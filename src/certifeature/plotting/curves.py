@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from certifeature.comparison import FULL_DATA, Comparison, Contender, compare
-from certifeature.plotting._axes import (
-    COLOURS,
-    GREY,
-    MARKERS,
-    add_legend,
-    axes_for,
-    checked_sizes,
-    label_numbers,
-    plot_growth,
-    require_matplotlib,
-)
+from certifeature.plotting import _axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,16 +68,18 @@ class _ComparisonDisplay:
                 methods.setdefault(contender.method, []).append(contender)
         if not methods:
             raise ValueError("the comparison holds no method but full data; compare some.")
-        self.ax_ = axes_for(ax)
+        self.ax_ = _axes.axes_for(ax)
         self.figure_ = self.ax_.figure
         # Random features come last.
         ordered = enumerate(sorted(methods, key=lambda name: name == _BASELINE))
         curves = {name: (methods[name], _style(name, i, methods[name])) for i, name in ordered}
         label, title = self._draw(curves, kwargs)
         self.ax_.set(xlabel="number of features chosen", ylabel=label)
-        label_numbers(self.ax_, [c.size for c in self.comparison.contenders if c.size is not None])
+        _axes.label_numbers(
+            self.ax_, [c.size for c in self.comparison.contenders if c.size is not None]
+        )
         n_folds = self.comparison.n_folds * self.comparison.n_repeats
-        self.legend_ = add_legend(self.ax_, title.format(n_folds), headroom=True)
+        self.legend_ = _axes.add_legend(self.ax_, title.format(n_folds), headroom=True)
         return self
 
     def _draw(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
@@ -97,12 +89,12 @@ class _ComparisonDisplay:
 
 def _style(name: str, place: int, contenders: list[Contender]) -> dict[str, Any]:
     """Return how a curve looks; a method that finds its own number is a point without a line."""
-    turn, number = divmod(place, len(COLOURS))
+    turn, number = divmod(place, len(_axes.COLOURS))
     look: dict[str, Any] = {"markersize": 4, "linewidth": 1.5, "label": name}
     if name == _BASELINE:
-        look |= {"color": GREY, "linestyle": "--", "marker": "x", "label": "random features"}
+        look |= {"color": _axes.GREY, "linestyle": "--", "marker": "x", "label": "random features"}
     else:
-        look |= {"color": COLOURS[number], "marker": MARKERS[number]}
+        look |= {"color": _axes.COLOURS[number], "marker": _axes.MARKERS[number]}
         look["linestyle"] = _DASHES[turn % len(_DASHES)]
     if contenders[0].size is None:
         look |= {"linestyle": "none", "label": f"{name} (own number)"}
@@ -181,8 +173,8 @@ class ErrorCurveDisplay(_ComparisonDisplay):
         ErrorCurveDisplay
             The plot; its ``comparison`` can be plotted again without computing it again.
         """
-        require_matplotlib()
-        return cls(compare(X, y, checked_sizes(sizes), **options)).plot(ax)
+        _axes.require_matplotlib()
+        return cls(compare(X, y, _axes.checked_sizes(sizes), **options)).plot(ax)
 
     def _draw(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
         self.lines_: dict[str, Any] = {}
@@ -214,11 +206,12 @@ class ErrorCurveDisplay(_ComparisonDisplay):
 
 
 class GrowthCurveDisplay(_ComparisonDisplay):
-    """By how many times the training objective grows at most, a curve for each method.
+    """Upper bounds on the growth of the training objective, a curve for each method.
 
-    The growth is that of measured certificates, the median of the folds, on a logarithmic axis; at
-    1 nothing is lost. Methods look as they do in :class:`ErrorCurveDisplay`. What is infinite, as
-    nothing is proven, is left out, and the legend says of how many sizes.
+    Growth is the ratio of the objective with the chosen features to that with all. The bounds hold
+    for any labels of the rows that determine the model (``measured_growth`` of a certificate), and
+    are medians of the folds, on a logarithmic axis; at 1 nothing is lost. Methods look as they do
+    in :class:`ErrorCurveDisplay`. Infinite bounds are left out, and the legend counts them.
 
     Parameters
     ----------
@@ -262,5 +255,5 @@ class GrowthCurveDisplay(_ComparisonDisplay):
         for name, (contenders, style) in curves.items():
             places, growth = np.array([(c.n_features, c.growth) for c in contenders]).T
             drawn[name] = places, growth, style
-        self.lines_ = plot_growth(self.ax_, drawn, own)
-        return "growth on the rows that matter (times)", "at most, median of {} folds"
+        self.lines_ = _axes.plot_growth(self.ax_, drawn, own)
+        return "growth for any labels, at most (times)", "bound, median of {} folds"

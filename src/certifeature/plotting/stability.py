@@ -137,7 +137,7 @@ class StabilityDisplay:
         ----------
         estimator : selector
             Anything with ``fit`` and ``get_support``; copies of it are fitted. Its callbacks, if
-            it has any, are told of the folds that are done:
+            it has any, report the folds that are done:
             ``BSSSelector().set_callbacks(ProgressBar())`` shows a bar.
         X : {array-like, sparse array or matrix, data frame} of shape (n_samples, n_features)
             Data.

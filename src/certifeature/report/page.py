@@ -12,7 +12,6 @@ from pathlib import Path
 import certifeature
 from certifeature._files import write_text
 from certifeature.certificate import Certificate
-from certifeature.certificate.certificate import as_sentences
 from certifeature.comparison import Contender
 from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import masks_of, nogueira_index
@@ -49,14 +48,10 @@ def render(report: Report) -> str:
     >>> chosen = zip(selector.indices_, selector.scales_, strict=True)
     >>> features = [Feature(i, f"column {j}", scale) for i, (j, scale) in enumerate(chosen, 1)]
     >>> page = render(Report("A try", certificate=certify(X, y, selector), features=features))
-    >>> "30 of 200 features" in page
+    >>> "with these 30 features" in page
     True
     """
     certificate, own, new_data = report.certificate, report.own, report.new_data
-    sentences = [] if certificate is None else as_sentences(certificate)
-    if new_data is not None:
-        # What is no proof has a section of its own.
-        sentences.pop()
     methods, lowest, widest = ranked(report.comparison) if report.comparison else ([], 0.0, 1.0)
     style, script, said = asset("page.css"), asset("page.js"), verdict(report)
     return template("page.html").render(
@@ -70,7 +65,6 @@ def render(report: Report) -> str:
         wrong=_wrong(new_data) if new_data else "",
         stability=_stability(own, certificate) if own and certificate else "",
         beside=[own, *rivals_of(own, report.comparison)] if own and report.comparison else [],
-        sentences=sentences,
         estimates=new_data_sentences(new_data),
         features=feature_rows(report.features),
         table=_link("text/csv", features_csv(report.features)),

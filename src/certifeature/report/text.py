@@ -9,13 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from certifeature.certificate import Certificate
-from certifeature.certificate.certificate import (
-    measured_probability,
-    only_support,
-    rounded_down,
-    rounded_up,
-)
+from certifeature.certificate import certificate as words
 from certifeature.comparison import FULL_DATA
 from certifeature.evaluation.intervals import CONCLUSIONS, shown_error
 
@@ -107,21 +101,6 @@ def measure_name(measure: str) -> str:
     return "error" if measure == "error" else "1 − R²"
 
 
-def number(value: float | None) -> str:
-    """Return three digits of a number.
-
-    Examples
-    --------
-    >>> number(1.2345), number(12345.6), number(1.2345e9)
-    ('1.23', '12,300', '1.23e+09')
-    """
-    if value is None or math.isnan(value):
-        return MISSING
-    if value == math.inf:
-        return "∞"
-    return f"{float(f'{value:.3g}'):,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}"
-
-
 def duration(seconds: float) -> str:
     """Return a time in the unit that suits it."""
     if seconds < 0.001:
@@ -155,18 +134,6 @@ def decimals(values: Sequence[float | None]) -> list[str]:
     return [shown(value) for value in values]
 
 
-def rows_of(c: Certificate) -> str:
-    """Return which rows a certificate is about."""
-    return "the rows that matter to it" if only_support(c) else "its training rows"
-
-
-def bound_of(c: Certificate, what: str = "", probability: str = ", {}") -> str:
-    """Return the bound on the growth, of something, and its probability unless it is 1."""
-    chance = measured_probability(c)
-    sure = "" if chance == 1 else probability.format(f"with probability {chance:g}")
-    return f"at most {number(rounded_up(c.measured_growth))} times{what}{sure}"
-
-
 def method_name(method: str) -> str:
     """Return the name of a method as a sentence has it."""
     return _METHOD_NAMES.get(method, method)
@@ -198,9 +165,11 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    texts = one_line, typeset, joined, measure_name, method_name, rows_of, bound_of
-    numbers = number, duration, shown_error, rounded_down, rounded_up, measured_probability
-    environment.filters |= {filter_.__name__: filter_ for filter_ in texts + numbers}
-    environment.filters |= {"thousands": "{:,}".format, "only_support": only_support}
+    texts: list[Any] = [one_line, typeset, joined, measure_name, method_name, duration, shown_error]
+    texts += [words.headline, words.scope, words.details, words.objective_of, words.proven_ratio]
+    texts += [words.other_labels, words.measured_probability, words.grade, words.shown_bound]
+    texts += [words.number, words.rounded_down, words.rounded_up]
+    environment.filters |= {filter_.__name__: filter_ for filter_ in texts}
+    environment.filters["thousands"] = "{:,}".format
     environment.globals |= {"inf": math.inf, "missing": MISSING, "conclusions": CONCLUSIONS}
     return environment.from_string(asset(name))
