@@ -474,7 +474,7 @@ class TestSteering:
         lines = [line.split("│") for line in text.splitlines() if "│ gene" in line]
         why = [cells[-2].strip() for cells in lines]
         assert why == 1 * ["fixed"] + 10 * ["trusted"] + 8 * ["cover"] + ["next"]
-        subject = "20 of 60 features (1 fixed, 10 trusted) for LinearSVC(C=1): the training"
+        subject = "with these 20 features (1 fixed, 10 trusted) the training objective of LinearSVC"
         for shown in (text, page):
             assert subject in shown
         assert page.count('<td class="why"><bdi>cover</bdi></td>') == 8

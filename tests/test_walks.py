@@ -62,7 +62,7 @@ def test_a_table_with_names_of_samples_and_the_same_on_its_side(at_the_desk, tmp
     upright, report = tmp_path / "upright.csv", tmp_path / "report.html"
     assert run([*command, "-o", str(upright), "--report", str(report), "--cv", "2"]) == 0
     said = capsys.readouterr()
-    assert "100 of 2000 features" in said.out
+    assert "with these 100 features" in said.out
     assert said.err == ""
     page = report.read_text(encoding="utf-8")
     for answer in ("With 100 of 2,000 features", "60 rows: ", "chosen again in all 2 folds"):
