@@ -5,6 +5,7 @@ The selectors are scikit-learn transformers; put one before a linear SVM in a pi
 
 from certifeature.certificate import Certificate, certify
 from certifeature.comparison import Comparison, compare
+from certifeature.models import at_scale
 from certifeature.selectors import (
     BSSSelector,
     BSSSelectorCV,
@@ -25,6 +26,7 @@ __all__ = [
     "LeverageScoreSelector",
     "RRQRSelector",
     "RandomSelector",
+    "at_scale",
     "certify",
     "compare",
 ]

@@ -389,8 +389,8 @@ _NOT_CONVERGED = (
 )
 _WITHDRAWN = "a bound that holds with probability 0.99 was exceeded, and withdrawn"
 _BELOW_ONE = (
-    "A ratio below 1 is no gain: columns that are scaled up need smaller weights, and these are "
-    "part of the objective."
+    "A ratio below 1 is no gain: at the scale of all columns, those chosen for these labels need "
+    "smaller weights, and these are part of the objective."
 )
 
 

@@ -396,7 +396,10 @@ def model_name(model: Any) -> str:
     """
     known = model.get_params() if hasattr(model, "get_params") else {}
     constants = {name: known[name] for name in ("C", "alpha") if np.isscalar(known.get(name))}
-    given = [f"{name}={value:.4g}" for name, value in constants.items()]
+    given = [
+        f"{name}={value if isinstance(value, str) else f'{value:.4g}'}"
+        for name, value in constants.items()
+    ]
     given += ["free intercept"] if has_free_intercept(model) else []
     return f"{type(model).__name__}({', '.join(given)})"
 
