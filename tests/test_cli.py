@@ -134,9 +134,9 @@ class TestSelect:
         html = report.read_text(encoding="utf-8")
         text = html.replace("\N{NO-BREAK SPACE}", " ")
         errors = re.search("error ([0-9.]+ %) with 12 features, ([0-9.]+ %) with all", said)
-        # The estimate of the certificate, at the C of the model, has a section of its own.
+        # The estimate of the certificate has a section of its own.
         section = text.split('<section id="new_data"')[1].split("</section>")[0]
-        assert f"at the C of the model: error {errors[1]} with 12 features, {errors[2]}" in section
+        assert f"with C tuned by inner folds: error {errors[1]} with 12 features, {errors[2]}" in section
         # The errors of the first screen are those of the table beside it.
         first = (
             "on new data is ([0-9.]+ %), and with all of them ([0-9.]+ %), with C tuned by inner"

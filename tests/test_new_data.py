@@ -83,6 +83,7 @@ def found_with(**changes):
         "classes": ("no", "yes"),
         "n_tested": (52, 48),
         "n_wrong": (3, 5),
+        "tuned": True,
         "chance_error": 0.48,
     }
     return NewData(**values | changes)
@@ -184,8 +185,15 @@ class TestNothingIsKnownOfTheTestRows:
         X, y = data
         splits = list(StratifiedKFold(4).split(X, y))
         new_data_errors(X, y, Watched(f_classif, k=5), cv=splits)
-        assert len(seen) == 8
-        for (train, _), true, shuffled in zip(splits, seen[::2], seen[1::2], strict=True):
+        # Once for the training rows, in each of three inner folds, and for shuffled labels.
+        assert len(seen) == 4 * 5
+        for (train, _), place in zip(splits, range(0, 20, 5), strict=True):
+            true, *inner, shuffled = seen[place : place + 5]
+            for rows, labels in inner:
+                places = [int(np.flatnonzero((X == row).all(axis=1))[0]) for row in rows]
+                assert len(rows) == pytest.approx(len(train) * 2 / 3, abs=2)
+                assert set(places) <= set(train.tolist())
+                assert np.array_equal(labels, y[places])
             assert np.array_equal(true[0], X[train])
             assert np.array_equal(true[1], y[train])
             assert np.array_equal(shuffled[0], X[train])
@@ -482,11 +490,14 @@ class TestCertificate:
 class TestSentences:
     def test_a_tie_is_called_a_tie(self):
         assert as_sentences(found_with()) == [
-            "New data, estimated by 5-fold cross-validation, features chosen anew in each fold, at "
-            "the C of the model: error 8.1 % with 100 features, 7.9 % with all 2000; difference "
-            "+0.2 points (95 % interval -0.9 to +1.3), a tie.",
+            "New data, estimated by 5-fold cross-validation, features chosen anew in each fold, "
+            "with C tuned by inner folds: error 8.1 % with 100 features, 7.9 % with all 2000; "
+            "difference +0.2 points (95 % interval -0.9 to +1.3), a tie.",
             "With shuffled labels the error is 49.0 % (chance: 48.0 %).",
         ]
+
+    def test_a_fixed_cost_is_told(self):
+        assert "each fold, at the C of the model: error" in as_sentences(found_with(tuned=False))[0]
 
     @pytest.mark.parametrize(
         ("difference", "interval", "verdict"),

@@ -44,6 +44,7 @@ NEW_DATA = NewData(
     classes=("sick", "well"),
     n_tested=(40, 60),
     n_wrong=(3, 8),
+    tuned=True,
     chance_error=0.48,
 )
 CERTIFICATE = Certificate(
@@ -398,8 +399,8 @@ class TestVerdict:
         first, second = self.said(self.LOW, self.LOW[::-1])
         assert first == (
             "With 290 to 300 of 9,000 features, the error on new data is 5.1 %, and with all of "
-            "them 5.1 %, at the C of the model: difference 0.0 points (95 % interval -1.5 to "
-            "+1.5), a tie."
+            "them 5.1 %, with C tuned by inner folds: difference 0.0 points (95 % interval -1.5 "
+            "to +1.5), a tie."
         )
         assert second == (
             "Proven: with these 300 features the training objective of any ℓ2-regularised linear "
@@ -421,6 +422,7 @@ class TestVerdict:
         coins = {"n_tested": (50, 50), "n_wrong": (24, 22)}
         first, second = self.said(self.HIGH, self.HIGH[::-1], self.HIGH[1:] + self.HIGH[:1], coins)
         assert first.startswith("Do not rely on this choice")
+        assert "with the true labels, with C tuned by inner folds, and" in first
         assert second.startswith("Proven: ")
 
     @pytest.mark.parametrize(
@@ -441,6 +443,9 @@ class TestVerdict:
         assert "is 10.5 %, and with all of them 9.0 %, with C tuned by inner folds" in first
         # Where the number of features is found anew in every fold, it is the honest one.
         first, _ = verdict(Report("t", certificate=CERTIFICATE, **beside))
+        assert "is 11.0 %, and with all of them 9.5 %, with C tuned by inner folds" in first
+        fixed = replace(CERTIFICATE, new_data=replace(NEW_DATA, tuned=False))
+        first, _ = verdict(Report("t", certificate=fixed, **beside))
         assert "is 11.0 %, and with all of them 9.5 %, at the C of the model" in first
 
     def test_of_methods_alone(self):
@@ -469,7 +474,7 @@ def test_the_first_screen_has_the_answers():
     assert found["Error on new data"] == (
         "10.5 %, with all features 9.0 % with C tuned by inner folds; "
         "difference +1.5 points (95 % interval -9.5 to +12.5): a tie. "
-        "Wrong at the C of the model (11.0 %): 3 of 40 sick, 8 of 60 well"
+        "Wrong with C tuned by inner folds (11.0 %): 3 of 40 sick, 8 of 60 well"
     )
     # One of the two features of each fold is the same, and that is what the index is about.
     stability = "100 of 300 chosen again in all 2 folds 100 in none; stability 0.50 (0 is random"

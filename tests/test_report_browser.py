@@ -115,7 +115,7 @@ def full_report(names=("gene",)):
             new_data=NewData(
                 *("error", 2, 1, 9000, (300, 300), (0.1, 0.2), (0.1, 0.1)),
                 *(0.15, 0.1, 0.05, (-0.6, 0.7), 0.95, 1.0, (0.5, 0.52), 0.51),
-                *((text, "b"), (9, 9), (1, 2), 0.48),
+                *((text, "b"), (9, 9), (1, 2), True, 0.48),
             ),
         ),
         [Feature(i, name, 1.0, 0.5, name, "trusted", 2) for i, name in enumerate(names, 1)],

@@ -27,7 +27,7 @@ from certifeature.evaluation.engine import (
     size_parameter,
     table_and_rows,
 )
-from certifeature.evaluation.new_data import FULL_DATA
+from certifeature.evaluation.new_data import FULL_DATA, cost_in_words
 from certifeature.evaluation.splits import splits_of, tuning_problem
 from certifeature.models import default_model, feature_weights
 from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers
@@ -357,7 +357,7 @@ class Comparison:
     @property
     def cost(self) -> str:
         """Which C the errors are for, in words."""
-        return "with C tuned by inner folds" if self.tuned else "at the C of the model"
+        return cost_in_words(self.tuned)
 
     @property
     def full(self) -> Contender | None:

@@ -146,6 +146,11 @@ class NewData:
         )
 
     @property
+    def cost(self) -> str:
+        """Which C the errors are for, in words; those of shuffled labels are not tuned."""
+        return cost_in_words(self.tuned)
+
+    @property
     def against_full(self) -> Difference:
         """The difference to all features, and how sure it is."""
         return Difference(self.difference, self.interval, self.confidence, self.measure)
@@ -209,6 +214,11 @@ class NewData:
         return cls(**parts)
 
 
+def cost_in_words(tuned: bool) -> str:
+    """Return which C errors are for: one tuned by inner folds, or that of the model."""
+    return "with C tuned by inner folds" if tuned else "at the C of the model"
+
+
 def as_sentences(new_data: NewData | None) -> list[str]:
     """Return what was found in at most two sentences; none if nothing was.
 
@@ -222,10 +232,9 @@ def as_sentences(new_data: NewData | None) -> list[str]:
         return []
     repeats = f", {n.n_repeats} times" if n.n_repeats > 1 else ""
     name = "error" if n.measure == "error" else "1 - R²"
-    cost = "C tuned by inner folds" if n.tuned else "at the C of the model"
     return [
         f"New data, estimated by {n.n_folds}-fold cross-validation{repeats}, features chosen anew "
-        f"in each fold, {cost}: {name} {n.shown(n.error_selected)} with {n.size} "
+        f"in each fold, {n.cost}: {name} {n.shown(n.error_selected)} with {n.size} "
         f"features, {n.shown(n.error_full)} with all {n.n_features}; difference {n.against_full} "
         f"({n.against_full.shown_interval()}), {CONCLUSIONS[n.against_full.verdict]}.",
         f"With shuffled labels the {name} is {n.shown(n.shuffled_error)} "

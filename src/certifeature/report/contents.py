@@ -19,9 +19,6 @@ from certifeature.models.support import dense_coef
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
 
-# What the estimate of a certificate is for; a comparison may have C tuned.
-AT_COST = "at the C of the model"
-
 
 @dataclass(frozen=True)
 class Feature:
@@ -126,7 +123,7 @@ class Report:
         if own and comparison and comparison.full and not self.searched:
             difference = comparison.difference(own, comparison.full)
             return own.mean_error, comparison.full.mean_error, difference, comparison.cost
-        return (n.error_selected, n.error_full, n.against_full, AT_COST) if n else None
+        return (n.error_selected, n.error_full, n.against_full, n.cost) if n else None
 
 
 def features_of(
