@@ -105,7 +105,7 @@ class ModelOptions:
         rows. Ridge uses alpha = 1/(2C), so that C means the same for all models.
     cost
         Parameter C of the model: a number, or scale. The larger it is, the closer the model fits
-        the data. scale: 0.3 over the mean squared distance of the rows from their mean, so that the
+        the data. scale: 0.5 over the mean squared distance of the rows from their mean, so that the
         units of the columns do not matter; the SVM then has an intercept that is not penalised.
     seed
         Seed of the random numbers.

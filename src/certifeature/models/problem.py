@@ -31,7 +31,7 @@ _BALANCES_WEIGHTS = "sample_weight" in signature(compute_class_weight).parameter
 # Where labels are not known: the bound for many classes holds for two.
 _MANY_CLASSES = 3
 # The C or alpha of a model that is set by the scale of its rows, and the c of C = c/s².
-SCALE, SOFTNESS = "scale", 0.3
+SCALE, SOFTNESS = "scale", 0.5
 _REMEDY = (
     "use one of SVC(kernel='linear'), LinearSVC, LogisticRegression with an l2 penalty or "
     "RidgeClassifier, and for real-valued targets Ridge or "
@@ -175,7 +175,7 @@ def with_scale(model: Any, size: float, factor: float = 1.0) -> Any:
         Unfitted linear model.
     size : float
         Root mean squared distance s of the rows from their mean. ``C="scale"`` becomes c/s², and
-        ``alpha="scale"`` s²/(2c), with c = 0.3; other values stay.
+        ``alpha="scale"`` s²/(2c), with c = ½; other values stay.
     factor : float, default=1.0
         What C is multiplied by, or alpha divided.
     """

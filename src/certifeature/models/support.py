@@ -193,7 +193,7 @@ def _set_to_zero(model: Any, X: Any, problem: Problem) -> None:
 def at_scale(X: Any, estimator: Any = None, *, sample_weight: FloatArray | None = None) -> Any:
     """Return an unfitted model of scikit-learn with the C that suits the scale of rows.
 
-    C = 0.3/s², with s² the mean squared distance of the rows from their mean: 1 or less for texts
+    C = 1/(2s²), with s² the mean squared distance of the rows from their mean: 1 or less for texts
     of unit norm, and the number of columns for standardised ones. The model is then the same in
     whatever units X is, and about as soft for few columns as for many.
 
@@ -203,7 +203,7 @@ def at_scale(X: Any, estimator: Any = None, *, sample_weight: FloatArray | None 
         Rows that the model is to be fitted to.
     estimator : estimator, default=None
         Linear model with ``C="scale"`` or, for ridge regression, ``alpha="scale"``, which means
-        s²/0.6. None is an SVM with the squared hinge loss and an intercept that is hardly penalised
+        s². None is an SVM with the squared hinge loss and an intercept that is hardly penalised
         (``intercept_scaling`` is large).
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the rows.
@@ -219,7 +219,7 @@ def at_scale(X: Any, estimator: Any = None, *, sample_weight: FloatArray | None 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X = np.array([[0.0, 3.0], [4.0, 3.0]])
     >>> at_scale(X, LogisticRegression(C="scale"))
-    LogisticRegression(C=0.075)
+    LogisticRegression(C=0.125)
     """
     rows = finite_rows(X)
     model = with_scale(
