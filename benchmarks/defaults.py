@@ -86,8 +86,8 @@ def main():
     prints = commands.add_parser("table")
     prints.add_argument("results", nargs="+")
     prints.add_argument("--only", nargs="+", choices=METHODS, metavar="METHOD")
-    prints.add_argument("--rivals", nargs="+", choices=METHODS, default=["RFE", "L1"])
-    prints.add_argument("--c", type=float, choices=GRID, default=0.3)
+    prints.add_argument("--reference", choices=METHODS, metavar="METHOD", default="default")
+    prints.add_argument("--c", type=float, choices=GRID, default=1, help="c where it is not tuned")
     given = parser.parse_args()
     if given.command == "run":
         which = given.groups, given.tasks, given.folds, given.sizes, given.only
@@ -96,7 +96,7 @@ def main():
             run(given.folder, given.results, *which)
     else:
         records = [record for path in given.results for record in read(path)]
-        print("\n".join(tables(records, given.only, given.rivals, given.c)))
+        print("\n".join(tables(records, given.only, given.reference, given.c)))
 
 
 if __name__ == "__main__":

@@ -168,9 +168,9 @@ def test_tables_compare_the_same_folds_of_the_same_tasks():
         *(record("L1", "b", fold, 0.4, [fold, 2]) for fold in (0, 1)),
         record("RFE", "b", 2, 0.9, [3, 4]),  # Without L1, so it does not count.
     ]
-    error, difference, properties = tables(records, None, ["RFE"], 0.3)
-    assert "web (2 tasks, 4 folds)" in error
+    error, difference, properties = tables(records, None, "RFE", 0.3)
+    assert "| 2 | *tasks, folds* | *2, 4* |" in error
     assert "| RFE | 20.0 / 50.0 |" in error
-    assert "| L1 | +5.0 ± 15.0, 1–1 |" in difference
+    assert "| L1 | -5.0 ± 15.0, 1–1 |" in difference
     assert "| RFE | 1.00 / – / 1.00 / 2 |" in properties
     assert "| L1 | 0.33 / – / 1.00 / 2 |" in properties

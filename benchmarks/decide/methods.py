@@ -19,13 +19,16 @@ SETTINGS = {
         (0.3, "stable+coef", ("stable", "coef"), None),
         (1, "stable+coef", ("stable", "coef"), None),
         (0.3, "stable+coef", ("stable", "coef"), 0.5),
+        (1, "stable+coef", ("stable", "coef"), 0.5),
         (0.1, "coef", "coef", None),
         (0.3, "coef", "coef", None),
         (1, "coef", "coef", None),
         (0.3, "coef", "coef", 0.9),
         (0.3, "rfe+coef", ("rfe", "coef"), None),
+        (1, "rfe+coef", ("rfe", "coef"), None),
         (0.3, "arom+coef", ("arom", "coef"), None),
         (0.3, "stable", "stable", None),
+        (1, "stable", "stable", None),
     ]
 }
 SOFT = 0.3

@@ -1,4 +1,4 @@
-"""Tables of what was measured: a line for each method, a column for each group of tasks."""
+"""Tables of what was measured: a line for each size and method, a column for each group."""
 
 from collections import defaultdict
 from itertools import combinations
@@ -9,39 +9,39 @@ from decide.methods import METHODS
 from decide.tasks import GROUPS
 
 
-def tables(records, only, rivals, c):
-    """Yield Markdown tables: errors, differences to rivals, and what else was measured, by size."""
-    by_size = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
+def tables(records, only, reference, c):
+    """Yield Markdown tables: errors, differences of the reference to the others, and the rest."""
+    found = _by_size(records, only)
+    errors = {r: {g: m for g, m in found[r].items() if g != "noise"} for r in found}
+    noise = {r: {"noise": found[r]["noise"]} for r in found if "noise" in found[r]}
+    if any(errors.values()):
+        together = {r: g | {"all": _pooled(g)} if len(g) > 1 else g for r, g in errors.items()}
+        yield _table(f"Error in percent, c tuned / c = {c:g}", together, _error, c)
+        title = f"Error of {reference} minus that of others, c tuned, ± standard error, wins–losses"
+        yield _table(title, together, _difference, reference)
+        yield _table("Jaccard / growth / CPU seconds / columns", errors, _properties)
+    if noise:
+        yield _table("Share of noise / Jaccard", noise, _noise)
+
+
+def _by_size(records, only):
+    """Return by size, group and method the folds that all methods of size and group have."""
+    found = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
     sizes = sorted({record["r"] for record in records if record["r"]})
     for record in records:
         if not only or record["method"] in only:
             for r in [record["r"]] if record["r"] else sizes:
                 place = record["group"], record["task"], record["fold"]
-                by_size[r][record["group"]][record["method"]][place] = record
-    for r in sizes:
-        groups = {name: _shared(by_size[r][name]) for name in GROUPS if name in by_size[r]}
-        noise = groups.pop("noise", None)
-        if groups:
-            yield from _size_tables(r, groups, rivals, c)
-        if noise:
-            yield _table(f"{r} columns: share of noise / Jaccard", {"noise": noise}, _noise)
+                found[r][record["group"]][record["method"]][place] = record
+    return {r: {g: _shared(found[r][g]) for g in GROUPS if _sized(found[r][g])} for r in sizes}
 
 
-def _size_tables(r, groups, rivals, c):
-    together = groups | ({"all": _pooled(groups)} if len(groups) > 1 else {})
-    title = f"{r} columns: error in percent, c tuned / c = {c}"
-    yield _table(title, together, _error, c)
-    for rival in rivals:
-        if any(rival in methods for methods in groups.values()):
-            title = (
-                f"{r} columns: error minus that of {rival}, c tuned, ± standard error, wins–losses"
-            )
-            yield _table(title, together, _difference, rival)
-    yield _table(f"{r} columns: Jaccard / growth / CPU seconds / columns", groups, _properties)
+def _sized(methods):
+    """Tell whether there is anything beside all columns, which have every size."""
+    return bool(methods.keys() - {"all columns"})
 
 
 def _shared(methods):
-    """Return the records of folds that were measured with all methods."""
     places = set.intersection(*(set(folds) for folds in methods.values()))
     return {name: {p: methods[name][p] for p in places} for name in METHODS if name in methods}
 
@@ -54,18 +54,23 @@ def _pooled(groups):
     }
 
 
-def _table(title, groups, cell, *arguments):
-    names = [name for name in METHODS if any(name in methods for methods in groups.values())]
-    header = ["method"]
-    for group, methods in groups.items():
-        places = next(iter(methods.values()))
-        n_tasks = len({task for _, task, _ in places})
-        header.append(f"{group} ({n_tasks} tasks, {len(places)} folds)")
-    lines = [header, ["---"] * len(header)]
-    for name in names:
-        cells = [cell(m, name, *arguments) if m.get(name) else "–" for m in groups.values()]
-        lines.append([name, *cells])
+def _table(title, found, cell, *arguments):
+    groups = list(dict.fromkeys(group for r in found for group in found[r]))
+    lines = [["columns", "method", *groups], ["---"] * (2 + len(groups))]
+    for r, by_group in found.items():
+        counts = [_counts(by_group[group]) if group in by_group else "–" for group in groups]
+        lines.append([str(r), "*tasks, folds*", *counts])
+        for name in METHODS:
+            here = [by_group.get(group, {}) for group in groups]
+            if any(name in methods for methods in here):
+                cells = [cell(m, name, *arguments) if m.get(name) else "–" for m in here]
+                lines.append(["", name, *cells])
     return f"{title}:\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def _counts(methods):
+    places = next(iter(methods.values()), {})
+    return f"*{len({task for _, task, _ in places})}, {len(places)}*"
 
 
 def _per_task(folds, value):
@@ -81,18 +86,20 @@ def _tuned(record):
 
 
 def _error(methods, name, c):
-    fixed = _per_task(methods[name], lambda record: 100 * record["errors"][str(c)])
+    fixed = _per_task(methods[name], lambda record: 100 * record["errors"][f"{c:g}"])
     return f"{np.mean(_per_task(methods[name], _tuned)):.1f} / {np.mean(fixed):.1f}"
 
 
-def _difference(methods, name, rival):
+def _difference(methods, name, reference):
     """Return the mean difference over tasks, its standard error, and wins and losses."""
-    if name == rival or rival not in methods:
+    if name == reference or reference not in methods:
         return "–"
-    gaps = _per_task(methods[name], _tuned) - _per_task(methods[rival], _tuned)
+    gaps = _per_task(methods[reference], _tuned) - _per_task(methods[name], _tuned)
     gaps = np.round(gaps, 9)
-    error = np.std(gaps, ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.nan
-    return f"{np.mean(gaps):+.1f} ± {error:.1f}, {np.sum(gaps < 0)}–{np.sum(gaps > 0)}"
+    mean = f"{np.mean(gaps):+.1f}"
+    if len(gaps) > 1:
+        mean += f" ± {np.std(gaps, ddof=1) / np.sqrt(len(gaps)):.1f}"
+    return f"{mean}, {np.sum(gaps < 0)}–{np.sum(gaps > 0)}"
 
 
 def _properties(methods, name):
