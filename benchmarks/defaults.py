@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from decide.methods import METHODS, Methods, sizes_of
-from decide.model import GRID, errors
+from decide.model import FIXED, GRID, errors
 from decide.table import tables
 from decide.tasks import GROUPS, N_FOLDS, fold_of, task_names
 from threadpoolctl import threadpool_limits
@@ -87,7 +87,9 @@ def main():
     prints.add_argument("results", nargs="+")
     prints.add_argument("--only", nargs="+", choices=METHODS, metavar="METHOD")
     prints.add_argument("--reference", choices=METHODS, metavar="METHOD", default="default")
-    prints.add_argument("--c", type=float, choices=GRID, default=1, help="c where it is not tuned")
+    prints.add_argument(
+        "--c", type=float, choices=GRID + FIXED, default=0.5, help="c where it is not tuned"
+    )
     given = parser.parse_args()
     if given.command == "run":
         which = given.groups, given.tasks, given.folds, given.sizes, given.only

@@ -10,7 +10,7 @@ import measure
 import numpy as np
 import pytest
 from decide.methods import METHODS, SETTINGS, Methods, sizes_of
-from decide.model import errors, scale_free
+from decide.model import FIXED, GRID, errors, scale_free
 from decide.table import tables
 from measure import Case, run_python
 from scipy import sparse
@@ -159,7 +159,12 @@ def test_a_run_measures_what_is_missing(one_task, tmp_path):
 def test_tables_compare_the_same_folds_of_the_same_tasks():
     def record(method, task, fold, tuned, chosen):
         place = {"group": "web", "task": task, "fold": fold, "method": method, "r": 2}
-        found = {"tuned": tuned, "errors": {"0.3": 0.5}, "growth": None, "seconds": 1.0}
+        found = {
+            "tuned": tuned,
+            "errors": {f"{c:g}": c / 100 for c in GRID + FIXED},
+            "growth": None,
+            "seconds": 1.0,
+        }
         return place | found | {"chosen": chosen}
 
     records = [
@@ -168,9 +173,10 @@ def test_tables_compare_the_same_folds_of_the_same_tasks():
         *(record("L1", "b", fold, 0.4, [fold, 2]) for fold in (0, 1)),
         record("RFE", "b", 2, 0.9, [3, 4]),  # Without L1, so it does not count.
     ]
-    error, difference, properties = tables(records, None, "RFE", 0.3)
+    error, difference, properties, by_c = tables(records, None, "RFE", 0.3)
     assert "| 2 | *tasks, folds* | *2, 4* |" in error
-    assert "| RFE | 20.0 / 50.0 |" in error
+    assert "| RFE | 20.0 / 0.3 |" in error
     assert "| L1 | -5.0 ± 15.0, 1–1 |" in difference
     assert "| RFE | 1.00 / – / 1.00 / 2 |" in properties
     assert "| L1 | 0.33 / – / 1.00 / 2 |" in properties
+    assert "| L1 | 0.0 | 0.1 | 0.3 | 0.5 | 1.0 | 3.0 | 10.0 | 30.0 |" in by_c

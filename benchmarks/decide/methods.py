@@ -10,11 +10,12 @@ from sklearn.svm import LinearSVC, l1_min_c
 from certifeature import BSSSelector
 from decide.model import scale_free
 
-# c, order and trust of BSSSelector. Trust None leaves ½·min(1, r/ℓ) of r picks to BSS, with ℓ the
-# number of support vectors.
+# c, order and trust of BSSSelector. With ℓ support vectors, order "auto" is ("stable", "coef") for
+# ℓ ≤ 1,000 and "coef" for more, and trust None leaves ½·min(1, r/ℓ) of r picks to BSS.
 SETTINGS = {
     f"{name} {trust or 'prop'}, c={c}": (c, order, trust)
     for c, name, order, trust in [
+        (0.5, "auto", "auto", None),
         (0.1, "stable+coef", ("stable", "coef"), None),
         (0.3, "stable+coef", ("stable", "coef"), None),
         (1, "stable+coef", ("stable", "coef"), None),
@@ -31,6 +32,7 @@ SETTINGS = {
         (1, "stable", "stable", None),
     ]
 }
+_MANY_ROWS = 1000
 SOFT = 0.3
 # How LIBLINEAR starts; the selector goes on to the optimum by itself.
 _ROUGHLY = {"dual": True, "tol": 1.0}
@@ -57,6 +59,8 @@ class Methods:
 
     def _bss(self, r, c, order, trust):
         model = scale_free(self._X, c, **_ROUGHLY)
+        if order == "auto":
+            order = ("stable", "coef") if self._n_support_vectors(c) <= _MANY_ROWS else "coef"
         if trust is None:
             trust = 1 - 0.5 * min(1, r / self._n_support_vectors(c))
         return self._fitted(BSSSelector(r, estimator=model, order=order, trust=float(trust)))

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from decide.methods import METHODS
+from decide.model import FIXED, GRID
 from decide.tasks import GROUPS
 
 
@@ -20,6 +21,7 @@ def tables(records, only, reference, c):
         title = f"Error of {reference} minus that of others, c tuned, ± standard error, wins–losses"
         yield _table(title, together, _difference, reference)
         yield _table("Jaccard / growth / CPU seconds / columns", errors, _properties)
+        yield _errors_by_c(errors)
     if noise:
         yield _table("Share of noise / Jaccard", noise, _noise)
 
@@ -54,9 +56,20 @@ def _pooled(groups):
     }
 
 
+def _errors_by_c(found):
+    grid = sorted(GRID + FIXED)
+    lines = []
+    for r, groups in found.items():
+        lines.append([str(r), "*tasks, folds*", _counts(_pooled(groups)), *[""] * (len(grid) - 1)])
+        for name, folds in _pooled(groups).items():
+            lines.append(["", name, *(f"{_mean_error(folds, c):.1f}" for c in grid)])
+    header = ["columns", "method", *(f"c = {c:g}" for c in grid)]
+    return _markdown("Error in percent at fixed c, all groups", header, lines)
+
+
 def _table(title, found, cell, *arguments):
-    groups = list(dict.fromkeys(group for r in found for group in found[r]))
-    lines = [["columns", "method", *groups], ["---"] * (2 + len(groups))]
+    groups = [group for group in (*GROUPS, "all") if any(group in found[r] for r in found)]
+    lines = []
     for r, by_group in found.items():
         counts = [_counts(by_group[group]) if group in by_group else "–" for group in groups]
         lines.append([str(r), "*tasks, folds*", *counts])
@@ -65,6 +78,11 @@ def _table(title, found, cell, *arguments):
             if any(name in methods for methods in here):
                 cells = [cell(m, name, *arguments) if m.get(name) else "–" for m in here]
                 lines.append(["", name, *cells])
+    return _markdown(title, ["columns", "method", *groups], lines)
+
+
+def _markdown(title, header, lines):
+    lines = [header, ["---"] * len(header), *lines]
     return f"{title}:\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
@@ -86,8 +104,12 @@ def _tuned(record):
 
 
 def _error(methods, name, c):
-    fixed = _per_task(methods[name], lambda record: 100 * record["errors"][f"{c:g}"])
-    return f"{np.mean(_per_task(methods[name], _tuned)):.1f} / {np.mean(fixed):.1f}"
+    tuned = np.mean(_per_task(methods[name], _tuned))
+    return f"{tuned:.1f} / {_mean_error(methods[name], c):.1f}"
+
+
+def _mean_error(folds, c):
+    return np.mean(_per_task(folds, lambda record: 100 * record["errors"][f"{c:g}"]))
 
 
 def _difference(methods, name, reference):

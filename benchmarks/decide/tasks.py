@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from paper.tasks import web_tasks
 
-TEXTS = ("PCMAC", "BASEHOCK", "movie_reviews", "farm_ads", "reuters_r8")
+TEXTS = ("PCMAC", "BASEHOCK", "movie_reviews", "reuters_r8", "farm_ads")
 GENES = ("alon", "golub", "gravier", "shipp", "khan", "su", "subramanian", "tox_171")
 GROUPS = ("genes", "web", "news", "texts", "noise")
 N_FOLDS = 5
