@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from decide.methods import METHODS, Methods, sizes_of
 from decide.model import FIXED, GRID, errors
-from decide.table import tables
+from decide.table import summary, tables
 from decide.tasks import GROUPS, N_FOLDS, fold_of, task_names
 from threadpoolctl import threadpool_limits
 
@@ -90,6 +90,7 @@ def main():
     prints.add_argument(
         "--c", type=float, choices=GRID + FIXED, default=0.5, help="c where it is not tuned"
     )
+    prints.add_argument("--summary", action="store_true", help="one table, a size for each group")
     given = parser.parse_args()
     if given.command == "run":
         which = given.groups, given.tasks, given.folds, given.sizes, given.only
@@ -98,7 +99,10 @@ def main():
             run(given.folder, given.results, *which)
     else:
         records = [record for path in given.results for record in read(path)]
-        print("\n".join(tables(records, given.only, given.reference, given.c)))
+        if given.summary:
+            print(summary(records, given.only, given.reference))
+        else:
+            print("\n".join(tables(records, given.only, given.reference, given.c)))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from decide.methods import METHODS, SETTINGS, Methods, sizes_of
 from decide.model import FIXED, GRID, errors, scale_free
-from decide.table import tables
+from decide.table import summary, tables
 from measure import Case, run_python
 from scipy import sparse
 from sklearn.feature_selection import RFE
@@ -172,11 +172,18 @@ def test_tables_compare_the_same_folds_of_the_same_tasks():
         *(record("L1", "a", fold, 0.1, [fold, 2]) for fold in (0, 1)),
         *(record("L1", "b", fold, 0.4, [fold, 2]) for fold in (0, 1)),
         record("RFE", "b", 2, 0.9, [3, 4]),  # Without L1, so it does not count.
+        record("univariate", "a", 0, 0.1, [3, 4]),  # Has one fold only, so it is left out.
     ]
     error, difference, properties, by_c = tables(records, None, "RFE", 0.3)
     assert "| 2 | *tasks, folds* | *2, 4* |" in error
     assert "| RFE | 20.0 / 0.3 |" in error
+    assert "univariate" not in error
     assert "| L1 | -5.0 ± 15.0, 1–1 |" in difference
     assert "| RFE | 1.00 / – / 1.00 / 2 |" in properties
     assert "| L1 | 0.33 / – / 1.00 / 2 |" in properties
     assert "| L1 | 0.0 | 0.1 | 0.3 | 0.5 | 1.0 | 3.0 | 10.0 | 30.0 |" in by_c
+    for found in records:
+        found["r"] = 300
+    assert "| L1 | – | – | 25.0 (-5.0 ± 15.0) / 0.33 / – | – | – | – |" in summary(
+        records, None, "RFE"
+    )

@@ -9,6 +9,16 @@ from decide.methods import METHODS
 from decide.model import FIXED, GRID
 from decide.tasks import GROUPS
 
+# Sizes and groups of the summary.
+SUMMARY = (
+    (100, "genes"),
+    (100, "web"),
+    (300, "web"),
+    (300, "news"),
+    (300, "texts"),
+    (100, "noise"),
+)
+
 
 def tables(records, only, reference, c):
     """Yield Markdown tables: errors, differences of the reference to the others, and the rest."""
@@ -26,8 +36,30 @@ def tables(records, only, reference, c):
         yield _table("Share of noise / Jaccard", noise, _noise)
 
 
+def summary(records, only, reference):
+    """Return one Markdown table, with a size for each group."""
+    found = _by_size(records, only)
+    columns = {f"{r}, {group}": found.get(r, {}).get(group, {}) for r, group in SUMMARY}
+    names = [name for name in METHODS if any(name in methods for methods in columns.values())]
+    lines = [["*tasks, folds*", *map(_counts, columns.values())]]
+    for name in names:
+        cells = [_summary(m, name, reference) if m.get(name) else "–" for m in columns.values()]
+        lines.append([name, *cells])
+    title = f"Error, c tuned (difference of {reference} ± standard error) / Jaccard / growth; noise"
+    return _markdown(title, ["method", *columns], lines)
+
+
+def _summary(methods, name, reference):
+    if "noise" in next(iter(methods[name].values())):
+        return _noise(methods, name)
+    error = f"{np.mean(_per_task(methods[name], _tuned)):.1f}"
+    if name != reference and reference in methods:
+        error += f" ({_difference(methods, name, reference).partition(',')[0]})"
+    return f"{error} / {_jaccard(methods[name])} / {_growth(methods[name])}"
+
+
 def _by_size(records, only):
-    """Return by size, group and method the folds that all methods of size and group have."""
+    """Return by size, group and method the folds that were measured with all of its methods."""
     found = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
     sizes = sorted({record["r"] for record in records if record["r"]})
     for record in records:
@@ -44,8 +76,11 @@ def _sized(methods):
 
 
 def _shared(methods):
-    places = set.intersection(*(set(folds) for folds in methods.values()))
-    return {name: {p: methods[name][p] for p in places} for name in METHODS if name in methods}
+    """Return the folds that all methods have, without methods that have at most half of them."""
+    most = max(len(folds) for folds in methods.values())
+    names = [name for name in METHODS if len(methods.get(name, ())) > most / 2]
+    places = set.intersection(*(set(methods[name]) for name in names))
+    return {name: {p: methods[name][p] for p in places} for name in names}
 
 
 def _pooled(groups):
@@ -126,12 +161,15 @@ def _difference(methods, name, reference):
 
 def _properties(methods, name):
     folds = methods[name]
-    growths = [record["growth"] for record in folds.values() if record["growth"] is not None]
-    growth = f"{np.median(growths):.3g}" if growths else "–"
     seconds = np.mean([record["seconds"] for record in folds.values()])
     sizes = [len(record["chosen"]) for record in folds.values() if "chosen" in record]
     size = f"{np.mean(sizes):.0f}" if sizes else "all"
-    return f"{_jaccard(folds)} / {growth} / {seconds:.2f} / {size}"
+    return f"{_jaccard(folds)} / {_growth(folds)} / {seconds:.2f} / {size}"
+
+
+def _growth(folds):
+    growths = [record["growth"] for record in folds.values() if record["growth"] is not None]
+    return f"{np.median(growths):.3g}" if growths else "–"
 
 
 def _noise(methods, name):
