@@ -5,11 +5,22 @@ import subprocess
 from time import process_time, sleep
 
 import bench
+import defaults
 import measure
+import numpy as np
 import pytest
+from decide.methods import METHODS, SETTINGS, Methods, sizes_of
+from decide.model import FIXED, GRID, errors, scale_free
+from decide.table import summary, tables
 from measure import Case, run_python
+from scipy import sparse
+from sklearn.feature_selection import RFE
+from sklearn.svm import LinearSVC
+
+from certifeature.datasets import make_relevant_features
 
 WORK = 0.2
+NOT_CONVERGED = pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
 
 
 def spin():
@@ -80,3 +91,99 @@ def test_the_first_word_of_a_name_stands_for_all_that_begin_with_it():
     assert bench.named("kernel") == ["kernel"]
     assert bench.named("growth") == [f"growth-1e{power}" for power in (4, 5, 6, 7)]
     assert bench.named("grow") == []
+
+
+@pytest.fixture
+def rows():
+    """Few rows of many columns, of which the first ones matter, to train on and to test."""
+    X, y = make_relevant_features(100, 120, n_relevant=8, random_state=0)
+    return X[:60], y[:60], X[60:], y[60:]
+
+
+@NOT_CONVERGED
+def test_methods_choose_so_many_different_columns(rows):
+    X, y, *_ = rows
+    methods = Methods(X, y, [10, 20])
+    for name in METHODS:
+        for r in sizes_of(name, [10, 20]):
+            chosen, seconds, growth = methods.choose(name, r)
+            assert len(set(chosen)) == len(chosen)
+            # Few rows do not let an l1 penalty keep many columns.
+            assert len(chosen) <= r if name == "L1" else len(chosen) == (r or 120)
+            assert seconds >= 0
+            assert (growth is not None) == (name == "default" or name in SETTINGS)
+
+
+@NOT_CONVERGED
+def test_a_path_of_elimination_is_that_of_scikit_learn(rows):
+    X, y, *_ = rows
+    chosen, *_ = Methods(X, y, [7, 40]).choose("RFE", 7)
+    rfe = RFE(LinearSVC(dual=True, random_state=0), n_features_to_select=7, step=0.1).fit(X, y)
+    assert set(chosen) == set(np.flatnonzero(rfe.support_))
+
+
+@NOT_CONVERGED
+def test_the_model_has_no_units(rows):
+    X, y, X_test, y_test = rows
+    expected = errors(X, y, X_test, y_test)
+    assert errors(1e3 * X + 5, y, 1e3 * X_test + 5, y_test) == expected
+    expected_C = 0.3 / X.var(axis=0).sum()
+    for rows_of_a_kind in (X, sparse.csr_array(X)):
+        assert pytest.approx(expected_C) == scale_free(rows_of_a_kind, 0.3).C
+
+
+@pytest.fixture
+def one_task(rows, monkeypatch):
+    """One task in each group, with the same rows in every fold."""
+    monkeypatch.setattr(defaults, "task_names", lambda folder, group: ["a"])
+    monkeypatch.setattr(defaults, "fold_of", lambda *key: rows)
+
+
+def run_defaults(path, n_folds, methods):
+    defaults.run("", path, ["genes", "noise"], None, n_folds, [10], methods)
+    return defaults.read(path)
+
+
+@NOT_CONVERGED
+def test_a_run_measures_what_is_missing(one_task, tmp_path):
+    path = tmp_path / "results.jsonl"
+    first = run_defaults(path, 1, ["all columns", "univariate"])
+    assert [record["method"] for record in first] == ["all columns", "univariate"] * 2
+    whole = path.read_text()
+    path.write_text(whole[:-20])  # The last line was cut off.
+    assert defaults.read(path) == first[:-1]
+    assert run_defaults(path, 1, ["all columns", "univariate"])[:-1] == first[:-1]
+    assert len(run_defaults(path, 2, ["univariate"])) == 6
+
+
+def test_tables_compare_the_same_folds_of_the_same_tasks():
+    def record(method, task, fold, tuned, chosen):
+        place = {"group": "web", "task": task, "fold": fold, "method": method, "r": 2}
+        found = {
+            "tuned": tuned,
+            "errors": {f"{c:g}": c / 100 for c in GRID + FIXED},
+            "growth": None,
+            "seconds": 1.0,
+        }
+        return place | found | {"chosen": chosen}
+
+    records = [
+        *(record("RFE", task, fold, 0.2, [1, 2]) for task in "ab" for fold in (0, 1)),
+        *(record("L1", "a", fold, 0.1, [fold, 2]) for fold in (0, 1)),
+        *(record("L1", "b", fold, 0.4, [fold, 2]) for fold in (0, 1)),
+        record("RFE", "b", 2, 0.9, [3, 4]),  # Without L1, so it does not count.
+        record("univariate", "a", 0, 0.1, [3, 4]),  # Has one fold only, so it is left out.
+    ]
+    error, difference, properties, by_c = tables(records, None, "RFE", 0.3)
+    assert "| 2 | *tasks, folds* | *2, 4* |" in error
+    assert "| RFE | 20.0 / 0.3 |" in error
+    assert "univariate" not in error
+    assert "| L1 | -5.0 ± 15.0, 1–1 |" in difference
+    assert "| RFE | 1.00 / – / 1.00 / 2 |" in properties
+    assert "| L1 | 0.33 / – / 1.00 / 2 |" in properties
+    assert "| L1 | 0.0 | 0.1 | 0.3 | 0.5 | 1.0 | 3.0 | 10.0 | 30.0 |" in by_c
+    for found in records:
+        found["r"] = 300
+    assert "| L1 | – | – | 25.0 (-5.0 ± 15.0) / 0.33 / – | – | – | – |" in summary(
+        records, None, "RFE"
+    )

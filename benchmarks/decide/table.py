@@ -1,156 +1,187 @@
-"""Tables of what was measured: a line for each method, a column for each group and size."""
+"""Tables of what was measured: a line for each size and method, a column for each group."""
 
 from collections import defaultdict
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import wilcoxon
 
-from decide.contenders import METHODS
+from decide.methods import METHODS
+from decide.model import FIXED, GRID
 from decide.tasks import GROUPS
 
-# Groups that are counted together, each at its first size.
-_TOGETHER = ("web", "news", "genes", "texts")
-_MIN_TASKS = 6
+# Sizes and groups of the summary.
+SUMMARY = (
+    (100, "genes"),
+    (100, "web"),
+    (300, "web"),
+    (300, "news"),
+    (300, "texts"),
+    (100, "noise"),
+)
 
 
-def tables(records, rivals):
-    """Yield Markdown tables."""
-    columns = _columns(records)
-    noise = {key: found for key, found in columns.items() if key[0] == "noise"}
-    errors = {key: found for key, found in columns.items() if key[0] != "noise"}
-    if errors:
-        yield from _error_tables(errors, rivals)
+def tables(records, only, reference, c):
+    """Yield Markdown tables: errors, differences of the reference to the others, and the rest."""
+    found = _by_size(records, only)
+    errors = {r: {g: m for g, m in found[r].items() if g != "noise"} for r in found}
+    noise = {r: {"noise": found[r]["noise"]} for r in found if "noise" in found[r]}
+    if any(errors.values()):
+        together = {r: g | {"all": _pooled(g)} if len(g) > 1 else g for r, g in errors.items()}
+        yield _table(f"Error in percent, c tuned / c = {c:g}", together, _error, c)
+        title = f"Error of {reference} minus that of others, c tuned, ± standard error, wins–losses"
+        yield _table(title, together, _difference, reference)
+        yield _table("Jaccard / growth / CPU seconds / columns", errors, _properties)
+        yield _errors_by_c(errors)
     if noise:
-        yield _table("Share of noise features / Jaccard / seconds", noise, _noise)
+        yield _table("Share of noise / Jaccard", noise, _noise)
 
 
-def _error_tables(columns, rivals):
-    together = columns | _together(columns)
-    title = "Test errors in percent: plain / C fixed / C tuned ± standard error"
-    yield _table(title, together, _error)
-    for rival in rivals:
-        for key in ("fixed", "tuned"):
-            title = f"C {key}, against {rival}: mean difference (wins–losses, p)"
-            yield _table(title, together, _duel, rival, key)
-    yield _table("Jaccard / κ / growth / number of features / seconds", columns, _properties)
+def summary(records, only, reference):
+    """Return one Markdown table, with a size for each group."""
+    found = _by_size(records, only)
+    columns = {f"{r}, {group}": found.get(r, {}).get(group, {}) for r, group in SUMMARY}
+    names = [name for name in METHODS if any(name in methods for methods in columns.values())]
+    lines = [["*tasks, folds*", *map(_counts, columns.values())]]
+    for name in names:
+        cells = [_summary(m, name, reference) if m.get(name) else "–" for m in columns.values()]
+        lines.append([name, *cells])
+    title = f"Error, c tuned (difference of {reference} ± standard error) / Jaccard / growth; noise"
+    return _markdown(title, ["method", *columns], lines)
 
 
-def _columns(records):
-    """Return by group and size, then by method, what was measured in each fold."""
-    found = defaultdict(lambda: defaultdict(dict))
+def _summary(methods, name, reference):
+    if "noise" in next(iter(methods[name].values())):
+        return _noise(methods, name)
+    error = f"{np.mean(_per_task(methods[name], _tuned)):.1f}"
+    if name != reference and reference in methods:
+        error += f" ({_difference(methods, name, reference).partition(',')[0]})"
+    return f"{error} / {_jaccard(methods[name])} / {_growth(methods[name])}"
+
+
+def _by_size(records, only):
+    """Return by size, group and method the folds that were measured with all of its methods."""
+    found = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
+    sizes = sorted({record["r"] for record in records if record["r"]})
     for record in records:
-        place = record["group"], record["task"], record["repeat"], record["fold"]
-        found[record["group"], record["r"]][record["method"]][place] = record
-    return {(g, r): found[g, r] for g in GROUPS for r in GROUPS[g].sizes if (g, r) in found}
+        if not only or record["method"] in only:
+            for r in [record["r"]] if record["r"] else sizes:
+                place = record["group"], record["task"], record["fold"]
+                found[r][record["group"]][record["method"]][place] = record
+    return {r: {g: _shared(found[r][g]) for g in GROUPS if _sized(found[r][g])} for r in sizes}
 
 
-def _together(columns):
-    """Return a column for several groups, with the methods that all of them have."""
-    keys = [(name, GROUPS[name].sizes[0]) for name in _TOGETHER]
-    parts = [columns[key] for key in keys if key in columns]
-    if len(parts) < 2:
-        return {}
-    shared = [name for name in METHODS if all(name in part for part in parts)]
+def _sized(methods):
+    """Tell whether there is anything beside all columns, which have every size."""
+    return bool(methods.keys() - {"all columns"})
+
+
+def _shared(methods):
+    """Return the folds that all methods have, without methods that have at most half of them."""
+    most = max(len(folds) for folds in methods.values())
+    names = [name for name in METHODS if len(methods.get(name, ())) > most / 2]
+    places = set.intersection(*(set(methods[name]) for name in names))
+    return {name: {p: methods[name][p] for p in places} for name in names}
+
+
+def _pooled(groups):
+    names = [name for name in METHODS if all(name in methods for methods in groups.values())]
     return {
-        ("all", None): {
-            name: {place: record for part in parts for place, record in part[name].items()}
-            for name in shared
-        }
+        name: {p: record for methods in groups.values() for p, record in methods[name].items()}
+        for name in names
     }
 
 
-def _table(title, columns, cell, *arguments):
-    names = [name for name in METHODS if any(name in found for found in columns.values())]
-    header = ["method"]
-    for (group, r), found in columns.items():
-        n_folds = max(len(folds) for folds in found.values())
-        folds = f"{n_folds} fold" + "s" * (n_folds > 1)
-        header.append(group if r is None else f"{group}, r = {r} ({folds})")
-    rows = [
-        [name]
-        + [cell(found, name, *arguments) if name in found else "–" for found in columns.values()]
-        for name in names
-    ]
-    lines = [header, ["---"] * len(header), *rows]
+def _errors_by_c(found):
+    grid = sorted(GRID + FIXED)
+    lines = []
+    for r, groups in found.items():
+        lines.append([str(r), "*tasks, folds*", _counts(_pooled(groups)), *[""] * (len(grid) - 1)])
+        for name, folds in _pooled(groups).items():
+            lines.append(["", name, *(f"{_mean_error(folds, c):.1f}" for c in grid)])
+    header = ["columns", "method", *(f"c = {c:g}" for c in grid)]
+    return _markdown("Error in percent at fixed c, all groups", header, lines)
+
+
+def _table(title, found, cell, *arguments):
+    groups = [group for group in (*GROUPS, "all") if any(group in found[r] for r in found)]
+    lines = []
+    for r, by_group in found.items():
+        counts = [_counts(by_group[group]) if group in by_group else "–" for group in groups]
+        lines.append([str(r), "*tasks, folds*", *counts])
+        for name in METHODS:
+            here = [by_group.get(group, {}) for group in groups]
+            if any(name in methods for methods in here):
+                cells = [cell(m, name, *arguments) if m.get(name) else "–" for m in here]
+                lines.append(["", name, *cells])
+    return _markdown(title, ["columns", "method", *groups], lines)
+
+
+def _markdown(title, header, lines):
+    lines = [header, ["---"] * len(header), *lines]
     return f"{title}:\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
-def _error(found, name):
-    means = [
-        f"{100 * _mean_of_groups(found[name], key):.1f}" for key in ("plain", "fixed", "tuned")
-    ]
-    tuned = _per_task(found[name], "tuned")
-    if len(tuned) < 2 or len({group for group, _ in tuned}) > 1:
-        return " / ".join(means)
-    spread = np.std(list(tuned.values()), ddof=1) / np.sqrt(len(tuned))
-    return " / ".join(means) + f" ± {100 * spread:.1f}"
+def _counts(methods):
+    places = next(iter(methods.values()), {})
+    return f"*{len({task for _, task, _ in places})}, {len(places)}*"
 
 
-def _mean_of_groups(folds, key):
+def _per_task(folds, value):
+    """Return the mean of each task; its folds are no independent samples."""
     values = defaultdict(list)
-    for (group, *_), record in folds.items():
-        values[group].append(record[key])
-    return np.mean([np.mean(v) for v in values.values()])
+    for (group, task, _), record in sorted(folds.items()):
+        values[group, task].append(value(record))
+    return np.array([np.mean(v) for v in values.values()])
 
 
-def _per_task(folds, key):
-    """Return the mean of each task, which its folds are no independent samples of."""
-    values = defaultdict(list)
-    for (*task, _, _), record in folds.items():
-        values[tuple(task)].append(record[key])
-    return {task: float(np.mean(v)) for task, v in values.items()}
+def _tuned(record):
+    return 100 * record["tuned"]
 
 
-def _duel(found, name, rival, key):
-    """Return mean difference, wins–losses over tasks (or folds of few tasks), and Wilcoxon's p."""
-    places = found[name].keys() & found.get(rival, {}).keys()
-    if name == rival or not places:
+def _error(methods, name, c):
+    tuned = np.mean(_per_task(methods[name], _tuned))
+    return f"{tuned:.1f} / {_mean_error(methods[name], c):.1f}"
+
+
+def _mean_error(folds, c):
+    return np.mean(_per_task(folds, lambda record: 100 * record["errors"][f"{c:g}"]))
+
+
+def _difference(methods, name, reference):
+    """Return the mean difference over tasks, its standard error, and wins and losses."""
+    if name == reference or reference not in methods:
         return "–"
-    ours, theirs = ({p: found[side][p] for p in places} for side in (name, rival))
-    if len({tuple(task) for *task, _, _ in places}) >= _MIN_TASKS:
-        ours, theirs = _per_task(ours, key), _per_task(theirs, key)
-    else:
-        ours, theirs = ({p: side[p][key] for p in places} for side in (ours, theirs))
-    gaps = np.round([ours[p] - theirs[p] for p in sorted(ours)], 9)
-    wins, losses = int(np.sum(gaps < 0)), int(np.sum(gaps > 0))
-    p = wilcoxon(gaps).pvalue if wins + losses else 1.0
-    return f"{100 * np.mean(gaps):+.1f} ({wins}–{losses}, p {p:.2g})"
+    gaps = _per_task(methods[reference], _tuned) - _per_task(methods[name], _tuned)
+    gaps = np.round(gaps, 9)
+    mean = f"{np.mean(gaps):+.1f}"
+    if len(gaps) > 1:
+        mean += f" ± {np.std(gaps, ddof=1) / np.sqrt(len(gaps)):.1f}"
+    return f"{mean}, {np.sum(gaps < 0)}–{np.sum(gaps > 0)}"
 
 
-def _properties(found, name):
-    folds = found[name]
-    spectrum = [
-        _number(np.median(v)) if (v := _values(folds, k)) else "–" for k in ("kappa", "growth")
-    ]
-    numbers = [f"{np.mean(_values(folds, 'n')):.0f}", _seconds(folds)]
-    return " / ".join([_jaccard(folds), *spectrum, *numbers])
+def _properties(methods, name):
+    folds = methods[name]
+    seconds = np.mean([record["seconds"] for record in folds.values()])
+    sizes = [len(record["chosen"]) for record in folds.values() if "chosen" in record]
+    size = f"{np.mean(sizes):.0f}" if sizes else "all"
+    return f"{_jaccard(folds)} / {_growth(folds)} / {seconds:.2f} / {size}"
 
 
-def _noise(found, name):
-    folds = found[name]
-    return f"{np.mean(_values(folds, 'noise')):.2f} / {_jaccard(folds)} / {_seconds(folds)}"
+def _growth(folds):
+    growths = [record["growth"] for record in folds.values() if record["growth"] is not None]
+    return f"{np.median(growths):.3g}" if growths else "–"
+
+
+def _noise(methods, name):
+    noise = np.mean(_per_task(methods[name], lambda record: record["noise"]))
+    return f"{noise:.2f} / {_jaccard(methods[name])}"
 
 
 def _jaccard(folds):
-    """Return the mean overlap of the choices of two folds of the same repeat."""
+    """Return the mean overlap of the choices of two folds of the same task."""
     sets = defaultdict(list)
-    for (*repeat, _), record in folds.items():
-        if "indices" in record:
-            sets[tuple(repeat)].append(set(record["indices"]))
-    overlaps = [
-        len(a & b) / len(a | b) for chosen in sets.values() for a, b in combinations(chosen, 2)
-    ]
+    for (group, task, _), record in folds.items():
+        if "chosen" in record:
+            sets[group, task].append(set(record["chosen"]))
+    overlaps = [len(a & b) / len(a | b) for v in sets.values() for a, b in combinations(v, 2)]
     return f"{np.mean(overlaps):.2f}" if overlaps else "–"
-
-
-def _seconds(folds):
-    return f"{np.mean(_values(folds, 'seconds')):.2f}"
-
-
-def _values(folds, key):
-    return [record[key] for record in folds.values() if key in record]
-
-
-def _number(value):
-    return f"{value:.2g}" if value < 10 else f"{value:.0f}" if value < 1e4 else f"{value:.0e}"
