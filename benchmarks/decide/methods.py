@@ -25,9 +25,6 @@ SETTINGS = {
         (0.3, "coef", "coef", None),
         (1, "coef", "coef", None),
         (0.3, "coef", "coef", 0.9),
-        (0.3, "rfe+coef", ("rfe", "coef"), None),
-        (1, "rfe+coef", ("rfe", "coef"), None),
-        (0.3, "arom+coef", ("arom", "coef"), None),
         (0.3, "stable", "stable", None),
         (1, "stable", "stable", None),
     ]
