@@ -365,7 +365,9 @@ def test_repr_is_one_line_with_the_numbers_of_the_headline(binary):
             headline = headline.partition(" Promised")[0]
             bounds, in_headline = (re.findall(r"[\d.,]+ times", text) for text in (shown, headline))
             assert bounds == in_headline
-            for words in ("support vectors", "useful bound", "at most", f"{X.shape[1]}"):
+            only_support = re.search(r" on (its|the) [\d,]+ support vectors", headline)
+            assert (" on the support vectors" in shown) == bool(only_support)
+            for words in ("useful bound", "at most", f"{X.shape[1]}"):
                 assert (words in shown) == (words in headline), words
 
 

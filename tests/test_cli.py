@@ -185,9 +185,20 @@ class TestSelect:
         scaler = StandardScaler() if scale == "standard" else TfidfTransformer()
         rows = X if scale == "standard" else sparse.csr_array(X)
         folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
+        assert found["tuned"]
+        factors = np.array([0.01, 0.1, 1, 10, 100])
+        inner = StratifiedKFold(3, shuffle=True, random_state=0)
         for error, (train, test) in zip(found["errors_full"], folds, strict=True):
             known = scaler.fit_transform(rows[train])
-            svm = at_scale(known).fit(known, y[train])
+            # Inner folds have the scale of their own rows.
+            errors = np.zeros(5)
+            for part, rest in inner.split(known, y[train]):
+                base = at_scale(known[part])
+                for place, factor in enumerate(factors):
+                    svm = clone(base).set_params(C=factor * base.C).fit(known[part], y[train][part])
+                    errors[place] += np.mean(svm.predict(known[rest]) != y[train][rest])
+            base = at_scale(known)
+            svm = base.set_params(C=factors[errors.argmin()] * base.C).fit(known, y[train])
             predicted = svm.predict(scaler.transform(rows[test]))
             assert error == pytest.approx(np.mean(predicted != y[test]))
 
@@ -297,8 +308,13 @@ class TestSelect:
         assert certificate.exact
 
     def test_certified_keeps_half_of_the_margin(self, csv, capsys):
-        result = run_json(capsys, "select", csv, "-t", "tumour", "-k", "certified")
+        arguments = ("select", csv, "-t", "tumour", "-k", "certified")
+        result = run_json(capsys, *arguments, "-C", 1)
         assert result["certificate"]["lambda_min"] >= 0.5
+        # A soft model takes fewer features than there are directions.
+        result = run_json(capsys, *arguments)
+        assert result["certificate"]["measured_growth"] <= 2
+        assert result["certificate"]["n_selected"] < result["certificate"]["rank"]
 
     def test_people_get_a_table_and_sentences(self, csv, capsys):
         assert run(["select", str(csv), "-t", "tumour", "-k", "25"]) == 0
@@ -307,7 +323,7 @@ class TestSelect:
         assert "the first 20" in text
         sentences = text.split("\n\n")[-1].splitlines()
         assert len(sentences) <= 6
-        assert sentences[0].startswith("Proven: with these 25 features (13 trusted) the training ")
+        assert sentences[0].startswith("Proven: with these 25 features (16 trusted) the training ")
         layers = [line.split()[0].strip(",:") for line in sentences[-3:]]
         assert layers == ["Realised", "Measured", "Promised"]
 
@@ -439,8 +455,18 @@ class TestSteering:
         if rescale == "none":
             assert scales == {1.0}
         elif rescale == "common":
-            assert len(scales) == 1
-            assert min(scales) > 1
+            # Rows that are longer than 1 are not scaled up.
+            assert scales == {1.0}
+            short = csv.with_name("short.csv")
+            frame = pd.read_csv(csv)
+            frame[frame.columns[:-1]] /= 1000
+            frame.to_csv(short, index=False)
+            size = frame.iloc[:, :-1].var(ddof=0).sum()
+            found = run_json(capsys, arguments[0], short, *arguments[2:])["features"]
+            chosen = frame.iloc[:, [feature["index"] for feature in found]].var(ddof=0).sum()
+            expected = np.full(len(found), np.sqrt(size / chosen))
+            assert [feature["scale"] for feature in found] == pytest.approx(expected)
+            assert expected[0] > 1
         elif method not in ("rrqr", "random"):
             assert len(scales) > 1
 
@@ -544,7 +570,8 @@ class TestSteering:
         assert {f["why"] for f in result["features"]} == {"cover"}
         # It chooses for a hinge loss, and is certified for the model that is asked for.
         expected = certify(X, y, selector, estimator=default_model())
-        assert result["certificate"]["model"] == "LinearSVC(C=1)"
+        assert result["certificate"]["model"] == expected.model
+        assert expected.model.endswith("free intercept)")
         growth = result["certificate"]["measured_growth"]
         assert growth == pytest.approx(expected.measured_growth, rel=1e-6)
 
@@ -709,7 +736,8 @@ class TestCertify:
         arguments = ["certify", str(csv), "-t", "tumour", "-f", str(chosen), "-r", str(report)]
         assert run(arguments) == 0
         out = capsys.readouterr().out
-        assert "with these 3 features the training objective of LinearSVC(C=1)" in out
+        model = r"LinearSVC\(C=0.00116\d, free intercept\)"
+        assert re.search(f"with these 3 features the training objective of {model} on its", out)
         assert "gene 5" in report.read_text()
 
     @pytest.mark.parametrize(
@@ -766,7 +794,7 @@ class TestCompare:
             str(table),
         ]
         # Without features nothing is proven.
-        assert run([*arguments, "-m", "l1", "-C", "1e-9"]) == 0
+        assert run([*arguments, "-m", "lpsvm", "-C", "1e-9"]) == 0
 
         def refuse(constant):
             raise AssertionError(constant)
@@ -776,7 +804,7 @@ class TestCompare:
         assert rows[1]["growth"] is None
 
     def test_a_method_that_chooses_nothing_guesses_the_larger_class(self, csv, capsys):
-        arguments = ("compare", csv, "-t", "tumour", "-k", 5, "-m", "l1", "-C", 1e-9, "--jobs", 1)
+        arguments = ("compare", csv, "-t", "tumour", "-k", 5, "-m", "lpsvm", "-C", 1e-9, "--jobs", 1)
         result = run_json(capsys, *arguments)
         assert result["contenders"][1]["n_features"] == 0
         assert 0.3 < np.mean(result["contenders"][1]["errors"]) < 0.7
@@ -828,7 +856,7 @@ class TestModels:
         path = tmp_path / "prices.csv"
         prices = X[:, 3] - X[:, 7] + 0.123
         pd.DataFrame(X, columns=names).assign(price=prices).to_csv(path, index=False)
-        options = ("-t", "price", "--model", "ridge", "-k", "8")
+        options = ("-t", "price", "--model", "ridge", "-k", "8", "-C", "1")
         found = run_json(capsys, "select", path, *options)
         assert found["certificate"]["realised"]["objective_full"] > 0
         assert found["certificate"]["realised"]["margin_full"] is None

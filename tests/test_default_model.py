@@ -16,6 +16,7 @@ from certifeature.datasets import load_docstrings, make_relevant_features
 from certifeature.models import at_scale, default_model, fit_model
 from certifeature.models.problem import SOFTNESS, with_scale
 from certifeature.rows import ArrayBlocks
+from certifeature.rows.matrix import column_digests
 from certifeature.rows.spread import Spread
 
 
@@ -179,6 +180,14 @@ def test_copies_and_constants_are_not_chosen_while_others_are_left(genes, make):
     assert everything.n_features_ == wide.shape[1] - 1
 
 
+def test_columns_with_the_same_values_elsewhere_are_no_copies():
+    rows, columns, values = [0, 1, 0, 2, 0, 1, 2], [0, 0, 1, 1, 2, 2, 2], [3, 5, 3, 5, 3, 5, 0.0]
+    X = sparse.csr_array((np.array(values), (rows, columns)), shape=(4, 3))
+    for form in (X, X.toarray(), -(-X.toarray())):
+        first, second, third = column_digests(form)
+        assert first == third != second
+
+
 def test_one_stray_label_does_not_take_the_picks():
     X, y = make_relevant_features(1500, 300, 20, random_state=0)
     stray = y.copy()
@@ -229,3 +238,17 @@ def test_methods_of_scikit_learn_are_compared_for_the_same_model(genes):
     for contender in found.contenders[1:]:
         assert contender.n_features == 15
         assert contender.mean_error < 0.5
+
+
+def test_a_promise_is_for_the_scales_that_are_certified():
+    """A promise for any model is for columns as they are; certified ones are at their own scale."""
+    X = sparse.random_array((15, 400), density=0.3, rng=np.random.default_rng(0), format="csr")
+    selector = BSSSelector(60, supervised=False, rescale="each").fit(X)
+    certificates = [
+        certify(X, None, selector, estimator=model, rows="all", realised=False)
+        for model in (default_model(), LinearSVC(random_state=0))
+    ]
+    scaled, plain = (c.a_priori.lambda_min / c.lambda_min for c in certificates)
+    assert certificates[0].lambda_min > 1.1 * certificates[1].lambda_min
+    assert scaled == pytest.approx(plain)
+    assert 0 < scaled < 1

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from random_rows import random_rows
+from sklearn.svm import LinearSVC
 
 from certifeature import certify
 from certifeature.basis import exact_basis
@@ -210,7 +211,8 @@ class TestCertify:
     def test_what_is_proven(self, kind):
         X, sample = problem(scales=(1.0, 2.0))
         rows = X if kind == "memory" else ArrayBlocks(X, n_rows=40)
-        certificate = certify(rows, None, sample.indices, weights=sample.scales, rows="all")
+        given = {"weights": sample.scales, "estimator": LinearSVC(random_state=0)}
+        certificate = certify(rows, None, sample.indices, rows="all", **given)
         assert (certificate.exact, certificate.rank, certificate.lambda_min) == (True, None, 0)
         assert certificate.lambda_max == sample.scales.max() ** 2
         bound = lanczos.soft_bound(rows, sample, ModelBound(mu=0.5))

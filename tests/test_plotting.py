@@ -267,7 +267,8 @@ def test_a_selector_that_knows_enough_trains_nothing_again(data, ax, monkeypatch
 
 def test_nothing_lost_is_at_the_bottom(data, ax):
     """A growth of 1 is in view, even if no layer comes near to it."""
-    certificate = certify(*data, np.arange(100), realised=False)
+    svm = LinearSVC(dual=True, random_state=0)
+    certificate = certify(*data, np.arange(100), estimator=svm, realised=False)
     assert certificate.measured_growth > 1.5
     CertificateDisplay([certificate]).plot(ax)
     assert 0.5 < ax.get_ylim()[0] < 1
@@ -304,7 +305,8 @@ def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
 
 def test_random_promises_say_with_which_probability(ax):
     X, _ = make_relevant_features(20, 2000, 10, random_state=0)
-    selector = LeverageScoreSelector(supervised=False, random_state=0)
+    svm = LinearSVC(dual=True, random_state=0)
+    selector = LeverageScoreSelector(supervised=False, estimator=svm, random_state=0)
     display = CertificateDisplay.from_estimator(selector, X, None, [20, 1500], ax=ax)
     assert display.certificates[0].rows == "all"
     label = "promised, beforehand\n(probability 0.99)\n(none for 1 of 2: infinite)"
@@ -473,7 +475,8 @@ def test_stability_over_folds(data, convert, ax):
         X = pytest.importorskip("pandas").DataFrame(X, columns=[f"f{i}" for i in range(300)])
     else:
         X = convert(X)
-    selector = BSSSelector(20)
+    # More than are relevant, so that folds differ.
+    selector = BSSSelector(60)
     display = StabilityDisplay.from_estimator(selector, X, y, cv=3, ax=ax)
     assert len(display.selections) == 3
     assert 0 < display.nogueira < 1

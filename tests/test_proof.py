@@ -261,8 +261,9 @@ def test_no_data_can_be_built_against_the_start_of_lanczos(monkeypatch, small_li
 
 def test_a_probable_bound_that_is_exceeded_is_withdrawn(data, monkeypatch):
     X, y = data
-    certificate = certify(X, y, np.arange(30), realised=False)
-    realised = certify(X, y, np.arange(30)).realised
+    svm = LinearSVC(dual=True, random_state=0)
+    certificate = certify(X, y, np.arange(30), estimator=svm, realised=False)
+    realised = certify(X, y, np.arange(30), estimator=svm).realised
     ratio = realised.objective_ratio
     for probability, growth, stays in ((0.99, 0.9, False), (1.0, 0.9, True), (0.99, 1.1, True)):
         kept = 1 / (growth * ratio)

@@ -91,7 +91,7 @@ def name_of(value):
     return value if isinstance(value, str) else type(value).__name__
 
 
-BY_LABELS = ["auto", "coef", "rfe", "arom", ("stable", "cover"), ("coef", "leverage"), f_classif]
+BY_LABELS = ["auto", "coef", "stable", ("stable", "cover"), ("coef", "leverage"), f_classif]
 
 
 class TestCertificatesAreThoseOfSeparateFits:

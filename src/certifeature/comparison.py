@@ -123,7 +123,8 @@ class L1Selector(SelectorMixin, BaseEstimator):
         """Follow the path of C; rows X and labels y."""
         cost, size = l1_min_c(X, y), self.n_features_to_select
         for doublings in range(1, _MAX_DOUBLINGS + 1):
-            model = LinearSVC(penalty="l1", dual=False, C=cost * 2**doublings).fit(X, y)
+            options: Any = {"penalty": "l1", "dual": False, "C": cost * 2**doublings}
+            model = LinearSVC(**options, random_state=0).fit(X, y)
             self.scores_ = feature_weights(model)
             if np.count_nonzero(self.scores_) >= size:
                 break

@@ -17,6 +17,7 @@ CERTIFICATE = "tests/test_certificate.py"
 BLOCKS = "tests/test_blocks.py"
 SAMPLING = "tests/test_sampling.py"
 NEW_DATA = "tests/test_new_data.py"
+DEFAULT = "tests/test_default_model.py"
 
 MODELS = [
     Bug(
@@ -85,8 +86,8 @@ MODELS = [
     Bug(
         "LIBLINEAR's intercept is taken to be free",
         "models/problem.py",
-        'return float(model.intercept_scaling) if solver_of(model) == "liblinear" else None',
-        "return None",
+        'if solver_of(model) != "liblinear" or has_free_intercept(model):',
+        "if True:",
         f"{CONSTANTS}::test_a_penalised_intercept_is_the_weight_of_a_constant_column",
     ),
     Bug(
@@ -1339,8 +1340,8 @@ REUSED = [
     Bug(
         "the support that a selector found serves other models",
         "certificate/certify.py",
-        "if estimator is None or _is_like(support.model, estimator)",
-        "if True",
+        "return support if _is_like(support.asked, asked) else None",
+        "return support",
         f"{CERTIFICATE}::TestReuse",
     ),
     Bug(
@@ -1360,7 +1361,7 @@ REUSED = [
     Bug(
         "a selector forgets which data it was fitted to",
         "selectors/fit.py",
-        "fingerprint=self._fingerprint,",
+        "fingerprint=self._given.fingerprint,",
         "fingerprint=None,",
         f"{CERTIFICATE}::TestReuse",
     ),
@@ -1439,8 +1440,124 @@ BLOCKS_AND_FOLDS = [
     ),
 ]
 
+DEFAULT_MODEL = [
+    Bug(
+        "the size of rows does not count how large the scales of columns are",
+        "rows/spread.py",
+        "np.ldexp(np.sqrt(total) * largest, self.exponent)",
+        "np.ldexp(np.sqrt(total), self.exponent)",
+        f"{DEFAULT}::test_certificates_do_not_depend_on_a_common_scale",
+    ),
+    Bug(
+        "the size of rows is that of all columns, whichever are asked for",
+        "rows/spread.py",
+        "self.variances if columns is None else self.variances[columns]",
+        "self.variances",
+        f"{DEFAULT}::test_unit_norm_rows_come_back_to_their_size",
+    ),
+    Bug(
+        "means of blocks are taken to be equal",
+        "rows/spread.py",
+        "first_squares + second_squares + apart**2 * (self.count * other.count / count)",
+        "first_squares + second_squares",
+        f"{DEFAULT}::test_the_spread_of_blocks_is_that_of_all_rows",
+    ),
+    Bug(
+        "C is over the size of the rows, not its square",
+        "models/problem.py",
+        "float(np.divide(SOFTNESS, size) / size)",
+        "float(np.divide(SOFTNESS, size))",
+        f"{DEFAULT}::test_units_change_nothing",
+    ),
+    Bug(
+        "alpha is that of twice the C",
+        "models/problem.py",
+        '"alpha": 1 / (2 * cost)',
+        '"alpha": 1 / (4 * cost)',
+        f"{DEFAULT}::test_the_rule_is_there_for_other_models",
+    ),
+    Bug(
+        "chosen columns have the C of all columns at any scale",
+        "models/support.py",
+        "scales=factor * columns.scales",
+        "scales=columns.scales",
+        f"{DEFAULT}::test_certificates_do_not_depend_on_a_common_scale",
+    ),
+    Bug(
+        "a promise serves columns of other scales",
+        "certificate/certify.py",
+        "return promise_of_scales(promise, known.certified, every, columns.scales)",
+        "return promise",
+        f"{DEFAULT}::test_a_promise_is_for_the_scales_that_are_certified",
+    ),
+    Bug(
+        "rows stay where they are beside a free intercept",
+        "models/support.py",
+        "rows.centred() if spread is not None and problem.intercept is None else rows",
+        "rows",
+        f"{DEFAULT}::test_the_origin_of_dense_data_changes_nothing",
+    ),
+    Bug(
+        "the intercept of the printed model is penalised like a weight",
+        "models/support.py",
+        "_NEARLY_FREE = 100.0",
+        "_NEARLY_FREE = 0.1",
+        f"{DEFAULT}::test_scikit_learn_reproduces_the_printed_model",
+    ),
+    Bug(
+        "covering gets half of the picks, however many rows there are",
+        "selectors/bss.py",
+        "trust = 1 - min(1.0, size / self.n_rows) / 2",
+        "trust = 0.5",
+        f"{DEFAULT}::test_covering_gets_a_share_in_proportion_to_the_rows",
+    ),
+    Bug(
+        "long rows come back to their size, too",
+        "selectors/fit.py",
+        "max(1.0, min(size, 1.0) / chosen)",
+        "max(1.0, size / chosen)",
+        f"{DEFAULT}::test_standardised_columns_come_back_as_they_are",
+    ),
+    Bug(
+        "chosen columns that are larger than all were are shrunk",
+        "selectors/fit.py",
+        "max(1.0, min(size, 1.0) / chosen)",
+        "min(size, 1.0) / chosen",
+        f"{DEFAULT}::test_standardised_columns_come_back_as_they_are",
+    ),
+    Bug(
+        "a class counts as much as any other in a ranking",
+        "models/support.py",
+        "return np.sqrt(counts / counts.sum())",
+        "return np.ones(len(counts))",
+        f"{DEFAULT}::test_one_stray_label_does_not_take_the_picks",
+    ),
+    Bug(
+        "columns are digested without the places of their values",
+        "rows/matrix.py",
+        "hashed = _mixed(columns.data.view(np.uint64) + seeds[columns.indices])",
+        "hashed = _mixed(columns.data.view(np.uint64) + seeds[0])",
+        f"{DEFAULT}::test_columns_with_the_same_values_elsewhere_are_no_copies",
+    ),
+    Bug(
+        "zeros that a sparse array stores make a column another one",
+        "rows/matrix.py",
+        "columns.eliminate_zeros()",
+        "columns.sort_indices()",
+        f"{DEFAULT}::test_columns_with_the_same_values_elsewhere_are_no_copies",
+    ),
+    Bug(
+        "constant columns are as good as others beside a free intercept",
+        "selectors/bss.py",
+        "redundant |= known.spread.variances == 0",
+        "redundant |= False",
+        f"{DEFAULT}::test_copies_and_constants_are_not_chosen_while_others_are_left",
+    ),
+]
+
 BUGS = [
     *MODELS,
+    *DEFAULT_MODEL,
     *MEASURED,
     *PROMISED,
     *LEADING_DIRECTIONS,

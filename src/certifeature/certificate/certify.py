@@ -7,12 +7,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from joblib import hash as digest
 
 from certifeature._utils import check_choice
 from certifeature.certificate.all_rows import unproven_rows
 from certifeature.certificate.certificate import APriori, Certificate
 from certifeature.certificate.measured import Measurable
+from certifeature.certificate.promise import promise_of_scales
 from certifeature.certificate.realised import FullModel
 from certifeature.evaluation.new_data import new_data_errors
 from certifeature.models import default_model
@@ -96,7 +98,7 @@ class Certifier:
             certificate: Certificate = known.certificate
         else:
             certificate = self._measurable.certificate(columns)
-            certificate = replace(certificate, a_priori=_promise_of(known, self.support))
+            certificate = replace(certificate, a_priori=_promise_of(known, self.support, columns))
         if not realised:
             return certificate
         if certificate.rows == "support" and self.all_rows is not None:
@@ -162,8 +164,8 @@ def _is_like(model: Any, other: Any) -> bool:
     return type(model) is type(other) and digest(model.get_params()) == digest(other.get_params())
 
 
-def _promise_of(known: Any, found: Support) -> APriori | None:
-    """Return the promise of a fit, if it was for these rows and for this model."""
+def _promise_of(known: Any, found: Support, columns: ColumnChoice) -> APriori | None:
+    """Return the promise of a fit for its columns at these scales, if it was for these rows."""
     if known is None or known.rows is None or found.rows.in_blocks:
         return None
     if not same_values(known.rows.X, found.rows.X) or known.rows.sample_weight is not None:
@@ -175,7 +177,10 @@ def _promise_of(known: Any, found: Support) -> APriori | None:
         is_same = False
     if promise is not None and not is_same:
         promise = replace(promise, regularised_min=None) if promise.lambda_min > 0 else None
-    return promise
+    if promise is None:
+        return None
+    every = np.ones(len(columns.indices), dtype=bool)
+    return promise_of_scales(promise, known.certified, every, columns.scales)
 
 
 def certify(
@@ -298,5 +303,5 @@ def _certificate_of_fit(selector: Any, realised: bool) -> Certificate:
             "certify(X, y, selector), or realised=False."
         )
     support = result.support or Support(rows, None, None, rows)
-    columns = support.at_own_scale(result.columns)
-    return certificate.with_realised(FullModel(support).realised(columns, certificate))
+    full = FullModel(support)
+    return certificate.with_realised(full.realised(result.certified, certificate))

@@ -393,13 +393,14 @@ def model_name(model: Any) -> str:
     >>> from sklearn.linear_model import Ridge
     >>> model_name(Ridge(alpha=10))
     'Ridge(alpha=10)'
+    >>> model_name(default_model())
+    'LinearSVC(C=scale, free intercept)'
     """
     known = model.get_params() if hasattr(model, "get_params") else {}
     constants = {name: known[name] for name in ("C", "alpha") if np.isscalar(known.get(name))}
-    given = [
-        f"{name}={value if isinstance(value, str) else f'{value:.4g}'}"
-        for name, value in constants.items()
-    ]
+    # Before it is fitted, C may be "scale".
+    shown = {k: v if isinstance(v, str) else f"{v:.4g}" for k, v in constants.items()}
+    given = [f"{name}={value}" for name, value in shown.items()]
     given += ["free intercept"] if has_free_intercept(model) else []
     return f"{type(model).__name__}({', '.join(given)})"
 

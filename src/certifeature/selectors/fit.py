@@ -204,6 +204,8 @@ class FitResult:
         Number of features asked for.
     columns : ColumnChoice
         Chosen columns and their scales.
+    certified : ColumnChoice
+        The same columns with the scales that the certificate is for, see `Support.at_own_scale`.
     certificate : Certificate
         Bounds on what the choice costs, promised and measured.
     n_rounds : int
@@ -218,6 +220,7 @@ class FitResult:
     ranking: Ranking
     size: int
     columns: ColumnChoice
+    certified: ColumnChoice
     certificate: Certificate
     n_rounds: int = 1
     fingerprint: str | None = None
@@ -331,6 +334,7 @@ class Fit:
             known.ranking,
             size,
             columns,
+            scaled,
             certificate,
             fingerprint=self._given.fingerprint,
         )
