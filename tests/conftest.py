@@ -15,7 +15,6 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 # Limits of size that are not in certifeature._utils. Tests know them from here only.
 LIMITS = {
     "certifeature.basis.span": {"FAILURE", "_COLUMNS_AT_ONCE", "_NUMBERS_AT_ONCE", "_WIDTH"},
-    "certifeature.certificate.measured": {"_MAX_CERTAIN_ROWS"},
     "certifeature.selectors.bss": {
         *("_FEWEST_LEADING", "_FEW_DIRECTIONS", "_LEAST_LOOKED_AT", "_LOOKED_AT", "_MAX_LEADING")
     },

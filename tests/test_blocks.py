@@ -210,7 +210,7 @@ class TestCascade:
             (SVC(kernel="linear"), "are for sklearn.svm.LinearSVC; got SVC"),
             (LinearSVC(class_weight="balanced"), "differs from block to block"),
             (LinearSVC(penalty="l1"), "Use penalty='l2'"),
-            (LinearSVC(multi_class="crammer_singer"), "need multi_class='ovr'"),
+            (LinearSVC(multi_class="crammer_singer"), "Use multi_class='ovr'"),
         ],
     )
     def test_other_svms(self, svm, message):

@@ -39,7 +39,6 @@ def test_the_default_has_a_loss_whose_growth_is_bounded():
         SVC(kernel="linear"),
         LinearSVC(random_state=0, max_iter=100_000),
         LinearSVC(loss="hinge", random_state=0, max_iter=1_000_000, tol=1e-8),
-        LinearSVC(multi_class="crammer_singer", random_state=0, max_iter=1_000_000),
     ],
 )
 def test_support_rows_suffice(svm, data, request):

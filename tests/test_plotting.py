@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectKBest, f_classif
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC
 
 from certifeature import (
     BSSSelector,
@@ -276,10 +276,8 @@ def test_nothing_lost_is_at_the_bottom(data, ax):
 
 def test_what_is_infinite_or_not_computed_is_not_drawn_but_told(data, ax):
     """Of a loss that is not known all directions may count, which five features do not span."""
-    selector = BSSSelector(
-        estimator=LinearSVC(multi_class="crammer_singer", random_state=0), order="coef"
-    )
-    display = CertificateDisplay.from_estimator(selector, *data, [5, 80], ax=ax)
+    fits = (BSSSelector(k, supervised=False, rescale="each").fit(data[0]) for k in (5, 80))
+    display = CertificateDisplay.from_certificates([fit.certificate_ for fit in fits], ax=ax)
     for name, of in {"measured": "for any labels", "promised": "beforehand"}.items():
         assert np.isinf(display.layers[name]).tolist() == [True, False]
         assert np.isnan(display.lines_[name].get_ydata()).tolist() == [True, False]
@@ -288,9 +286,8 @@ def test_what_is_infinite_or_not_computed_is_not_drawn_but_told(data, ax):
 
 
 def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
-    svm = LinearSVC(multi_class="crammer_singer", random_state=0)
     certificates = [
-        replace(certify(*data, np.arange(size), estimator=svm, realised=False), lambda_min=0.0)
+        replace(certify(*data, np.arange(size), realised=False), lambda_min=0.0, regularised=None)
         for size in (1, 10)
     ]
     display = CertificateDisplay.from_certificates(certificates, ax=ax)

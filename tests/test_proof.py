@@ -245,7 +245,7 @@ def test_no_data_can_be_built_against_the_start_of_lanczos(monkeypatch, small_li
         return _largest_ritz_value(operator, start, n_steps)
 
     monkeypatch.setattr(_lanczos, "_largest_ritz_value", spy)
-    small_limits(MAX_QUICK_GRAM=1, MAX_CERTAIN_ROWS=1)
+    small_limits(MAX_QUICK_GRAM=1)
     n_rows, ridge = 300, Ridge(alpha=1.0)
     X, kept = np.random.default_rng(0).standard_normal((n_rows, 2)), [0]
     for _ in range(5):

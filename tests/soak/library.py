@@ -1,11 +1,10 @@
 """How the laws call what is not public, in one place."""
 
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from unittest.mock import patch
 
 from certifeature import _utils as _memory
 from certifeature.basis import span as _leading
-from certifeature.certificate import measured as lanczos
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.models import enclose, fit_model, hard_margin, make_loss
 from certifeature.models import support as find
@@ -68,11 +67,9 @@ def leading_directions(X, n_components):
 
 
 @contextmanager
-def without_bases(*, certain=True):
-    """Measure by products with the rows alone, and if not certain, leave it at a probability."""
-    with patch.multiple(_memory, MAX_GRAM=0, MAX_QUICK_GRAM=0), ExitStack() as stack:
-        if not certain:
-            stack.enter_context(patch.object(lanczos, "_MAX_CERTAIN_ROWS", 0))
+def without_bases():
+    """Measure by products with the rows alone."""
+    with patch.multiple(_memory, MAX_GRAM=0, MAX_QUICK_GRAM=0):
         yield
 
 

@@ -100,7 +100,7 @@ _ANYWHERE = _Region(np.zeros(1), np.inf)
 
 def _regions(problem: Problem, rows: SafeRows) -> list[_Region]:
     """Return where the optimum on some rows is, for each part of what a model minimises."""
-    if problem.all_rows_matter or problem.loss == "other":
+    if problem.all_rows_matter:
         return []
     free = problem.intercept is None
     return [_region(rows.take(part.rows), part.loss, free=free) for part in problem.parts]

@@ -15,7 +15,7 @@ from certifeature import _utils as _memory
 from certifeature._progress import phase
 from certifeature.basis import Basis, exact_basis
 from certifeature.basis.basis import FAILURE
-from certifeature.basis.span import LargestEigenvalue, RowSummary, largest_eigenvalue
+from certifeature.basis.span import RowSummary, largest_eigenvalue
 from certifeature.certificate.certificate import Certificate, Regularised
 from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support
@@ -143,11 +143,6 @@ def _rounding(basis: Basis, sample: ColumnChoice) -> float:
     return 8 * basis.n_components * _EPS * float(np.max(sample.scales)) ** 2
 
 
-# Where a matrix is factorised to be certain: up to so many rows, whose inner products take so many
-# multiplications; and by how much a bound is above what was found first.
-_MAX_CERTAIN_ROWS, _QUICK_GRAM, _NEARLY = 1500, 1e8, 1.01
-
-
 def soft_bound(rows: Any, sample: ColumnChoice, target: ModelBound) -> Regularised | None:
     """Bound the eigenvalues for a model; None if it is none that a ridge serves.
 
@@ -217,44 +212,7 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
     identity = f"{fingerprint(rows)} {_digest(sample)} {ridge!r}"
     size = n_chosen + X.shape[0]
     bounds = largest_eigenvalue(operator, size, STEPS, identity=identity, rounding=rounding)
-    growth, probability = bounds.upper, 1 - FAILURE
-    if _gram_is_quick(rows):
-        certain = _certain_growth(rows, chosen, ridge, bounds)
-        if certain is not None:
-            growth, probability = certain, 1.0
-    return Regularised(float(mu), min(1.0, 1 / growth), largest, probability)
-
-
-def _gram_is_quick(rows: Any) -> bool:
-    """Tell whether inner products of all rows take no longer than what was done already."""
-    n_rows, n_columns = rows.shape
-    if n_rows > _MAX_CERTAIN_ROWS:
-        return False
-    counts = np.bincount(rows.indices, minlength=n_columns) if sparse.issparse(rows) else n_rows
-    return float(np.sum(np.square(np.broadcast_to(counts, n_columns), dtype=float))) <= _QUICK_GRAM
-
-
-def _certain_growth(
-    rows: Any, chosen: Any, ridge: float, bounds: LargestEigenvalue
-) -> float | None:
-    """Return a ν for which ν(K̃ + μI) − (K + μI) has a Cholesky factor, so that it is definite.
-
-    What rounding can do is taken off its diagonal first.
-    """
-    products = [part @ part.T for part in (rows, chosen)]
-    gram, reduced = (p.toarray() if sparse.issparse(p) else p for p in products)
-    for growth in (_NEARLY * max(bounds.found, 1.0), bounds.upper):
-        matrix = growth * reduced - gram
-        largest = growth * float(np.trace(reduced)) + float(np.trace(gram))
-        largest += len(gram) * growth * ridge
-        slack = 8 * (len(gram) + _longest_row(rows)) * _EPS * largest
-        matrix[np.diag_indices_from(matrix)] += (growth - 1) * ridge - slack
-        try:
-            np.linalg.cholesky(matrix)
-        except np.linalg.LinAlgError:
-            continue
-        return growth
-    return None
+    return Regularised(float(mu), min(1.0, 1 / bounds.upper), largest, 1 - FAILURE)
 
 
 def _digest(columns: ColumnChoice) -> str:

@@ -74,11 +74,10 @@ class FullModel:
             **dict(zip(("margin_full", "margin_selected"), margins, strict=True)),
         }
         selected = _objective(problem, rows, X)
-        if full is not None and selected is not None:
-            found |= {"objective_full": full.lower, "objective_selected": selected.upper}
-            if full.upper > 0 and selected.upper > 0:
-                certain = selected.lower / selected.upper * (full.lower / full.upper)
-                found["objective_gap"] = 1 - certain
+        found |= {"objective_full": full.lower, "objective_selected": selected.upper}
+        if full.upper > 0 and selected.upper > 0:
+            certain = selected.lower / selected.upper * (full.lower / full.upper)
+            found["objective_gap"] = 1 - certain
         return found
 
     @cached_property
@@ -86,7 +85,7 @@ class FullModel:
         return minimum_enclosing_ball(self.found.rows.X).lower_bound
 
     @cached_property
-    def _full(self) -> tuple[list[Separation], Enclosure | None]:
+    def _full(self) -> tuple[list[Separation], Enclosure]:
         """The margins of classes that have one, if rows are few, and bounds on the objective.
 
         Both at once, so that inner products of the rows are computed once, and not kept.
@@ -105,10 +104,8 @@ class FullModel:
         return separations, _objective(problem, rows, X)
 
 
-def _objective(problem: Problem, centred: SafeRows, X: Any) -> Enclosure | None:
-    """Return bounds on the objective, summed over its parts; None for a loss without bounds."""
-    if problem.loss == "other":
-        return None
+def _objective(problem: Problem, centred: SafeRows, X: Any) -> Enclosure:
+    """Return bounds on the objective, summed over its parts."""
     rows = centred if problem.intercept is None else SafeRows.of(X, problem.intercept)
     # From zero, and not from the weights of a model: bounds are then the same to the last digit,
     # however the model was trained.

@@ -89,6 +89,11 @@ def _complaints(model: Any, name: str) -> Iterator[str]:
             f"the guarantees hold for linear models; got {name} with kernel={model.kernel!r}. "
             "Use kernel='linear'."
         )
+    if isinstance(model, LinearSVC) and model.multi_class != "ovr":
+        yield (
+            f"the guarantees hold for one class against the rest; got {name} with "
+            f"multi_class={model.multi_class!r}. Use multi_class='ovr'."
+        )
     if isinstance(model, LinearSVC) and model.penalty != "l2":
         yield (
             f"the guarantees hold for l2 penalties; got {name} with penalty={model.penalty!r}. "
@@ -123,11 +128,10 @@ def _complaints(model: Any, name: str) -> Iterator[str]:
                 f"{name} with positive=True is not free to choose its weights, so the guarantees "
                 "do not hold; use positive=False."
             )
-    if has_free_intercept(model) and not Problem.of(clone(model).set_params(C=1.0), None).is_smooth:
+    if has_free_intercept(model) and model.loss == "hinge":
         yield (
-            f"{name} with intercept_scaling=inf, a free intercept, is solved for squared losses "
-            "and one class against the rest; use loss='squared_hinge' and multi_class='ovr', or "
-            "a finite intercept_scaling."
+            f"{name} with intercept_scaling=inf, a free intercept, is solved for squared losses; "
+            "use loss='squared_hinge', or a finite intercept_scaling."
         )
     if isinstance(model, LinearSVR):
         if model.loss != _TUBE:
@@ -245,7 +249,7 @@ class Problem:
     Attributes
     ----------
     loss : str
-        Name of the loss, a key of `LOSSES`; "other" if only a bound for all directions covers it.
+        Name of the loss, a key of `LOSSES`.
     intercept : float or None
         None if the intercept is not penalised, 0 if there is none; otherwise the value of the
         constant feature whose weight the intercept is, as in LIBLINEAR.
@@ -320,7 +324,7 @@ class Problem:
     @property
     def is_smooth(self) -> bool:
         """Whether the optimum can be computed to the last digits, by Newton's method."""
-        return self.loss not in ("hinge", "other")
+        return self.loss != "hinge"
 
     @property
     def all_rows_matter(self) -> bool:
@@ -336,7 +340,7 @@ class Problem:
         the squared hinge serves it nearly as well. Rows times the roots of their weights have the
         same μ as rows without.
         """
-        if self.loss not in LOSSES or self.costs is None:
+        if self.costs is None:
             return None
         return LOSSES[self.loss][0].convexity / float(self.costs.max())
 
@@ -436,13 +440,13 @@ def _loss_of(model: Any, n_classes: int) -> str:
         one_by_one = solver_of(model) == "liblinear" or _multi_class(model) == "ovr"
         return "logistic" if n_classes <= 2 or one_by_one else "multinomial"
     if isinstance(model, LinearSVC | LinearSVR):
-        return str(model.loss) if _multi_class(model) == "ovr" else "other"
+        return str(model.loss)
     return "hinge"
 
 
 def _multi_class(model: Any) -> str:
     """Return how a model takes several classes; newer LogisticRegression has no such parameter."""
-    return str(getattr(model, "multi_class", "auto" if hasattr(model, "solver") else "ovr"))
+    return str(getattr(model, "multi_class", "auto"))
 
 
 def _intercept_of(model: Any) -> float | None:
@@ -471,8 +475,8 @@ def _costs_of(
     if len(classes):
         weights = _class_weights(model, classes, y, sample_weight)
         places = np.searchsorted(classes, y)
-        many, multi_class = len(classes) > 2, _multi_class(model)
-        if many and solver_of(model) == "liblinear" and multi_class != "crammer_singer":
+        many = len(classes) > 2
+        if many and solver_of(model) == "liblinear":
             # In LIBLINEAR only the rows of the one class have its weight, and not the rest.
             costs = np.where(places[:, None] == np.arange(len(classes)), weights, 1.0)
         else:

@@ -18,6 +18,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
 
 from certifeature._utils import one_thread, warn
 from certifeature.models.problem import (
@@ -452,11 +453,6 @@ def margins(problem: Problem, scores: NDArray[np.float64]) -> NDArray[np.float64
 
     A row that is not part of a problem is infinitely far from its margin.
     """
-    if problem.loss == "other" and len(problem.classes) > 2:
-        assert problem.y is not None
-        own = problem.y[:, None] == problem.classes
-        rival = np.where(own, -np.inf, scores).max(axis=1)
-        return (scores[own] - rival)[:, None]
     found = np.full((len(scores), len(problem.splits)), np.inf)
     for column, (rows, signs) in enumerate(problem.splits):
         found[rows, column] = signs * scores[rows, column]
@@ -664,13 +660,11 @@ def _check(svm: Any) -> None:
             f"the rows come in blocks, and all of them matter to {name}; set supervised=False "
             f"and leave estimator={name}(...) as it is, which chooses for all rows."
         )
-    if solver_of(svm) != "liblinear" or not hasattr(svm, "multi_class"):
+    if not isinstance(svm, LinearSVC):
         raise ValueError(
             f"rows in blocks are for sklearn.svm.LinearSVC; got {name}. Use that, or "
             "supervised=False."
         )
-    if svm.multi_class != "ovr":
-        raise ValueError(f"rows in blocks need multi_class='ovr'; got {svm.multi_class!r}.")
     if isinstance(svm.class_weight, str):
         raise ValueError(
             f"class_weight={svm.class_weight!r} differs from block to block; give the weights "

@@ -28,7 +28,7 @@ def products_bound_eigenvalues(rng):
     C = float(10 ** rng.uniform(-2, 1) / d)
     options = {"weights": scales, "estimator": LinearSVC(C=C), "rows": "all", "realised": False}
     in_blocks = rng.random() < 0.5
-    with library.without_bases(certain=rng.random() < 0.2):
+    with library.without_bases():
         rows = (ArrayBlocks(X, y, n_rows=50), None) if in_blocks else (X, y)
         found = certify(*rows, indices, **options).regularised
     truth = smallest_ratio(X, indices, scales, found.mu)
