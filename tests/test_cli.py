@@ -136,7 +136,10 @@ class TestSelect:
         errors = re.search("error ([0-9.]+ %) with 12 features, ([0-9.]+ %) with all", said)
         # The estimate of the certificate has a section of its own.
         section = text.split('<section id="new_data"')[1].split("</section>")[0]
-        assert f"with C tuned by inner folds: error {errors[1]} with 12 features, {errors[2]}" in section
+        assert (
+            f"with C tuned by inner folds: error {errors[1]} with 12 features, {errors[2]}"
+            in section
+        )
         # The errors of the first screen are those of the table beside it.
         first = (
             "on new data is ([0-9.]+ %), and with all of them ([0-9.]+ %), with C tuned by inner"
@@ -804,7 +807,20 @@ class TestCompare:
         assert rows[1]["growth"] is None
 
     def test_a_method_that_chooses_nothing_guesses_the_larger_class(self, csv, capsys):
-        arguments = ("compare", csv, "-t", "tumour", "-k", 5, "-m", "lpsvm", "-C", 1e-9, "--jobs", 1)
+        arguments = (
+            "compare",
+            csv,
+            "-t",
+            "tumour",
+            "-k",
+            5,
+            "-m",
+            "lpsvm",
+            "-C",
+            1e-9,
+            "--jobs",
+            1,
+        )
         result = run_json(capsys, *arguments)
         assert result["contenders"][1]["n_features"] == 0
         assert 0.3 < np.mean(result["contenders"][1]["errors"]) < 0.7
