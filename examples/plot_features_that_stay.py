@@ -25,7 +25,7 @@ svm = LinearSVC(random_state=0)
 
 must_stay = ["angle", "integral", "memory", "polynomial", "signal", "string"]
 columns = np.flatnonzero(np.isin(words, must_stay))
-free = BSSSelector(100, estimator=svm).fit(X, y)
+free = BSSSelector(100).fit(X, y)
 chosen_anyway = np.intersect1d(columns, free.indices_)
 print(f"Without fixed_features, BSS chooses {len(chosen_anyway)} of these {len(columns)} words.")
 
@@ -33,7 +33,7 @@ print(f"Without fixed_features, BSS chooses {len(chosen_anyway)} of these {len(c
 # The certificate reports how many features were fixed, and its bounds are for all hundred together.
 # ``reasons_`` says why each was chosen. With a data frame, pass the names of the columns.
 
-selector = BSSSelector(100, estimator=svm, fixed_features=columns).fit(X, y)
+selector = BSSSelector(100, fixed_features=columns).fit(X, y)
 for reason in ("fixed", "trusted", "cover"):
     chosen = words[selector.indices_[selector.reasons_ == reason]]
     print(f"{len(chosen):3} {reason}:", *chosen[:6], "…" if len(chosen) > 6 else "")
@@ -49,7 +49,7 @@ drawn = np.random.default_rng(1).permutation(X.shape[1])
 numbers = [0, 20, 40, 60, 80, 95]
 errors, growths = [], []
 for n in numbers:
-    selector = BSSSelector(100, estimator=svm, fixed_features=drawn[:n])
+    selector = BSSSelector(100, fixed_features=drawn[:n])
     model = make_pipeline(selector, GridSearchCV(svm, {"C": [0.1, 1, 10]}, cv=3))
     errors.append(100 * (1 - cross_val_score(model, X, y, cv=5).mean()))
     growths.append(selector.fit(X, y).certificate_.measured_growth)
@@ -65,5 +65,5 @@ fig.supxlabel("number of fixed words, of 100")
 plt.show()
 
 # %%
-# A few fixed words do not matter, since the others compensate for them. Eighty of a hundred leave
-# only twenty informative words, which increases both the error and the bound.
+# A few fixed words cost little, since the others compensate for them. Eighty of a hundred leave
+# only twenty informative words, which increases the error.

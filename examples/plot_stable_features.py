@@ -23,7 +23,7 @@ X, y, words = docs.data[rows], docs.target[rows], docs.feature_names
 
 svm = LinearSVC(random_state=0)
 methods = {
-    "BSS": BSSSelector(50, estimator=svm),
+    "BSS": BSSSelector(50),
     "RFE": RFE(svm, n_features_to_select=50, step=0.1),
     "single words": SelectKBest(chi2, k=50),
 }
@@ -49,9 +49,9 @@ for name, display in displays.items():
     print(f"{name:16} {always} words in all ten choices, {ever} in at least one")
 
 # %%
-# The test of single words is the most stable of the three, and RFE slightly more stable than BSS.
+# The test of single words is the most stable of the three; RFE and BSS are similar.
 # (:doc:`On these two packages <plot_words_against_rfe>` such a test has the largest errors: a
-# stable choice need not be a good one.) BSS reports why each word was chosen. Half of the words are
+# stable choice need not be a good one.) BSS reports why each word was chosen. Most words are
 # *trusted*: their weights are the most stable. The others *cover* the remaining directions, for
 # which several words are often equally good.
 

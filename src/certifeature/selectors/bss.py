@@ -472,8 +472,8 @@ class BSSSelector(BaseSelector):
         ``LogisticRegression`` with an l2 penalty or ``RidgeClassifier``; for real-valued targets,
         ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. ``C="scale"``, or
         ``alpha="scale"``, sets C by the scale of the rows, see `certifeature.models.at_scale`. None
-        is a soft SVM that does not depend on the units of X: squared hinge loss, C = 1/(2s²) with s²
-        the mean squared distance of the rows from their mean, and an intercept that is not
+        is a soft SVM that does not depend on the units of X: squared hinge loss, C = 1/(2s²) with
+        s² the mean squared distance of the rows from their mean, and an intercept that is not
         penalised. With ``supervised=False`` the model is not trained, and None stands for any
         l2-regularised linear model.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
