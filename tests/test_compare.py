@@ -435,9 +435,7 @@ class TestEngine:
         found = new_data_errors(X, y, BSSSelector(20), groups=patients)
         assert (
             found.errors_selected
-            == compare(X, y, [20], methods=["bss"], groups=patients, tune=False)
-            .contenders[1]
-            .errors
+            == compare(X, y, [20], methods=["bss"], groups=patients).contenders[1].errors
         )
         # Labels were drawn for each patient, or there is a signal within patients.
         assert found.error_selected < 0.2 if paired else found.error_selected > 0.3

@@ -183,7 +183,7 @@ class TestReuse:
             return fit(self, X, y, sample_weight)
 
         monkeypatch.setattr(LinearSVC, "fit", counting)
-        selector = BSSSelector(order="coef")
+        selector = BSSSelector(order="coef", estimator=LinearSVC(dual=True, random_state=0))
         together(selector, *data)
         assert widths == [300]
         apart(selector, *data)

@@ -253,7 +253,7 @@ def certify(
     >>> X, y = make_relevant_features(100, 500, 20, random_state=0)
     >>> rfe = RFE(SVC(kernel="linear"), n_features_to_select=60, step=0.2).fit(X, y)
     >>> certificate = certify(X, y, rfe)
-    >>> 0 < certificate.lambda_min <= certificate.realised.margin_ratio
+    >>> 0 < certificate.realised_growth <= certificate.measured_growth < 10
     True
 
     What it proves is about training rows; cross-validation estimates the error on new ones:

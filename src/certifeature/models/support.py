@@ -600,7 +600,7 @@ def cascade(blocks: RowBlocks, svm: Any) -> Cascade:
 
     Examples
     --------
-    >>>     >>> from certifeature.rows import ArrayBlocks
+    >>> from certifeature.rows import ArrayBlocks
     >>> from certifeature.datasets import make_relevant_features
     >>> from certifeature.models import cascade
     >>> X, y = make_relevant_features(400, 50, 5, random_state=0)

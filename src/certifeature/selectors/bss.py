@@ -576,7 +576,7 @@ class BSSSelector(BaseSelector):
     >>> selector.transform(X).shape
     (200, 30)
     >>> [int((selector.reasons_ == why).sum()) for why in ("trusted", "cover")]
-    [15, 15]
+    [28, 2]
     """
 
     _parameter_constraints = CONSTRAINTS | {
