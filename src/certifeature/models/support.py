@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC
+from sklearn.svm import LinearSVC, LinearSVR
 
 from certifeature._utils import one_thread, warn
 from certifeature.models.problem import (
@@ -53,9 +53,6 @@ FloatArray = NDArray[np.float64]
 _MAX_STEPS, _MAX_PASSES = 1_000_000, 100_000
 # LIBSVM keeps inner products in single precision and never ends when they overflow.
 _LARGEST_ROW_NORM = 1e18
-# Where LIBLINEAR stops if the steps after it are cheap, and few since rows have some slack: its
-# cost, for rows of norm 1, is no more than this.
-_ROUGH, _SOFT = 0.1, 1e4
 # Of the margins of LIBSVM's solutions, the closer one first; its own default is 1e-3.
 _TOLERANCES = (1e-8, 1e-5)
 
@@ -118,7 +115,10 @@ def fit_converges(
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     problem = Problem.of(model, y, sample_weight)
     if problem.is_smooth:
-        if has_free_intercept(model):
+        # Newton's method is quick from anywhere where it solves its systems directly.
+        is_direct = not sparse.issparse(X) and min(X.shape) <= MAX_DIRECT
+        is_svm = isinstance(model, LinearSVC | LinearSVR)
+        if has_free_intercept(model) or (is_svm and is_direct):
             _set_to_zero(model, X, problem)
         else:
             _fit_roughly(model, X, y, weights)
@@ -326,15 +326,7 @@ def _fit_roughly(model: Any, X: Any, y: NDArray[Any], weights: dict[str, Any]) -
         warnings.simplefilter("ignore", LinAlgWarning)
         warnings.filterwarnings("ignore", '"sag" solver requires many iterations')
         warnings.filterwarnings("ignore", "Singular matrix in solving dual problem")
-        temporary: dict[str, Any] = {"max_iter": _capped_iterations(model)}
-        if solver_of(model) == "liblinear" and hasattr(model, "loss"):
-            # LIBLINEAR's primal problem is much quicker of many rows and few columns; there, what
-            # follows is quicker still.
-            tall = X.shape[1] <= min(X.shape[0], MAX_DIRECT)
-            is_soft = tall and model.C * _largest_row_norm(X) ** 2 <= _SOFT
-            temporary["tol"] = max(model.tol, _ROUGH) if is_soft else model.tol
-            temporary["dual"] = "auto"
-        with _set_for_now(model, temporary):
+        with _set_for_now(model, {"max_iter": _capped_iterations(model)}):
             model.fit(X, y, **weights)
 
 

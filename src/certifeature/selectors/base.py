@@ -191,8 +191,15 @@ def _types(scales: FloatArray | None) -> Any:
     return "numeric" if scales is None else (np.float64, np.float32)
 
 
-class ShownInNotebooks(BaseEstimator):
-    """An estimator whose diagram in a notebook ends with the first line of its certificate."""
+class CertifiedSelector(SelectorMixin, BaseEstimator):
+    """A selector whose diagram in a notebook ends with the first line of its certificate."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = bool(getattr(self, "supervised", True))
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
@@ -202,25 +209,39 @@ class ShownInNotebooks(BaseEstimator):
         return bundle
 
 
-class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
+class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
     """Base class of the selectors; a subclass supplies the algorithm."""
 
     _parameter_constraints = CONSTRAINTS
 
-    n_features_to_select: Any
-    epsilon: float
-    supervised: bool
     guarantee: str = "support"
-    estimator: Any
-    basis: str
-    n_components: int | None
     rescale: Any
-    random_state: Any
     n_features_to_select_: int
     scores_: FloatArray
     basis_: BasisFacts
     certificate_: Certificate
     fit_result_: FitResult
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str = 100,
+        *,
+        epsilon: float = 0.5,
+        supervised: bool = True,
+        estimator: Any = None,
+        basis: str = "auto",
+        n_components: int | None = None,
+        rescale: str | bool = "each",
+        random_state: Any = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.epsilon = epsilon
+        self.supervised = supervised
+        self.estimator = estimator
+        self.basis = basis
+        self.n_components = n_components
+        self.rescale = rescale
+        self.random_state = random_state
 
     @abstractmethod
     def _strategy(self) -> Strategy:
@@ -265,13 +286,6 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, ShownInNotebooks):
         order = np.argsort(-self.scores_[others], kind="stable")
         ranks[others[order]] = np.arange(2, len(others) + 2)
         return ranks
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = bool(self.supervised)
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, FitOptions, Strategy]:
         """Check parameters and data, and set the number and names of the features."""

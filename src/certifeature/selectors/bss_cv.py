@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval
@@ -18,13 +17,13 @@ from certifeature.evaluation.engine import Candidate, cross_validate, table_and_
 from certifeature.evaluation.splits import Splits
 from certifeature.models.problem import default_model, predicts_numbers
 from certifeature.models.support import fit_at_scale, for_scikit_learn
-from certifeature.selectors.base import ShownInNotebooks
+from certifeature.selectors.base import CertifiedSelector
 from certifeature.selectors.bss import BSSSelector
 
 _SERIES = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 
 
-class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
+class BSSSelectorCV(CertifiedSelector):
     """Choose features by `BSSSelector`, and how many by cross-validation.
 
     In every fold features are chosen from the training rows alone, for several sizes; a model on
@@ -204,13 +203,6 @@ class BSSSelectorCV(SelectorMixin, ShownInNotebooks):
         """
         check_is_fitted(self)
         return self.selector_.inverse_transform(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

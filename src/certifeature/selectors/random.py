@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -89,27 +88,6 @@ class RandomSelector(BaseSelector):
     >>> RandomSelector(30, random_state=0).fit_transform(X, y).shape
     (200, 30)
     """
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 100,
-        *,
-        epsilon: float = 0.5,
-        supervised: bool = True,
-        estimator: Any = None,
-        basis: str = "auto",
-        n_components: int | None = None,
-        rescale: str | bool = "each",
-        random_state: Any = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.supervised = supervised
-        self.estimator = estimator
-        self.basis = basis
-        self.n_components = n_components
-        self.rescale = rescale
-        self.random_state = random_state
 
     def _strategy(self) -> _UniformStrategy:
         return _UniformStrategy()
