@@ -96,7 +96,7 @@ plt.show()
 
 # %%
 # On the first pair BSS has the lowest mean error at C = 1, and the best bound; with C tuned there
-# is no significant difference. On the similar packages the three have about the same errors at C = 1
-# and about the same bounds, and with C tuned RFE and L1 have lower errors by about one standard
-# error. χ², which tests one word at a time, is worse there, and no hundred words are as good as
-# all. (SciPy 1.17 and scikit-learn 1.9; docstrings change with the versions.)
+# is no significant difference. On the similar packages the three have about the same errors at
+# C = 1 and about the same bounds, and with C tuned RFE and L1 have lower errors by about one
+# standard error. χ², which tests one word at a time, is worse there, and no hundred words are as
+# good as all. (SciPy 1.17 and scikit-learn 1.9; docstrings change with the versions.)

@@ -8,7 +8,7 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector, certify
-from certifeature.models import default_model, fit_model
+from certifeature.models import at_scale, fit_model
 
 # Of sets whose search takes more than three minutes with as many rows as the others.
 FEWER_ROWS = {"movie_reviews": 200, "graphics/autos": 200, "farm_ads": 200}
@@ -52,7 +52,7 @@ def certificate(name, folder):
         clone(svm).fit(X, y)
 
     def fit_to_optimum():
-        fit_model(default_model(0), X, y)
+        fit_model(at_scale(X), X, y)
 
     def certify_it():
         growth = certify(X, y, rfe, realised=False).measured_growth
