@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import LinearSVC, LinearSVR
 
 from certifeature import BSSSelector, certify, compare
 from certifeature.datasets import load_docstrings, make_relevant_features
@@ -252,3 +252,17 @@ def test_a_promise_is_for_the_scales_that_are_certified():
     assert certificates[0].lambda_min > 1.1 * certificates[1].lambda_min
     assert scaled == pytest.approx(plain)
     assert 0 < scaled < 1
+
+
+def test_a_tube_with_a_free_intercept_is_certified(genes):
+    X, _ = genes
+    y = X[:, 0] + X[:, 1]
+    svm = LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1, intercept_scaling=np.inf)
+    certificate = certify(X, y, BSSSelector(10, estimator=svm).fit(X, y))
+    assert 0 < certificate.realised_growth <= certificate.measured_growth
+
+
+def test_equal_rows_have_nothing_to_choose_by():
+    selector = BSSSelector(3).fit(np.ones((10, 5)), np.arange(10) % 2)
+    assert selector.n_features_ == 3
+    assert certify(selector).realised_growth == pytest.approx(1)

@@ -88,6 +88,9 @@ class _Region:
 
     def scores(self, rows: SafeRows) -> tuple[FloatArray, FloatArray]:
         """Return the least and the largest prediction that the optimum may make of each row."""
+        if self.radius == np.inf:
+            anything = np.full(rows.values.shape[0], np.inf)
+            return -anything, anything
         scores, errors = rows.scores(self.weights)
         reach = errors + self.radius * rows.norms
         low, high = (scores + intercept for intercept in self.intercepts)

@@ -278,8 +278,8 @@ def for_scikit_learn(model: Any, size: float) -> Any:
     copied = copy(model)
     if hasattr(model, "coef_"):
         lengths = np.linalg.norm(np.atleast_2d(model.coef_), axis=1)
-        shifts = np.abs(np.atleast_1d(model.intercept_))
-        size = max([size, *(shifts / lengths)[lengths > 0]])
+        used = lengths > 0
+        size = max([size, *np.abs(np.atleast_1d(model.intercept_))[used] / lengths[used]])
     scaling = float(f"{_NEARLY_FREE * size:.3g}") or 1.0
     return copied.set_params(intercept_scaling=scaling, dual=False, tol=1e-6)
 
