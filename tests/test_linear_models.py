@@ -27,13 +27,7 @@ from certifeature import (
     compare,
 )
 from certifeature.certificate.all_rows import unproven_rows
-from certifeature.models import (
-    Problem,
-    feature_weights,
-    fit_model,
-    stable_scores,
-    support_rows,
-)
+from certifeature.models import Problem, feature_weights, fit_model, stable_scores, support_rows
 from certifeature.models import solver as smooth_minimiser
 from certifeature.models.problem import check_model, predicts_numbers
 from certifeature.models.support import find_support

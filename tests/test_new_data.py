@@ -190,7 +190,7 @@ class TestNothingIsKnownOfTheTestRows:
         for (train, _), place in zip(splits, range(0, 20, 5), strict=True):
             true, *inner, shuffled = seen[place : place + 5]
             for rows, labels in inner:
-                places = [int(np.flatnonzero((X == row).all(axis=1))[0]) for row in rows]
+                places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in rows]
                 assert len(rows) == pytest.approx(len(train) * 2 / 3, abs=2)
                 assert set(places) <= set(train.tolist())
                 assert np.array_equal(labels, y[places])
