@@ -183,7 +183,9 @@ def test_copies_and_constants_are_not_chosen_while_others_are_left(genes, make):
 def test_columns_with_the_same_values_elsewhere_are_no_copies():
     rows, columns, values = [0, 1, 0, 2, 0, 1, 2], [0, 0, 1, 1, 2, 2, 2], [3, 5, 3, 5, 3, 5, 0.0]
     X = sparse.csr_array((np.array(values), (rows, columns)), shape=(4, 3))
-    for form in (X, X.toarray(), -(-X.toarray())):
+    signed = X.toarray()
+    signed[signed == 0] = -0.0
+    for form in (X, X.toarray(), signed):
         first, second, third = column_digests(form)
         assert first == third != second
 

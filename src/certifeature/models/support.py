@@ -595,6 +595,7 @@ def cascade(blocks: RowBlocks, svm: Any) -> Cascade:
     >>> from certifeature.rows import ArrayBlocks
     >>> from certifeature.datasets import make_relevant_features
     >>> from certifeature.models import cascade
+    >>> from sklearn.svm import LinearSVC
     >>> X, y = make_relevant_features(400, 50, 5, random_state=0)
     >>> result = cascade(ArrayBlocks(X, y, n_rows=90), LinearSVC(random_state=0))
     >>> len(result.indices) < 400, result.gap < 1e-4
