@@ -7,10 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from certifeature._utils import as_positive
-from certifeature.rows.matrix import finite_rows, near_origin, normalised, scaled_back
+from certifeature.rows.matrix import (
+    dense,
+    finite_rows,
+    near_origin,
+    normalised,
+    scaled_back,
+    stored_values,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -83,7 +89,7 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
     as_positive("tolerance", tolerance)
     # Distances are differences of inner products; near the origin they keep their digits.
     moved = near_origin(finite_rows(X))
-    if 0 not in moved.shape and not np.any(moved.data if sparse.issparse(moved) else moved):
+    if 0 not in moved.shape and not stored_values(moved).any():
         return Ball(0.0, np.eye(1, moved.shape[0])[0], 0.0)
     rows, exponent = normalised(moved)
     problem = _Problem(rows)
@@ -189,8 +195,7 @@ class _Problem:
         new = np.setdiff1d(rows, self._seen)
         if new.size:
             seen = np.r_[self._seen, new]
-            added = self._rows[new] @ self._rows[seen].T
-            added = added.toarray() if sparse.issparse(added) else added
+            added = dense(self._rows[new] @ self._rows[seen].T)
             gram = np.empty((len(seen), len(seen)))
             gram[: len(self._seen), : len(self._seen)] = self._gram
             gram[len(self._seen) :] = added

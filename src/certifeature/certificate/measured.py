@@ -21,6 +21,7 @@ from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support
 from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.rows.matrix import (
+    dense,
     exponent_of,
     fingerprint,
     scaled_columns,
@@ -185,8 +186,7 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
     if not np.isfinite(ridge):
         # Beside such a ridge the rows are nothing.
         return Regularised(float(mu), 1.0, largest)
-    gram = chosen.T @ chosen
-    gram = gram.toarray() if sparse.issparse(gram) else gram
+    gram = dense(chosen.T @ chosen)
     n_chosen = len(gram)
     top = float(np.abs(gram).sum(axis=1).max())
     rounding = operator_rounding(
@@ -346,8 +346,7 @@ def _size(block: Block) -> tuple[int, float, str]:
 
 def _gram_in_blocks(columns: NDArray[np.intp], exponent: int, block: Block) -> FloatArray:
     part = times_power_of_two(block.X[:, columns], -exponent)
-    gram = part.T @ part
-    return np.asarray(gram.toarray() if sparse.issparse(gram) else gram)
+    return dense(part.T @ part)
 
 
 def _product(V: FloatArray, exponent: int, block: Block) -> FloatArray:

@@ -26,7 +26,7 @@ from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import check_text
 from certifeature.io.reader import FileBlocks, data_files, joined, read_data
 from certifeature.rows import Block, RowBlocks
-from certifeature.rows.matrix import fingerprint, stored_values
+from certifeature.rows.matrix import dense, fingerprint, stored_values
 from certifeature.sparsify import ColumnChoice
 
 # Memory for the file, its numbers and what is computed from them, per byte of the file.
@@ -346,7 +346,7 @@ def _within_range(X: Any) -> Any:
     Squares can then not overflow, and the standardised columns are the same.
     """
     largest = abs(X).max(axis=0)
-    exponents = np.frexp(largest.toarray().ravel() if sparse.issparse(largest) else largest)[1]
+    exponents = np.frexp(dense(largest).ravel())[1]
     if not sparse.issparse(X):
         return np.ldexp(X, -exponents)
     divided = X.copy()

@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich import progress
 from rich.console import Console
 from rich.markup import escape
-from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from certifeature._files import guarded, replacing
@@ -33,6 +31,7 @@ from certifeature.cli.loading import Loaded
 from certifeature.comparison import Comparison
 from certifeature.report import Feature, Report, write_report
 from certifeature.report.tables import features_csv
+from certifeature.rows.matrix import dense
 
 _ENDINGS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
 _SVMLIGHT = (".svm", ".svmlight")
@@ -152,7 +151,7 @@ def write_data(path: Path, data: Loaded) -> None:
         if path.suffix in _SVMLIGHT:
             dump_svmlight_file(data.X, data.y, str(unfinished), zero_based=False)
         elif path.suffix == ".npz":
-            arrays: dict[str, Any] = {"X": _dense(data.X), "feature_names": data.names}
+            arrays: dict[str, Any] = {"X": dense(data.X), "feature_names": data.names}
             others = {"y": data.y, "ids": data.ids}
             arrays |= {name: array for name, array in others.items() if array is not None}
             np.savez_compressed(unfinished, **arrays)
@@ -161,7 +160,7 @@ def write_data(path: Path, data: Loaded) -> None:
 
 
 def _write_text(path: Path, data: Loaded, delimiter: str) -> None:
-    header, rows = data.names.tolist(), _dense(data.X).tolist()
+    header, rows = data.names.tolist(), dense(data.X).tolist()
     # A column of labels or row names must have a name that no feature has.
     taken = {name.lower() for name in header}
     if data.ids is not None:
@@ -175,10 +174,6 @@ def _write_text(path: Path, data: Loaded, delimiter: str) -> None:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         for row in (header, *rows):
             writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in row])
-
-
-def _dense(X: Any) -> NDArray[np.float64]:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
 def _free_name(wishes: Sequence[str], taken: set[str]) -> str:

@@ -19,7 +19,14 @@ from sklearn.svm import SVC
 from certifeature import _utils as _memory
 from certifeature.models.losses import EPS, TINY, UNDERFLOW, Loss
 from certifeature.models.solver import MAX_DIRECT, bordered_solution, minimise, solved
-from certifeature.rows.matrix import finite_rows, near_origin
+from certifeature.rows.matrix import (
+    dense,
+    exponent_of,
+    finite_rows,
+    near_origin,
+    stored_values,
+    times_power_of_two,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -68,17 +75,19 @@ class SafeRows:
             intercept, None for a free one.
         """
         values, constant = finite_rows(X), float(intercept or 0.0)
-        exponent = _exponent(values, constant)
-        values = _over_power(values, exponent)
+        largest = np.abs(stored_values(values)).max(initial=abs(constant))
+        exponent = int(np.frexp(largest)[1])
+        values = times_power_of_two(values, -exponent)
         if intercept is None:
             values = near_origin(values)
-            more = _exponent(values, 0.0)
-            values, exponent = _over_power(values, more), exponent + more
+            more = exponent_of(values)
+            values, exponent = times_power_of_two(values, -more), exponent + more
         return cls(values, float(np.ldexp(constant, -exponent)), exponent)
 
     def like(self, values: Any) -> SafeRows:
         """Return other rows at the same scale, for an intercept that is not free."""
-        return SafeRows(_over_power(values, self.exponent), self.constant, self.exponent)
+        values = times_power_of_two(values, -self.exponent)
+        return SafeRows(values, self.constant, self.exponent)
 
     def take(self, rows: NDArray[np.intp]) -> SafeRows:
         """Return some of the rows, or all, in their order."""
@@ -115,9 +124,7 @@ class SafeRows:
     @cached_property
     def kernel(self) -> FloatArray:
         """Inner products of the rows."""
-        products = self.values @ self.values.T
-        products = products.toarray() if sparse.issparse(products) else products
-        return np.asarray(products + self.constant**2)
+        return np.asarray(dense(self.values @ self.values.T) + self.constant**2)
 
     def _with_constant(self, combined: FloatArray, multipliers: FloatArray) -> FloatArray:
         """Return a combination of the rows with that of their constant feature."""
@@ -139,20 +146,6 @@ class SafeRows:
         n_rows, n_features = self.values.shape
         at_once = max(1, _memory.SAFE_ROWS_AT_ONCE // max(n_features, 1))
         return [slice(start, start + at_once) for start in range(0, n_rows, at_once)]
-
-
-def _exponent(values: Any, constant: float) -> int:
-    """Return the exponent of the power of 2 above all values and a constant."""
-    stored = values.data if sparse.issparse(values) else values
-    return int(np.frexp(max(np.abs(stored).max(initial=0.0), abs(constant)))[1])
-
-
-def _over_power(values: Any, exponent: int) -> Any:
-    """Return values over 2^exponent."""
-    if not sparse.issparse(values):
-        return np.ldexp(values, -exponent)
-    parts = np.ldexp(values.data, -exponent), values.indices, values.indptr
-    return sparse.csr_array(parts, shape=values.shape)
 
 
 class Enclosure(NamedTuple):

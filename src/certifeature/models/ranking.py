@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -25,6 +25,7 @@ from certifeature.models.support import (
 from certifeature.rows.matrix import (
     canonical_order,
     class_numbers,
+    dense,
     normalised,
     scaled_back,
     stored_values,
@@ -199,8 +200,7 @@ def _subsamples(y: NDArray[Any], n_subsamples: int, share: float, seed: int) -> 
 def _gram_pays(rows: Any) -> bool:
     """Tell whether the coordinates of rows are fewer than their values."""
     n_rows = rows.shape[0]
-    n_values = rows.nnz if sparse.issparse(rows) else rows.size
-    return n_rows <= _MAX_GRAM_ROWS and n_rows**2 < n_values
+    return n_rows <= _MAX_GRAM_ROWS and n_rows**2 < stored_values(rows).size
 
 
 def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
@@ -208,9 +208,7 @@ def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
 
     With U and Λ the eigenvectors and eigenvalues of XXᵀ, Z = U√Λ and B = U/√Λ.
     """
-    gram = rows @ rows.T
-    gram = gram.toarray() if sparse.issparse(gram) else gram
-    values, vectors = linalg.eigh(gram)
+    values, vectors = linalg.eigh(dense(rows @ rows.T))
     kept = values > len(values) * _EPS * values[-1]
     roots, vectors = np.sqrt(values[kept]), vectors[:, kept]
     return vectors * roots, vectors / roots

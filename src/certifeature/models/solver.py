@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from certifeature.models.losses import EPS, ExcessLoss, Local, Loss
-from certifeature.rows.matrix import scaled_back
+from certifeature.rows.matrix import dense, scaled_back, stored_values
 
 FloatArray = NDArray[np.float64]
 
@@ -301,8 +301,8 @@ class _Rows:
     @cached_property
     def size(self) -> float:
         """The norm of all values."""
-        values = self.X.data if sparse.issparse(self.X) else self.X
-        return float(np.hypot(np.linalg.norm(values), self.constant * np.sqrt(self.n_rows)))
+        norm = np.linalg.norm(stored_values(self.X))
+        return float(np.hypot(norm, self.constant * np.sqrt(self.n_rows)))
 
     @cached_property
     def kernel(self) -> FloatArray:
@@ -310,9 +310,7 @@ class _Rows:
         if self.whole is not None and self.whole.n_rows <= MAX_DIRECT:
             # All steps share those of few rows.
             return self.whole.kernel[np.ix_(self.chosen, self.chosen)]
-        kernel = self.X @ self.X.T
-        kernel = kernel.toarray() if sparse.issparse(kernel) else kernel
-        return np.asarray(kernel + (self.intercept or 0.0) ** 2)
+        return np.asarray(dense(self.X @ self.X.T) + (self.intercept or 0.0) ** 2)
 
     def take(self, chosen: NDArray[np.intp]) -> _Rows:
         if len(chosen) == self.n_rows:
@@ -339,9 +337,8 @@ class _Rows:
         return hessian.reshape(n_columns * n_weights, -1)
 
     def _weighted_gram(self, weights: FloatArray) -> FloatArray:
-        inner = self.X.T @ (sparse.diags_array(weights) @ self.X)
         gram = np.empty((self.X.shape[1] + 1,) * 2)
-        gram[:-1, :-1] = inner.toarray() if sparse.issparse(inner) else inner
+        gram[:-1, :-1] = dense(self.X.T @ (sparse.diags_array(weights) @ self.X))
         gram[-1, :-1] = gram[:-1, -1] = self.constant * (self.X.T @ weights)
         gram[-1, -1] = self.constant**2 * weights.sum()
         return gram
@@ -374,14 +371,12 @@ class InnerProducts:
         self._columns = rows.T.tocsr() if sparse.issparse(rows) else rows.T
         self._exponent = exponent
         self._square = scale**2
-        n_values = rows.nnz if sparse.issparse(rows) else rows.size
-        self._by_rows = 2 * n_values < rows.shape[0] ** 2
+        self._by_rows = 2 * stored_values(rows).size < rows.shape[0] ** 2
 
     @cached_property
     def matrix(self) -> FloatArray:
         """The Gram matrix."""
-        gram = self._rows @ self._columns
-        gram = gram.toarray() if sparse.issparse(gram) else gram
+        gram = dense(self._rows @ self._columns)
         return np.asarray(scaled_back(gram, 2 * self._exponent) + self._square)
 
     def __matmul__(self, values: FloatArray) -> FloatArray:

@@ -37,6 +37,7 @@ from certifeature.models.solver import MAX_DIRECT, minimise
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import (
     column_norms,
+    dense,
     exponent_of,
     finite_rows,
     near_origin,
@@ -158,8 +159,7 @@ def move_to_optimum(model: Any, X: Any, problem: Problem) -> bool:
         # Rows far from the origin would lose digits; a free intercept takes in the difference. Rows
         # over 2^e have weights times 2^e, at costs times 4^e.
         given, X = X, near_origin(X)
-        first = given[:1] - X[:1]
-        centre = (first.toarray() if sparse.issparse(first) else first)[0]
+        centre = dense(given[:1] - X[:1])[0]
         weights[-1] += centre @ weights[:-1]
         exponent = exponent_of(X)
         X = times_power_of_two(X, -exponent)
@@ -504,7 +504,7 @@ def class_importance(problem: Problem) -> NDArray[np.float64]:
 def dense_coef(model: Any) -> NDArray[np.float64]:
     """Return the weights of a fitted linear model, a line for each binary problem."""
     coef = model.coef_  # LIBSVM's are computed at every look.
-    return np.atleast_2d(coef.toarray() if sparse.issparse(coef) else np.asarray(coef))
+    return np.atleast_2d(dense(coef))
 
 
 def ranks(*keys: NDArray[np.float64]) -> NDArray[np.float64]:
