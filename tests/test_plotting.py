@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectKBest, f_classif
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from certifeature import (
     BSSSelector,
