@@ -172,16 +172,15 @@ class ExcessLoss(Loss):
 
     def sides(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return on which side targets are of scores, −1 or +1, and their distances."""
-        errors = self.targets.reshape(len(scores), -1) - scores
-        sides = self.targets[:, None] if self.signed else np.sign(errors)
+        targets = self.targets.reshape(len(scores), -1)
+        errors = targets - scores
+        sides = targets if self.signed else np.sign(errors)
         return sides, sides * errors
 
     def at(self, scores: FloatArray) -> Local:
         """Return the loss near some scores, for p = 2."""
-        targets = self.targets.reshape(len(scores), -1)
-        errors = targets - scores
-        sides = targets if self.signed else np.sign(errors)
-        excess = np.maximum(sides * errors - self.epsilon, 0.0)
+        sides, distances = self.sides(scores)
+        excess = np.maximum(distances - self.epsilon, 0.0)
         costs = 2 * self.costs.reshape(len(scores), -1)
         outside = excess > 0 if self.signed or self.epsilon else np.ones_like(excess)
         return Local(-costs * sides * excess, costs * outside)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -122,7 +120,7 @@ def fit_converges(
         if has_free_intercept(model) or (is_svm and is_direct):
             _set_to_zero(model, X, problem)
         else:
-            _fit_roughly(model, X, y, weights)
+            _fit_quietly(model, X, y, weights)
         reached = move_to_optimum(model, X, problem)
     else:
         tolerances = _TOLERANCES if solver_of(model) == "libsvm" else (model.tol,)
@@ -318,16 +316,22 @@ def _checked_targets(model: Any, y: NDArray[Any]) -> NDArray[Any]:
     return y
 
 
-def _fit_roughly(model: Any, X: Any, y: NDArray[Any], weights: dict[str, Any]) -> None:
-    """Fit a model that is taken to its optimum afterwards, however near its own solver comes."""
-    with warnings.catch_warnings():
-        # Where a solver stopped, and how it got there, does not matter in the end.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", LinAlgWarning)
-        warnings.filterwarnings("ignore", '"sag" solver requires many iterations')
-        warnings.filterwarnings("ignore", "Singular matrix in solving dual problem")
-        with _set_for_now(model, {"max_iter": _capped_iterations(model)}):
+def _fit_quietly(
+    model: Any, X: Any, y: NDArray[Any], weights: dict[str, Any], **parameters: Any
+) -> None:
+    """Fit a model with other parameters for now; how far its solver came is judged afterwards."""
+    parameters["max_iter"] = _capped_iterations(model)
+    given = {name: getattr(model, name) for name in parameters}
+    model.set_params(**parameters)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", LinAlgWarning)
+            warnings.filterwarnings("ignore", '"sag" solver requires many iterations')
+            warnings.filterwarnings("ignore", "Singular matrix in solving dual problem")
             model.fit(X, y, **weights)
+    finally:
+        model.set_params(**given)
 
 
 def _fit_closely(
@@ -338,14 +342,10 @@ def _fit_closely(
     Return whether it was reached. LIBSVM keeps inner products in single precision, which may
     forbid it; rows that are not scaled can keep either solver busy for days.
     """
-    limit = _capped_iterations(svm)
-    temporary = {"tol": min(svm.tol, tolerance), "max_iter": limit}
-    with _set_for_now(svm, temporary), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        svm.fit(X, y, **weights)
+    _fit_quietly(svm, X, y, weights, tol=min(svm.tol, tolerance))
     if hasattr(svm, "fit_status_"):
         return bool(svm.fit_status_ == 0)
-    return bool(np.max(svm.n_iter_) < limit)
+    return bool(np.max(svm.n_iter_) < _capped_iterations(svm))
 
 
 def _capped_iterations(model: Any, max_steps: int = _MAX_STEPS) -> int | None:
@@ -354,17 +354,6 @@ def _capped_iterations(model: Any, max_steps: int = _MAX_STEPS) -> int | None:
         return None
     limit = max_steps if solver_of(model) == "libsvm" else _MAX_PASSES
     return int(limit if model.max_iter < 0 else min(model.max_iter, limit))
-
-
-@contextmanager
-def _set_for_now(model: Any, parameters: dict[str, Any]) -> Iterator[None]:
-    """Set parameters of a model, and set them back at the end."""
-    given = {name: getattr(model, name) for name in parameters}
-    model.set_params(**parameters)
-    try:
-        yield
-    finally:
-        model.set_params(**given)
 
 
 def _largest_row_norm(X: Any) -> float:

@@ -120,7 +120,14 @@ class LPSVMSelector(SelectorMixin, BaseEstimator):
         self.intercept_ = np.array([solution.intercept for solution in solutions])
         self.duality_gap_ = max(solution.gap for solution in solutions)
         self.n_iter_ = sum(solution.n_iterations for solution in solutions)
-        self.indices_ = self._ranked()
+        chosen = np.flatnonzero(self.coef_.any(axis=0))
+        if not chosen.size:
+            warn(
+                f"C={self.C} is so small that no feature has weight, and none is chosen. "
+                "Raise C, or give the columns of X larger values."
+            )
+        # Of equal weights, the lower index comes first.
+        self.indices_ = chosen[np.argsort(-feature_weights(self)[chosen], kind="stable")]
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -128,16 +135,6 @@ class LPSVMSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-    def _ranked(self) -> NDArray[np.intp]:
-        """Return the features with weight; of equal ones, the lower index first."""
-        chosen = np.flatnonzero(self.coef_.any(axis=0))
-        if not chosen.size:
-            warn(
-                f"C={self.C} is so small that no feature has weight, and none is chosen. "
-                "Raise C, or give the columns of X larger values."
-            )
-        return chosen[np.argsort(-feature_weights(self)[chosen], kind="stable")]
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
