@@ -246,9 +246,11 @@ def fit_at_scale(
     exact : bool, default=True
         Whether to go to the optimum, as `fit_model` does, or as near as scikit-learn's solver.
     """
-    size = rows.spread.size() if is_scaled(model) else 1.0
+    size = rows.spread.size()
     model = with_scale(model, size, factor)
-    return (fit_model if exact or has_free_intercept(model) else type(model).fit)(model, rows.X, y)
+    if exact:
+        return fit_model(model, rows.X, y)
+    return for_scikit_learn(model, size).fit(rows.X, y)
 
 
 def with_numbers(selector: Any, X: Any) -> Any:
