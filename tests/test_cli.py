@@ -500,6 +500,7 @@ class TestSteering:
         report = tmp_path / "report.html"
         chosen = tmp_path / "chosen.txt"
         arguments = ["select", str(csv), "-t", "tumour", "-k", "20", "--keep", "gene 50"]
+        arguments += ["-C", "1", "--trust", "0.5"]
         assert run([*arguments, "-r", str(report), "-o", str(chosen)]) == 0
         text, page = capsys.readouterr().out, report.read_text(encoding="utf-8")
         lines = [line.split("│") for line in text.splitlines() if "│ gene" in line]

@@ -9,12 +9,13 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import BSSSelector, certify, compare
 from certifeature.datasets import load_docstrings, make_relevant_features
-from certifeature.models import at_scale, default_model, fit_model
+from certifeature.models import Problem, at_scale, default_model, fit_model
 from certifeature.models.problem import SOFTNESS, with_scale
+from certifeature.models.support import class_importance
 from certifeature.rows import ArrayBlocks
 from certifeature.rows.matrix import column_digests
 from certifeature.rows.spread import Spread
@@ -188,6 +189,24 @@ def test_columns_with_the_same_values_elsewhere_are_no_copies():
     for form in (X, X.toarray(), signed):
         first, second, third = column_digests(form)
         assert first == third != second
+
+
+def test_constants_are_not_chosen_however_they_rank(genes):
+    X, y = genes
+    scores = np.arange(301.0)
+    wide = np.column_stack([X, np.full(60, 7.0)])
+    assert 300 not in BSSSelector(20, order=scores, trust=1).fit(wide, y).indices_
+    penalised = LinearSVC(dual=True, random_state=0)
+    selector = BSSSelector(20, order=scores, trust=1, estimator=penalised).fit(wide, y)
+    assert selector.indices_[0] == 300
+
+
+def test_classes_count_by_their_rows():
+    y = np.repeat([0, 1, 2], [9, 4, 3])
+    assert class_importance(Problem.of(LinearSVC(), y)) == pytest.approx([3 / 4, 1 / 2, 3**0.5 / 4])
+    pairs = class_importance(Problem.of(SVC(kernel="linear"), y))
+    assert pairs**2 == pytest.approx(np.array([13, 12, 7]) / 32)
+    assert class_importance(Problem.of(LinearSVC(), y > 0)) == [1]
 
 
 def test_one_stray_label_does_not_take_the_picks():
