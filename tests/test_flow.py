@@ -71,5 +71,5 @@ def test_the_package_grows_no_more():
 
 def test_a_fit_can_be_read_in_few_files():
     flow = default_fit()
-    assert len(flow.files) <= 19
+    assert len(flow.files) <= 18
     assert len(flow.deepest) <= 9

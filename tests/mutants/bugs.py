@@ -1436,21 +1436,21 @@ BLOCKS_AND_FOLDS = [
 DEFAULT_MODEL = [
     Bug(
         "the size of rows does not count how large the scales of columns are",
-        "rows/spread.py",
+        "rows/rows.py",
         "np.ldexp(np.sqrt(total) * largest, self.exponent)",
         "np.ldexp(np.sqrt(total), self.exponent)",
         f"{DEFAULT}::test_certificates_do_not_depend_on_a_common_scale",
     ),
     Bug(
         "the size of rows is that of all columns, whichever are asked for",
-        "rows/spread.py",
+        "rows/rows.py",
         "self.variances if columns is None else self.variances[columns]",
         "self.variances",
         f"{DEFAULT}::test_unit_norm_rows_come_back_to_their_size",
     ),
     Bug(
         "means of blocks are taken to be equal",
-        "rows/spread.py",
+        "rows/rows.py",
         "first_squares + second_squares + apart**2 * (self.count * other.count / count)",
         "first_squares + second_squares",
         f"{DEFAULT}::test_the_spread_of_blocks_is_that_of_all_rows",

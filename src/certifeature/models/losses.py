@@ -172,15 +172,15 @@ class ExcessLoss(Loss):
 
     def sides(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return on which side targets are of scores, −1 or +1, and their distances."""
-        targets = self.targets.reshape(len(scores), -1)
-        errors = targets - scores
-        sides = targets if self.signed else np.sign(errors)
-        return sides, sides * errors
+        apart = self.targets[:, None] - scores
+        sides = self.targets[:, None] if self.signed else np.sign(apart)
+        return sides, sides * apart
 
     def at(self, scores: FloatArray) -> Local:
         """Return the loss near some scores, for p = 2."""
-        sides, distances = self.sides(scores)
-        excess = np.maximum(distances - self.epsilon, 0.0)
+        targets = self.targets.reshape(len(scores), -1)
+        sides = targets if self.signed else np.sign(targets - scores)
+        excess = np.maximum(sides * (targets - scores) - self.epsilon, 0.0)
         costs = 2 * self.costs.reshape(len(scores), -1)
         outside = excess > 0 if self.signed or self.epsilon else np.ones_like(excess)
         return Local(-costs * sides * excess, costs * outside)

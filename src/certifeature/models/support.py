@@ -42,8 +42,7 @@ from certifeature.rows.matrix import (
     stored_bytes,
     times_power_of_two,
 )
-from certifeature.rows.rows import Rows, real_targets
-from certifeature.rows.spread import Spread
+from certifeature.rows.rows import Rows, Spread, real_targets
 
 FloatArray = NDArray[np.float64]
 
