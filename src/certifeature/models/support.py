@@ -247,7 +247,8 @@ def fit_at_scale(
     """
     size = rows.spread.size()
     model = with_scale(model, size, factor)
-    if exact:
+    # LIBLINEAR does not centre dense rows, which may be far from the origin.
+    if exact or (has_free_intercept(model) and not sparse.issparse(rows.X)):
         return fit_model(model, rows.X, y)
     return for_scikit_learn(model, size).fit(rows.X, y)
 
@@ -368,7 +369,7 @@ _MARGIN_SLACK = 1e-3
 
 
 def support_rows(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the rows that matter to a fitted model: it would be the same without the others.
+    """Return the support vectors of a fitted model: it would be the same without other rows.
 
     To logistic and ridge regression all rows matter.
 

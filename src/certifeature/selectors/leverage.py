@@ -17,8 +17,8 @@ from certifeature.sparsify import leverage_sample, leverage_scores
 class LeverageScoreSelector(BaseSelector):
     """Choose features at random, with probabilities in proportion to their leverage scores.
 
-    The leverage score of feature i is ‖v_i‖², with V an orthonormal basis of the rows that matter
-    (ℓ directions). Draws with p_i = ‖v_i‖²/ℓ, scaled by 1/√(r·p_i), keep VᵀRRᵀV at I on average.
+    The leverage score of feature i is ‖v_i‖², with V an orthonormal basis of the rows that
+    features are chosen for (ℓ directions). Draws with p_i = ‖v_i‖²/ℓ, scaled by 1/√(r·p_i), keep VᵀRRᵀV at I on average.
 
     Parameters
     ----------
@@ -28,9 +28,8 @@ class LeverageScoreSelector(BaseSelector):
     epsilon : float, default=0.5
         Tolerance of ``"certified"``, as for :class:`BSSSelector`.
     supervised : bool, default=True
-        Whether the features are chosen for the rows that matter to the model trained on all
-        features (the support vectors of an SVM, all rows for logistic and ridge regression), or for
-        all rows without labels.
+        Whether the features are chosen for the support vectors of the model trained on all features
+        (all rows for logistic and ridge regression), or for all rows without labels.
     estimator : estimator, default=None
         The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,

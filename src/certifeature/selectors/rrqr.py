@@ -33,9 +33,8 @@ class RRQRSelector(BaseSelector):
     epsilon : float, default=0.5
         Tolerance of ``"certified"``, as for :class:`BSSSelector`.
     supervised : bool, default=True
-        Whether the features are chosen for the rows that matter to the model trained on all
-        features (the support vectors of an SVM, all rows for logistic and ridge regression), or for
-        all rows without labels.
+        Whether the features are chosen for the support vectors of the model trained on all features
+        (all rows for logistic and ridge regression), or for all rows without labels.
     estimator : estimator, default=None
         The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
         ``LogisticRegression`` with an l2 penalty, ``RidgeClassifier``, or, for real-valued targets,
