@@ -18,7 +18,8 @@ class LeverageScoreSelector(BaseSelector):
     """Choose features at random, with probabilities in proportion to their leverage scores.
 
     The leverage score of feature i is ‖v_i‖², with V an orthonormal basis of the rows that
-    features are chosen for (ℓ directions). Draws with p_i = ‖v_i‖²/ℓ, scaled by 1/√(r·p_i), keep VᵀRRᵀV at I on average.
+    features are chosen for (ℓ directions). Draws with p_i = ‖v_i‖²/ℓ, scaled by 1/√(r·p_i), keep
+    VᵀRRᵀV at I on average.
 
     Parameters
     ----------
