@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 GREY = "#7F7F7F"
 MARKERS = "os^Dvp"
-# Axes of at least this width, in inches, get the legend at their side.
-_MIN_WIDTH_FOR_SIDE = 4.0
+# Narrower axes, in inches, have smaller letters in the legend.
+_MIN_WIDTH_FOR_SMALL = 4.0
 _MAX_COLUMNS = 3
 # Largest share of the height of the axes that a legend inside may take.
 _MAX_LEGEND_HEIGHT = 0.6
@@ -54,30 +54,27 @@ def axes_for(ax: Axes | None) -> Axes:
 
 
 def add_legend(ax: Axes, title: str | None = None, *, headroom: bool = False) -> Legend:
-    """Add a legend outside the axes if the figure has a layout engine, else inside.
+    """Add a legend above the axes if the figure has a layout engine, else inside.
 
     With headroom, the y axis is extended for a legend inside, so that it hides nothing.
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine, TightLayoutEngine
 
-    outside = isinstance(ax.figure.get_layout_engine(), ConstrainedLayoutEngine | TightLayoutEngine)
-    if not outside and not headroom:
+    above = isinstance(ax.figure.get_layout_engine(), ConstrainedLayoutEngine | TightLayoutEngine)
+    if not above and not headroom:
         return ax.legend(loc="best", title=title, fontsize="small", title_fontsize="small")
-    narrow = _width(ax) < _MIN_WIDTH_FOR_SIDE
-    size = "x-small" if narrow else "small"
+    size = "x-small" if _width(ax) < _MIN_WIDTH_FOR_SMALL else "small"
     style: dict[str, Any] = {"fontsize": size, "title_fontsize": size, "frameon": False}
-    style |= {"title": title, "loc": "upper left"}
-    if outside and not narrow:
-        return ax.legend(bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, **style)
+    style |= {"title": title, "loc": "lower left" if above else "upper left"}
     style |= {"handlelength": 1.5, "columnspacing": 1.0, "labelspacing": 0.3, "alignment": "left"}
-    if outside:
-        style |= {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
+    if above:
+        style |= {"bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
     # As many columns as do not make the legend wider than the axes.
     for n_columns in range(_MAX_COLUMNS, 0, -1):
         legend = ax.legend(ncols=n_columns, **style)
         if legend.get_window_extent().width <= ax.get_window_extent().width:
             break
-    if not outside:
+    if not above:
         # Raise the upper limit of the y axis until everything drawn is below the legend.
         height = legend.get_window_extent().height / ax.get_window_extent().height
         scale = ax.yaxis.get_transform()
