@@ -126,16 +126,3 @@ def test_bad_input_is_named():
         minimum_enclosing_ball([[np.nan]])
     with pytest.raises(ValueError, match="tolerance must be a finite positive number; got 0"):
         minimum_enclosing_ball(np.eye(3), tolerance=0)
-
-
-def test_pairwise_steps_alone_reach_the_ball(rng, monkeypatch):
-    """What the method falls back to where rounding defeats its larger steps."""
-    X = rng.standard_normal((15, 4))
-    expected = minimum_enclosing_ball(X).radius
-    monkeypatch.setattr(
-        "certifeature.certificate.ball._Problem._with_outer_rows",
-        lambda self, *_: self.coefficients,
-    )
-    ball = minimum_enclosing_ball(X, tolerance=1e-4)
-    assert ball.gap <= 1e-4
-    assert ball.radius == pytest.approx(expected, rel=1e-4)

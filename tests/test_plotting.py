@@ -83,7 +83,7 @@ def legend_texts(display):
 
 
 def test_error_curves_are_means_over_folds_at_the_numbers_chosen(ax):
-    display = ErrorCurveDisplay.from_comparison(COMPARISON, ax=ax)
+    display = ErrorCurveDisplay(COMPARISON).plot(ax)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     x, y = display.lines_["bss"].get_data()
@@ -94,7 +94,7 @@ def test_error_curves_are_means_over_folds_at_the_numbers_chosen(ax):
 
 
 def test_bands_are_a_deviation_wide_and_not_below_zero(ax):
-    display = ErrorCurveDisplay.from_comparison(COMPARISON, ax=ax)
+    display = ErrorCurveDisplay(COMPARISON).plot(ax)
     (path,) = display.bands_["bss"].get_paths()
     deviations = 100 * np.array([np.std([0.1, 0.2], ddof=1), np.std([0.01, 0.05], ddof=1)])
     at_first = path.vertices[path.vertices[:, 0] == 10, 1]
@@ -105,7 +105,7 @@ def test_bands_are_a_deviation_wide_and_not_below_zero(ax):
 
 
 def test_floor_full_data_and_methods_with_their_own_number(ax):
-    display = ErrorCurveDisplay.from_comparison(COMPARISON, ax=ax)
+    display = ErrorCurveDisplay(COMPARISON).plot(ax)
     assert display.lines_["random"].get_linestyle() == "--"
     np.testing.assert_allclose(display.lines_["full data"].get_ydata(), 3)
     assert list(display.points_) == ["lpsvm"]
@@ -116,7 +116,7 @@ def test_floor_full_data_and_methods_with_their_own_number(ax):
 
 
 def test_wide_ranges_have_a_log_axis_with_the_sizes_on_it(ax):
-    ErrorCurveDisplay.from_comparison(COMPARISON, ax=ax)
+    ErrorCurveDisplay(COMPARISON).plot(ax)
     assert ax.get_xscale() == "log"
     ax.figure.draw_without_rendering()
     assert [label.get_text() for label in ax.get_xticklabels()] == ["10", "100"]
@@ -133,17 +133,10 @@ def test_many_methods_differ_in_colour_or_dashes(ax):
     assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 12
 
 
-def test_error_curves_from_data(data, ax):
-    X, y = data
-    display = ErrorCurveDisplay.from_data(X, y, [10, 20], ax=ax, methods=["bss", "random"], cv=2)
-    assert {c.method for c in display.comparison.contenders} == {"full data", "bss", "random"}
-    assert len(display.lines_["bss"].get_xdata()) == 2
-
-
 @pytest.mark.parametrize("display", [ErrorCurveDisplay, GrowthCurveDisplay])
 def test_a_comparison_without_methods_is_refused(display):
     with pytest.raises(ValueError, match="no method but full data"):
-        display.from_comparison(Comparison(COMPARISON.contenders[:1], 1, 2, 0))
+        display(Comparison(COMPARISON.contenders[:1], 1, 2, 0)).plot()
     assert plt.get_fignums() == []
 
 
@@ -177,9 +170,7 @@ def with_growth(*growth):
 
 
 def test_growth_is_drawn_as_it_is_and_what_is_infinite_is_told(ax):
-    display = GrowthCurveDisplay.from_comparison(
-        with_growth(1.0, 30.0, 2.5, np.inf, np.inf, 40.0), ax=ax
-    )
+    display = GrowthCurveDisplay(with_growth(1.0, 30.0, 2.5, np.inf, np.inf, 40.0)).plot(ax)
     assert display.ax_ is ax
     np.testing.assert_array_equal(display.lines_["bss"].get_data(), [[10, 98], [30.0, 2.5]])
     np.testing.assert_array_equal(display.lines_["random"].get_ydata(), [np.nan, 40.0])
@@ -201,8 +192,8 @@ def test_methods_look_the_same_in_both_plots(ax):
     many = Comparison(
         (*COMPARISON.contenders, *(contender(f"m{i}", 9, 9, 0.1, 0.2) for i in range(8))), 1, 2, 0
     )
-    errors = ErrorCurveDisplay.from_comparison(many, ax=ax)
-    growth = GrowthCurveDisplay.from_comparison(many, ax=Figure().subplots())
+    errors = ErrorCurveDisplay(many).plot(ax)
+    growth = GrowthCurveDisplay(many).plot(Figure().subplots())
     points = {name: container.lines[0] for name, container in errors.points_.items()}
     drawn = (errors.lines_ | points).items() - {("full data", errors.lines_["full data"])}
     assert {name for name, _ in drawn} == set(growth.lines_)
@@ -212,7 +203,7 @@ def test_methods_look_the_same_in_both_plots(ax):
 
 
 def test_growth_of_nothing_proven_can_be_drawn(ax):
-    display = GrowthCurveDisplay.from_comparison(with_growth(1.0, *[np.inf] * 5), ax=ax)
+    display = GrowthCurveDisplay(with_growth(1.0, *[np.inf] * 5)).plot(ax)
     ax.figure.draw_without_rendering()
     assert all("none: infinite" in text for text in legend_texts(display))
 
@@ -277,7 +268,7 @@ def test_nothing_lost_is_at_the_bottom(data, ax):
 def test_what_is_infinite_or_not_computed_is_not_drawn_but_told(data, ax):
     """Of a loss that is not known all directions may count, which five features do not span."""
     fits = (BSSSelector(k, supervised=False, rescale="each").fit(data[0]) for k in (5, 80))
-    display = CertificateDisplay.from_certificates([fit.certificate_ for fit in fits], ax=ax)
+    display = CertificateDisplay([fit.certificate_ for fit in fits]).plot(ax)
     for name, of in {"measured": "for any labels", "promised": "beforehand"}.items():
         assert np.isinf(display.layers[name]).tolist() == [True, False]
         assert np.isnan(display.lines_[name].get_ydata()).tolist() == [True, False]
@@ -290,7 +281,7 @@ def test_a_log_scale_with_nothing_on_it_can_be_drawn(data, ax):
         replace(certify(*data, np.arange(size), realised=False), lambda_min=0.0, regularised=None)
         for size in (1, 10)
     ]
-    display = CertificateDisplay.from_certificates(certificates, ax=ax)
+    display = CertificateDisplay(certificates).plot(ax)
     ax.figure.draw_without_rendering()
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "10"]
     assert legend_texts(display) == [
@@ -342,8 +333,6 @@ def test_selectors_of_scikit_learn_are_certified(data, ax):
 def test_sizes_are_checked_before_anything_is_computed(data, sizes, message):
     with pytest.raises(ValueError, match=message):
         CertificateDisplay.from_estimator(BSSSelector(), *data, sizes)
-    with pytest.raises(ValueError, match=message):
-        ErrorCurveDisplay.from_data(*data, sizes)
     assert plt.get_fignums() == []
 
 
@@ -395,13 +384,13 @@ def test_every_selector_has_a_name_for_its_scores(data, selector, name, ax):
 
 def test_any_selection_has_ranks(data, ax):
     best = SelectKBest(k=5).fit(*data)
-    display = RankDisplay.from_scores(best.scores_, best, score_name="F", ax=ax)
+    display = RankDisplay(best.scores_, best, score_name="F").plot(ax)
     assert sorted(display.ranks[display.chosen]) == [1, 2, 3, 4, 5]
     assert ax.get_ylabel() == "F"
 
 
 def test_features_without_a_score_are_counted_not_drawn(ax):
-    display = RankDisplay.from_scores([3.0, -np.inf, 2.0, -np.inf], [0, 1], ax=ax)
+    display = RankDisplay([3.0, -np.inf, 2.0, -np.inf], [0, 1]).plot(ax)
     assert display.line_.get_ydata().tolist() == [3, 2]
     assert display.points_.get_ydata().tolist() == [3]
     assert legend_texts(display) == [
@@ -413,23 +402,23 @@ def test_features_without_a_score_are_counted_not_drawn(ax):
 def test_ranks_refuse_what_has_no_scores():
     with pytest.raises(NotFittedError):
         RankDisplay.from_estimator(BSSSelector(3))
-    with pytest.raises(TypeError, match="use from_scores"):
+    with pytest.raises(TypeError, match="use RankDisplay"):
         RankDisplay.from_estimator(SVC().fit([[0.0], [1.0]], [0, 1]))
     with pytest.raises(ValueError, match="NaN or infinity"):
-        RankDisplay.from_scores([1.0, np.nan], [0])
+        RankDisplay([1.0, np.nan], [0])
     with pytest.raises(ValueError, match="some of them finite"):
-        RankDisplay.from_scores([-np.inf, -np.inf], [0])
+        RankDisplay([-np.inf, -np.inf], [0])
     with pytest.raises(ValueError, match="columns 0 to 1"):
-        RankDisplay.from_scores([1.0, 2.0], [2])
+        RankDisplay([1.0, 2.0], [2])
 
 
 # Stability
 
 
 def test_stability_of_equal_and_of_disjoint_selections(ax):
-    same = StabilityDisplay.from_selections([[0, 1], [1, 0], [0, 1]], 10, ax=ax)
+    same = StabilityDisplay([[0, 1], [1, 0], [0, 1]], 10).plot(ax)
     assert same.jaccard == same.nogueira == 1
-    apart = StabilityDisplay.from_selections([[0, 1], [2, 3]], 10, ax=ax)
+    apart = StabilityDisplay([[0, 1], [2, 3]], 10).plot(ax)
     assert apart.jaccard == 0
     assert apart.nogueira < 0
     assert np.isnan(StabilityDisplay([np.ones(3, bool)] * 2, 3).nogueira)
@@ -445,7 +434,7 @@ def test_nogueira_is_kuncheva_for_selections_of_one_size(rng):
 
 
 def test_frequencies_are_sorted_and_end_at_zero(ax):
-    display = StabilityDisplay.from_selections([[0, 1, 2], [0, 1, 3]], 10, ax=ax)
+    display = StabilityDisplay([[0, 1, 2], [0, 1, 3]], 10).plot(ax)
     np.testing.assert_array_equal(display.frequencies, [1, 1, 0.5, 0.5] + 6 * [0])
     x, heights = display.line_.get_data()
     assert x.tolist() == [0, 1, 2, 3, 4, 4]
@@ -457,7 +446,7 @@ def test_frequencies_are_sorted_and_end_at_zero(ax):
 
 def test_the_floor_is_what_random_selections_give(rng, ax):
     selections = [rng.choice(5000, 1500, replace=False) for _ in range(5)]
-    display = StabilityDisplay.from_selections(selections, 5000, ax=ax)
+    display = StabilityDisplay(selections, 5000).plot(ax)
     assert abs(display.nogueira) < 0.02
     floor, heights = display.baseline_.get_data()
     for end, height in zip(floor[1:-1], heights[1:-1], strict=True):
@@ -487,9 +476,9 @@ def test_stability_without_labels(data, ax):
 
 def test_one_selection_has_no_stability():
     with pytest.raises(ValueError, match="got 1, give two"):
-        StabilityDisplay.from_selections([[0]], 5)
+        StabilityDisplay([[0]], 5)
     with pytest.raises(ValueError, match="columns 0 to 4"):
-        StabilityDisplay.from_selections([[0], [5]], 5)
+        StabilityDisplay([[0], [5]], 5)
 
 
 # All
@@ -539,11 +528,11 @@ def test_legends_inside_stand_above_the_data(ax):
 
 
 def test_style_is_for_the_user_to_change(ax):
-    display = RankDisplay.from_scores([1.0, 2.0], [1], ax=ax, color="red", label="mine")
+    display = RankDisplay([1.0, 2.0], [1]).plot(ax, color="red", label="mine")
     assert display.points_.get_color() == "red"
     assert "mine" in legend_texts(display)
     for display in (ErrorCurveDisplay, GrowthCurveDisplay):
-        lines = display.from_comparison(COMPARISON, linewidth=5).lines_
+        lines = display(COMPARISON).plot(linewidth=5).lines_
         assert lines["bss"].get_linewidth() == 5
 
 

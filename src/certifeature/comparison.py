@@ -433,7 +433,7 @@ class Comparison:
         """
         from certifeature.plotting import ErrorCurveDisplay
 
-        return ErrorCurveDisplay.from_comparison(self, ax=ax, **kwargs)
+        return ErrorCurveDisplay(self).plot(ax, **kwargs)
 
 
 def column_scaler(name: str, X: Any) -> Any:

@@ -467,8 +467,8 @@ MEASURED = [
     Bug(
         "what holds with a probability counts as proven",
         "certificate/certificate.py",
-        "growth = self.measured_growth if is_sure else math.inf",
-        "growth = self.measured_growth",
+        "return self.measured_growth if measured_probability(self) == 1 else math.inf",
+        "return self.measured_growth",
         f"{CONSTANTS}::test_every_way_to_the_bound_is_next_to_the_truth",
     ),
     Bug(
@@ -496,8 +496,8 @@ MEASURED = [
     Bug(
         "the growth of the margin is that of the margin, not of its square",
         "certificate/certificate.py",
-        "ratio = (self.margin_selected / self.margin_full) ** 2",
-        "ratio = self.margin_selected / self.margin_full",
+        "return max((self.margin_selected / self.margin_full) ** 2, self.margin_kept)",
+        "return max(self.margin_selected / self.margin_full, self.margin_kept)",
         f"{CONSTANTS}::test_all_directions_attain_the_bound_of_any_model",
     ),
 ]

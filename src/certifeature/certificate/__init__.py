@@ -1,20 +1,13 @@
 """Certificates: what a selection of features can cost, proven."""
 
 from certifeature.certificate.ball import Ball, minimum_enclosing_ball
-from certifeature.certificate.certificate import (
-    APriori,
-    Certificate,
-    Measured,
-    Realised,
-    Regularised,
-)
+from certifeature.certificate.certificate import APriori, Certificate, Realised, Regularised
 from certifeature.certificate.certify import certify
 
 __all__ = [
     "APriori",
     "Ball",
     "Certificate",
-    "Measured",
     "Realised",
     "Regularised",
     "certify",

@@ -23,7 +23,6 @@ FloatArray = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
 # Rows that join the working set in one round.
 _MAX_NEWCOMERS = 256
-_MAX_ROUNDS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,115 +91,63 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
     if 0 not in moved.shape and not stored_values(moved).any():
         return Ball(0.0, np.eye(1, moved.shape[0])[0], 0.0)
     rows, exponent = normalised(moved)
-    problem = _Problem(rows)
-    for _ in range(_MAX_ROUNDS):
-        squared_distances, squared_lower = problem.evaluate()
-        farthest = squared_distances.max()
-        if farthest - squared_lower <= tolerance * farthest or not problem.improve(
-            squared_distances, squared_lower
-        ):
+    squared_norms = np.asarray((rows * rows).sum(axis=1)).ravel()
+    rounding = 16 * _EPS * float(squared_norms.max())
+
+    def evaluated(coefficients: FloatArray) -> tuple[FloatArray, float]:
+        """Return squared distances from the centre, and the dual value, rounded to be safe."""
+        centre = rows.T @ coefficients
+        squared = np.maximum(squared_norms - 2 * (rows @ centre) + centre @ centre, 0.0)
+        return squared + rounding, float(coefficients @ squared) - rounding
+
+    coefficients = np.zeros(rows.shape[0])
+    coefficients[squared_norms.argmax()] = 1.0
+    squared_distances, squared_lower = evaluated(coefficients)
+    while squared_distances.max() - squared_lower > tolerance * squared_distances.max():
+        wider = _with_outer_rows(rows, coefficients, squared_distances - squared_lower)
+        found = evaluated(wider)
+        if found[1] <= squared_lower:
+            # Rounding allows no more.
             break
+        coefficients, (squared_distances, squared_lower) = wider, found
+    farthest = squared_distances.max()
     radius, lower = np.sqrt(farthest), np.sqrt(max(min(squared_lower, farthest), 0.0))
     radius, lower = scaled_back([radius, lower], exponent).tolist()
-    return Ball(radius, problem.coefficients, lower)
+    return Ball(radius, coefficients, lower)
 
 
-class _Problem:
-    """The dual problem: its point a, and Gram matrices of the rows that were ever of use."""
+def _with_outer_rows(rows: Any, coefficients: FloatArray, excess: FloatArray) -> FloatArray:
+    """Return the optimum over the working rows and those that stick out most, or a step to it."""
+    outer = np.flatnonzero((coefficients <= 0) & (excess >= excess.max() / 2))
+    newcomers = outer[np.argsort(-excess[outer], kind="stable")[:_MAX_NEWCOMERS]]
+    working = np.r_[np.flatnonzero(coefficients > 0), newcomers]
+    present, gram = coefficients[working], dense(rows[working] @ rows[working].T)
+    while True:
+        target = _circumcentre(gram, present)
+        negative = target < 0
+        if not negative.any():
+            break
+        steps = present[negative] / (present[negative] - target[negative])
+        present = np.maximum(present + steps.min() * (target - present), 0.0)
+        keep = np.delete(np.arange(len(working)), np.flatnonzero(negative)[steps <= steps.min()])
+        working, present, gram = working[keep], present[keep], gram[np.ix_(keep, keep)]
+    found = np.zeros_like(coefficients)
+    found[working] = target / target.sum()
+    return found
 
-    def __init__(self, rows: Any) -> None:
-        self._rows = rows
-        self._squared_norms = np.asarray((rows * rows).sum(axis=1)).ravel()
-        self._rounding = 16 * _EPS * float(self._squared_norms.max())
-        self._seen = np.empty(0, dtype=np.intp)
-        self._gram = np.empty((0, 0))
-        self.coefficients = np.zeros(rows.shape[0])
-        self.coefficients[self._squared_norms.argmax()] = 1.0
 
-    def evaluate(self) -> tuple[FloatArray, float]:
-        """Return squared distances from the centre, and the dual value, rounded to be safe."""
-        centre = self._rows.T @ self.coefficients
-        squared = self._squared_norms - 2 * (self._rows @ centre) + centre @ centre
-        squared = np.maximum(squared, 0.0)
-        return squared + self._rounding, float(self.coefficients @ squared) - self._rounding
-
-    def improve(self, squared_distances: FloatArray, dual_value: float) -> bool:
-        """Raise the dual value; return False where rounding allows no more."""
-        before = self.coefficients
-        self.coefficients = self._with_outer_rows(squared_distances, dual_value)
-        if self.evaluate()[1] > dual_value:
-            return True
-        self.coefficients = self._shifted(before, squared_distances)
-        return self.evaluate()[1] > dual_value
-
-    def _with_outer_rows(self, squared_distances: FloatArray, dual_value: float) -> FloatArray:
-        """Return the optimum over the working rows and the outermost others, or a step to it."""
-        excess = squared_distances - dual_value
-        working = self.coefficients > 0
-        outer = np.flatnonzero(~working & (excess >= excess.max() / 2))
-        newcomers = outer[np.argsort(-excess[outer], kind="stable")[:_MAX_NEWCOMERS]]
-        rows = np.r_[np.flatnonzero(working), newcomers]
-        present = self.coefficients[rows]
-        while True:
-            target = self._circumcentre(rows, present)
-            negative = target < 0
-            if not negative.any():
-                present = target
-                break
-            steps = present[negative] / (present[negative] - target[negative])
-            present = np.maximum(present + steps.min() * (target - present), 0.0)
-            blocking = np.flatnonzero(negative)[steps <= steps.min()]
-            keep = np.setdiff1d(np.arange(len(rows)), blocking)
-            rows, present = rows[keep], present[keep]
-        coefficients = np.zeros_like(self.coefficients)
-        coefficients[rows] = present / present.sum()
-        return coefficients
-
-    def _circumcentre(self, rows: NDArray[np.intp], present: FloatArray) -> FloatArray:
-        """Return affine coefficients of the point of their hull that is equally far from all."""
-        if len(rows) == 1:
-            return np.ones(1)
-        gram = self._gram_of(rows)
-        pole = int(present.argmax())
-        others = np.delete(np.arange(len(rows)), pole)
-        edges = gram[np.ix_(others, others)] + gram[pole, pole]
-        edges -= gram[others, pole][:, None] + gram[pole, others][None, :]
-        squared_lengths = np.diag(edges).copy()
-        if squared_lengths.max() <= 0:
-            return present
-        # A trace of ridge decides between the solutions where rows depend on each other.
-        edges[np.diag_indices_from(edges)] += len(rows) * _EPS * squared_lengths.max()
-        coefficients = np.empty(len(rows))
-        coefficients[others] = np.linalg.solve(edges, squared_lengths / 2)
-        coefficients[pole] = 1 - coefficients[others].sum()
-        return coefficients
-
-    def _shifted(self, coefficients: FloatArray, squared_distances: FloatArray) -> FloatArray:
-        """Return a pairwise Frank–Wolfe step: weight goes from the innermost to the outermost."""
-        outermost = int(squared_distances.argmax())
-        innermost = int(np.where(coefficients > 0, squared_distances, np.inf).argmin())
-        gram = self._gram_of(np.array([outermost, innermost]))
-        squared_edge = gram[0, 0] + gram[1, 1] - 2 * gram[0, 1]
-        if squared_edge <= 0:
-            return coefficients
-        slope = squared_distances[outermost] - squared_distances[innermost]
-        step = min(slope / (2 * squared_edge), coefficients[innermost])
-        shifted = coefficients.copy()
-        shifted[outermost] += step
-        shifted[innermost] -= step
-        return shifted
-
-    def _gram_of(self, rows: NDArray[np.intp]) -> FloatArray:
-        """Return inner products of the given rows; each row is multiplied once only."""
-        new = np.setdiff1d(rows, self._seen)
-        if new.size:
-            seen = np.r_[self._seen, new]
-            added = dense(self._rows[new] @ self._rows[seen].T)
-            gram = np.empty((len(seen), len(seen)))
-            gram[: len(self._seen), : len(self._seen)] = self._gram
-            gram[len(self._seen) :] = added
-            gram[:, len(self._seen) :] = added.T
-            self._seen, self._gram = seen, gram
-        order = np.argsort(self._seen)
-        places = order[np.searchsorted(self._seen, rows, sorter=order)]
-        return self._gram[np.ix_(places, places)]
+def _circumcentre(gram: FloatArray, present: FloatArray) -> FloatArray:
+    """Return affine coefficients of the point of the hull of rows that is equally far from all."""
+    pole = int(present.argmax())
+    others = np.delete(np.arange(len(gram)), pole)
+    edges = gram[np.ix_(others, others)] + gram[pole, pole]
+    edges -= gram[others, pole][:, None] + gram[pole, others][None, :]
+    squared_lengths = np.diag(edges).copy()
+    if squared_lengths.max(initial=0.0) <= 0:
+        return present
+    # A trace of ridge decides between the solutions where rows depend on each other.
+    edges[np.diag_indices_from(edges)] += len(gram) * _EPS * squared_lengths.max()
+    coefficients = np.empty(len(gram))
+    coefficients[others] = np.linalg.solve(edges, squared_lengths / 2)
+    coefficients[pole] = 1 - coefficients[others].sum()
+    return coefficients

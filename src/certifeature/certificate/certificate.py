@@ -78,25 +78,6 @@ class Regularised:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What is proven of ratios of selected to full features.
-
-    Attributes
-    ----------
-    margin_kept : float
-        Lower bound on the share of the squared hard margin that is kept.
-    objective_growth : float or None
-        Upper bound on the ratio of objectives; None if there is none.
-    radius_growth : float
-        Upper bound on the ratio of squared radii.
-    """
-
-    margin_kept: float
-    objective_growth: float | None
-    radius_growth: float
-
-
-@dataclass(frozen=True)
 class Realised:
     """What was computed with all and with the selected features, for the labels at hand.
 
@@ -117,9 +98,9 @@ class Realised:
         several binary problems, the sum.
     radius_full, radius_selected : float or None
         Radii of the minimum enclosing ball.
-    measured : Measured or None
-        What the bounds for any labels prove of the ratios. Where a solver leaves more room than
-        that, the ratios below keep to it.
+    margin_kept, objective_growth, radius_growth : float
+        Bounds of the ratios for any labels, without those that hold with a probability below 1.
+        Where a solver leaves more room, the ratios below keep to them.
     objective_gap : float
         The true ratio of the objectives is at most this share below ``objective_ratio``.
     """
@@ -132,7 +113,9 @@ class Realised:
     objective_selected: float | None = None
     radius_full: float | None = None
     radius_selected: float | None = None
-    measured: Measured | None = None
+    margin_kept: float = 0.0
+    objective_growth: float = math.inf
+    radius_growth: float = math.inf
     objective_gap: float = 0.0
 
     @property
@@ -140,17 +123,14 @@ class Realised:
         """Squared hard margin, selected to full."""
         if self.margin_full is None or self.margin_selected is None:
             return None
-        ratio = (self.margin_selected / self.margin_full) ** 2
-        return ratio if self.measured is None else max(ratio, self.measured.margin_kept)
+        return max((self.margin_selected / self.margin_full) ** 2, self.margin_kept)
 
     @property
     def objective_ratio(self) -> float | None:
         """Objective, selected to full; None also where that of the full is 0 within rounding."""
         if not self.objective_full or self.objective_selected is None:
             return None
-        ratio = self.objective_selected / self.objective_full
-        growth = None if self.measured is None else self.measured.objective_growth
-        return ratio if growth is None else min(ratio, growth)
+        return min(self.objective_selected / self.objective_full, self.objective_growth)
 
     @property
     def radius_ratio(self) -> float | None:
@@ -158,7 +138,7 @@ class Realised:
         if self.radius_full is None or self.radius_selected is None:
             return None
         ratio = (self.radius_selected / self.radius_full) ** 2 if self.radius_full else 1.0
-        return ratio if self.measured is None else min(ratio, self.measured.radius_growth)
+        return min(ratio, self.radius_growth)
 
 
 def _is_exceeded(kept: float, bound: APriori | Regularised, realised: Realised) -> bool:
@@ -297,6 +277,11 @@ class Certificate:
         return 1 / kept if kept > 0 else math.inf
 
     @property
+    def certain_growth(self) -> float:
+        """The same without a bound that a random start may have made wrong, if rarely."""
+        return self.measured_growth if measured_probability(self) == 1 else math.inf
+
+    @property
     def promised_growth(self) -> float:
         """Upper bound on that ratio for any choice by the method; inf without a promise.
 
@@ -314,14 +299,6 @@ class Certificate:
     def objective_factor(self) -> float:
         """Upper bound on the growth of the objective of any ℓ2-regularised linear model."""
         return 1 / min(1.0, self.lambda_min) if self.lambda_min > 0 else math.inf
-
-    @property
-    def proven(self) -> Measured:
-        """What is proven of ratios."""
-        # A random start may have made a bound wrong, if rarely; that is no proof.
-        is_sure = self.regularised is None or self.regularised.probability == 1
-        growth = self.measured_growth if is_sure else math.inf
-        return Measured(self.lambda_min, None if math.isinf(growth) else growth, self.lambda_max)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, fit for JSON."""
@@ -341,17 +318,15 @@ class Certificate:
         Certificate
             Equal to the original.
         """
-        parts = dict(values)
-        for name, layer in (("regularised", Regularised), ("a_priori", APriori)):
-            if values.get(name) is not None:
-                parts[name] = layer(**values[name])
-        if values.get("new_data") is not None:
+        layers: dict[str, Any] = {
+            "regularised": Regularised,
+            "a_priori": APriori,
+            "realised": Realised,
+        }
+        parts = {name: layer(**values[name]) for name, layer in layers.items() if values[name]}
+        if values["new_data"]:
             parts["new_data"] = NewData.from_dict(values["new_data"])
-        if values.get("realised") is not None:
-            measured = values["realised"].get("measured")
-            measured = None if measured is None else Measured(**measured)
-            parts["realised"] = Realised(**{**values["realised"], "measured": measured})
-        return cls(**parts)
+        return cls(**(values | parts))
 
     def details(self) -> str:
         """Return a line for each layer, with all numbers, however large: λ, Λ and κ, too."""

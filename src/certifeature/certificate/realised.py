@@ -54,7 +54,11 @@ class FullModel:
         # Solvers make many small products, for which threads would wait where cores are busy.
         with one_thread():
             X = rows.columns(sample.indices, sample.scales).X
-            found: dict[str, Any] = {"measured": proven.proven}
+            found: dict[str, Any] = {
+                "margin_kept": proven.lambda_min,
+                "objective_growth": proven.certain_growth,
+                "radius_growth": proven.lambda_max,
+            }
             if few:
                 radii = self._radius, minimum_enclosing_ball(X).radius
                 found |= dict(zip(("radius_full", "radius_selected"), radii, strict=True))

@@ -111,7 +111,7 @@ def _drawings(comparison: Comparison) -> dict[str, str]:
     drawn = {}
     for caption, display in displays.items():
         figure, text = Figure(figsize=(5.2, 3.9), layout="constrained"), io.StringIO()
-        display.from_comparison(comparison, ax=figure.subplots())
+        display(comparison).plot(figure.subplots())
         figure.savefig(text, format="svg")
         drawn[caption] = text.getvalue()
     return drawn

@@ -86,28 +86,6 @@ class CertificateDisplay:
         }
 
     @classmethod
-    def from_certificates(
-        cls, certificates: Sequence[Certificate], *, ax: Axes | None = None, **kwargs: Any
-    ) -> Self:
-        """Plot given certificates.
-
-        Parameters
-        ----------
-        certificates : sequence of Certificate
-            By increasing number of features.
-        ax : matplotlib Axes, default=None
-            Axes to draw in; None makes a figure.
-        **kwargs : dict
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        CertificateDisplay
-            The plot.
-        """
-        return cls(certificates).plot(ax, **kwargs)
-
-    @classmethod
     def from_estimator(
         cls,
         estimator: Any,
@@ -152,7 +130,7 @@ class CertificateDisplay:
         _axes.require_matplotlib()
         if "n_features_to_select" not in estimator.get_params(deep=False):
             name = f"{type(estimator).__name__} has no parameter n_features_to_select"
-            raise ValueError(f"{name}; certify its selections and use from_certificates.")
+            raise ValueError(f"{name}; certify its selections, and plot CertificateDisplay(them).")
         sizes = _axes.checked_sizes(sizes)
 
         def certified(selector: Any) -> list[Certificate]:

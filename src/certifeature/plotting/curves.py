@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from certifeature.comparison import FULL_DATA, Comparison, Contender, compare
+from certifeature.comparison import FULL_DATA, Comparison, Contender
 from certifeature.plotting import _axes
 
 if TYPE_CHECKING:
@@ -24,28 +23,6 @@ class _ComparisonDisplay:
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
-
-    @classmethod
-    def from_comparison(
-        cls, comparison: Comparison, *, ax: Axes | None = None, **kwargs: Any
-    ) -> Self:
-        """Plot a comparison.
-
-        Parameters
-        ----------
-        comparison : Comparison
-            What :func:`certifeature.compare` returns.
-        ax : matplotlib Axes, default=None
-            Axes to draw in; None makes a figure.
-        **kwargs : dict
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        object
-            The plot.
-        """
-        return cls(comparison).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the curves.
@@ -142,39 +119,11 @@ class ErrorCurveDisplay(_ComparisonDisplay):
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
     >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3)
-    >>> display = ErrorCurveDisplay.from_comparison(comparison)
+    >>> display = ErrorCurveDisplay(comparison).plot()
     >>> display.ax_.get_ylabel(), sorted(display.lines_)
     ('test error (%)', ['bss', 'full data', 'random'])
     >>> plt.close(display.figure_)
     """
-
-    @classmethod
-    def from_data(
-        cls, X: Any, y: Any, sizes: Sequence[int], *, ax: Axes | None = None, **options: Any
-    ) -> Self:
-        """Compare methods on data, and plot that.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse array or matrix} of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            Labels.
-        sizes : sequence of int
-            Numbers of features, increasing.
-        ax : matplotlib Axes, default=None
-            Axes to draw in; None makes a figure.
-        **options : dict
-            Passed to :func:`certifeature.compare`: methods, estimator, cv, random_state, n_jobs and
-            the like.
-
-        Returns
-        -------
-        ErrorCurveDisplay
-            The plot; its ``comparison`` can be plotted again without computing it again.
-        """
-        _axes.require_matplotlib()
-        return cls(compare(X, y, _axes.checked_sizes(sizes), **options)).plot(ax)
 
     def _draw(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
         self.lines_: dict[str, Any] = {}
@@ -243,8 +192,8 @@ class GrowthCurveDisplay(_ComparisonDisplay):
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
     >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3)
     >>> figure, (left, right) = plt.subplots(1, 2, layout="constrained")
-    >>> errors = ErrorCurveDisplay.from_comparison(comparison, ax=left)
-    >>> growth = GrowthCurveDisplay.from_comparison(comparison, ax=right)
+    >>> errors = ErrorCurveDisplay(comparison).plot(left)
+    >>> growth = GrowthCurveDisplay(comparison).plot(right)
     >>> growth.lines_["bss"].get_color() == errors.lines_["bss"].get_color()
     True
     >>> plt.close(figure)

@@ -75,7 +75,7 @@ class RankDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, scores: ArrayLike, selection: Any, score_name: str = "score") -> None:
+    def __init__(self, scores: ArrayLike, selection: Any, *, score_name: str = "score") -> None:
         self.scores = np.asarray(scores, dtype=np.float64)
         if self.scores.ndim != 1 or not np.isfinite(self.scores).any():
             needed = "one number for each feature, some of them finite"
@@ -108,45 +108,13 @@ class RankDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "indices_"):
             name = type(estimator).__name__
-            raise TypeError(f"{name} is no selector of this library; use from_scores.")
+            raise TypeError(f"{name} has no scores that are known; use RankDisplay(scores, mask).")
         scores = estimator.scores_ if hasattr(estimator, "scores_") else feature_weights(estimator)
         kind: Any = type(estimator).__name__
         if isinstance(estimator, BSSSelector):
             _, kind = estimator._orders()
         name = _SCORES.get(kind, "score") if isinstance(kind, str) else "score"
-        return cls(scores=scores, selection=estimator, score_name=name).plot(ax, **kwargs)
-
-    @classmethod
-    def from_scores(
-        cls,
-        scores: ArrayLike,
-        selection: Any,
-        *,
-        score_name: str = "score",
-        ax: Axes | None = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Plot scores and a selection of any method.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_features,)
-            Score of each feature; −inf for none.
-        selection : selector, or array-like
-            A fitted selector of scikit-learn, a boolean mask, or indices of the chosen features.
-        score_name : str, default="score"
-            Label of the y axis.
-        ax : matplotlib Axes, default=None
-            Axes to draw in; None makes a figure.
-        **kwargs : dict
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        RankDisplay
-            The plot.
-        """
-        return cls(scores=scores, selection=selection, score_name=score_name).plot(ax, **kwargs)
+        return cls(scores, estimator, score_name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, log: bool = True, **kwargs: Any) -> Self:
         """Draw scores by rank.

@@ -79,7 +79,7 @@ class StabilityDisplay:
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> display = StabilityDisplay.from_selections([[0, 1, 2], [0, 1, 3]], n_features=10)
+    >>> display = StabilityDisplay([[0, 1, 2], [0, 1, 3]], n_features=10).plot()
     >>> display.jaccard
     0.5
     >>> display.ax_.get_ylabel()
@@ -95,30 +95,6 @@ class StabilityDisplay:
         masks = masks_of(self.selections, n_features)
         self.frequencies = masks.mean(axis=0)
         self.jaccard, self.nogueira = jaccard_index(masks), nogueira_index(masks)
-
-    @classmethod
-    def from_selections(
-        cls, selections: Sequence[Any], n_features: int, *, ax: Axes | None = None, **kwargs: Any
-    ) -> Self:
-        """Plot given selections.
-
-        Parameters
-        ----------
-        selections : sequence of array-like
-            Indices or boolean masks of the chosen features, at least two.
-        n_features : int
-            Number of features there are.
-        ax : matplotlib Axes, default=None
-            Axes to draw in; None makes a figure.
-        **kwargs : dict
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        StabilityDisplay
-            The plot.
-        """
-        return cls(selections, n_features).plot(ax, **kwargs)
 
     @classmethod
     def from_estimator(
