@@ -4,6 +4,7 @@ from functools import lru_cache
 from time import process_time
 
 import numpy as np
+from scipy import sparse
 from sklearn.feature_selection import f_classif
 from sklearn.svm import LinearSVC, l1_min_c
 
@@ -34,7 +35,7 @@ SOFT = 0.3
 # How LIBLINEAR starts; the selector goes on to the optimum by itself.
 _ROUGHLY = {"dual": True, "tol": 1.0}
 _STEP = 0.1
-_L1_RATIO, _L1_STEPS = 1.5, 22
+_PATH_RATIO, _PATH_STEPS = 1.5, 22
 
 
 class Methods:
@@ -124,23 +125,48 @@ def _rfe_soft(X, y, sizes):
 
 
 def _l1(X, y, sizes):
-    """Return the r largest weights at the smallest C of a path for which r are not zero.
-
-    Where no C of the path has so many, those at the C with most.
-    """
-    start, found, most = process_time(), {}, np.zeros(X.shape[1])
+    """Follow a path of C for an L1 penalty and the squared hinge loss."""
     intercept = scale_free(X, 1).intercept_scaling
     smallest = l1_min_c(X, y, loss="squared_hinge", intercept_scaling=intercept)
-    for number in range(1, _L1_STEPS + 1):
+
+    def weights(strength):
         svm = LinearSVC(
-            C=smallest * _L1_RATIO**number,
+            C=smallest * strength,
             penalty="l1",
             dual=False,
             intercept_scaling=intercept,
             random_state=0,
             max_iter=200,
         )
-        scores = _weights(svm, X, y)
+        return _weights(svm, X, y)
+
+    return _along_path(weights, sizes)
+
+
+def _skglm(X, y, sizes):
+    """Follow a path of alpha for the L1-penalised logistic regression of skglm."""
+    from skglm import SparseLogisticRegression
+
+    X = sparse.csc_array(X) if sparse.issparse(X) else np.asfortranarray(X)
+    # Its first fit of a process compiles it.
+    SparseLogisticRegression(alpha=1.0).fit(X[:, :2], y)
+    indicators = _indicators(y)
+    largest = np.max(np.abs(X.T @ (indicators - indicators.mean(axis=0)))) / len(y)
+
+    def weights(strength):
+        return _weights(SparseLogisticRegression(alpha=largest / strength), X, y)
+
+    return _along_path(weights, sizes)
+
+
+def _along_path(weights, sizes):
+    """Return the r largest weights at the smallest strength of the loss with r that are not zero.
+
+    Where no strength has so many, those at the one with most.
+    """
+    start, found, most = process_time(), {}, np.zeros(1)
+    for number in range(1, _PATH_STEPS + 1):
+        scores = weights(_PATH_RATIO**number)
         if np.count_nonzero(scores) > np.count_nonzero(most):
             most = scores
         for r in sizes:
@@ -152,6 +178,41 @@ def _l1(X, y, sizes):
     return {r: found.get(r, (rest[0][:r], rest[1])) for r in sizes}
 
 
+def _fastcan(X, y, sizes):
+    """Return the columns that fastcan adds, one by one; it takes dense rows only."""
+    from fastcan import FastCan
+
+    start = process_time()
+    X = X.toarray() if sparse.issparse(X) else X
+    order = FastCan(max(sizes), verbose=0).fit(X, _indicators(y)).indices_
+    seconds = process_time() - start
+    return {r: (order[:r], seconds) for r in sizes}
+
+
+def _abess(X, y, sizes):
+    """Return the best subsets of abess, for logistic or multinomial regression."""
+    from abess import LogisticRegression, MultinomialRegression
+
+    classes, y = np.unique(y, return_inverse=True)
+    Model = LogisticRegression if len(classes) == 2 else MultinomialRegression
+    found = {}
+    for r in sizes:
+        start = process_time()
+        weights = Model(support_size=r).fit(X, y).coef_.reshape(X.shape[1], -1)
+        seconds = process_time() - start
+        chosen = np.flatnonzero(np.any(weights, axis=1))
+        found[r] = chosen, seconds
+    return found
+
+
+def _indicators(y):
+    """Return a 0/1 column for each class, one column for two."""
+    classes = np.unique(y)
+    return (y[:, None] == (classes if len(classes) > 2 else classes[1:])).astype(float)
+
+
+# Methods of the libraries of these names (extra ``bench``).
+PACKAGES = ("fastcan", "abess", "skglm")
 _RIVALS = {
     "all columns": _all_columns,
     "RFE": _rfe,
@@ -159,6 +220,9 @@ _RIVALS = {
     "L1": _l1,
     "largest weights": _largest_weights,
     "univariate": _univariate,
+    "fastcan": _fastcan,
+    "abess": _abess,
+    "skglm": _skglm,
 }
 METHODS = (*_RIVALS, "default", *SETTINGS)
 
