@@ -1368,8 +1368,8 @@ REUSED = [
     Bug(
         "a promise for a model serves others",
         "certificate/certify.py",
-        "is_same = regularised is not None and regularised.mu == found.mu",
-        "is_same = regularised is not None",
+        "regularised and (regularised.mu, regularised.hinge_kept is not None)",
+        "regularised and (found.mu, regularised.hinge_kept is not None)",
         f"{CERTIFICATE}::TestReuse",
     ),
     Bug(

@@ -132,16 +132,13 @@ def certificates_of(
     certifier: Certifier | None = None
     for selector in selectors:
         result = getattr(selector, "fit_result_", None)
-        if result is None or result.support is None or not result.certificate.exact:
-            result = None
-        if certifier is None or (result and certifier.support.rows is not result.rows):
-            if result is None:
-                which = "support" if getattr(selector, "supervised", True) else "all"
-                certifier = Certifier.of_data(X, y, _model_of(selector), which)
-            else:
-                certifier = Certifier(result.support, result.certificate.rows)
-        columns = certifier.columns_of(selector) if result is None else result.columns
-        yield certifier.certificate(columns, selector, realised=realised)
+        support = result.support if result and result.certificate.exact else None
+        if support and (certifier is None or certifier.support.rows is not support.rows):
+            certifier = Certifier(support, support.kind)
+        elif certifier is None:
+            which = "support" if getattr(selector, "supervised", True) else "all"
+            certifier = Certifier.of_data(X, y, _model_of(selector), which)
+        yield certifier.certificate(certifier.columns_of(selector), selector, realised=realised)
 
 
 def _model_of(selector: Any) -> Any:
@@ -172,13 +169,13 @@ def _promise_of(known: Any, found: Support, columns: ColumnChoice) -> APriori | 
         return None
     promise: APriori | None = known.certificate.a_priori
     regularised = known.certificate.regularised
-    is_same = regularised is not None and regularised.mu == found.mu
-    if is_same and (regularised.hinge_kept is not None) != found.target.hinge:
-        is_same = False
-    if promise is not None and not is_same:
-        promise = replace(promise, regularised_min=None) if promise.lambda_min > 0 else None
     if promise is None:
         return None
+    model = regularised and (regularised.mu, regularised.hinge_kept is not None)
+    if model != (found.mu, found.target.hinge):
+        if promise.lambda_min == 0:
+            return None
+        promise = replace(promise, regularised_min=None)
     every = np.ones(len(columns.indices), dtype=bool)
     return promise_of_scales(promise, known.certified, every, columns.scales)
 

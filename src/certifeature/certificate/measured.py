@@ -242,39 +242,36 @@ def measured_in_blocks(blocks: RowBlocks, sample: ColumnChoice, mu: float) -> Re
         The ridge μ.
     """
     with phase("passes", _PASSES) as advance:
-        return _bound_in_passes(_Scaled.down(blocks, advance), sample, mu)
+        rows = _Scaled.down(blocks, advance)
+        chosen, scales = sample.indices, sample.scales[:, None]
+        with np.errstate(over="ignore", under="ignore"):
+            ridge = float(np.ldexp(mu, -2 * rows.exponent))
+        spectrum, directions = np.linalg.eigh(scales * rows.gram(chosen) * scales.T)
+        largest, smallest = float(scales.max()) ** 2, float(scales.min()) ** 2
+        rounding = operator_rounding(len(chosen), rows.square_norm, spectrum[-1], ridge)
+        if not np.isfinite(rounding):
+            return Regularised(float(mu), 0.0, max(1.0, largest))
+        inverse = directions / (np.maximum(spectrum, 0.0) + ridge) @ directions.T
 
+        def operator(V: FloatArray) -> FloatArray:
+            """Return X₀ᵀ(K̃ + μI)⁻¹X₀V."""
+            V = V.copy()
+            V[chosen] = 0.0
+            V[chosen] = -scales * (inverse @ (scales * rows.times(V)[chosen]))
+            image = rows.times(V) / ridge
+            image[chosen] = 0.0
+            return image
 
-def _bound_in_passes(rows: _Scaled, sample: ColumnChoice, mu: float) -> Regularised:
-    chosen, scales = sample.indices, sample.scales[:, None]
-    with np.errstate(over="ignore", under="ignore"):
-        ridge = float(np.ldexp(mu, -2 * rows.exponent))
-    spectrum, directions = np.linalg.eigh(scales * rows.gram(chosen) * scales.T)
-    largest, smallest = float(scales.max()) ** 2, float(scales.min()) ** 2
-    rounding = operator_rounding(len(chosen), rows.square_norm, spectrum[-1], ridge)
-    if not np.isfinite(rounding):
-        return Regularised(float(mu), 0.0, max(1.0, largest))
-    inverse = directions / (np.maximum(spectrum, 0.0) + ridge) @ directions.T
-
-    def operator(V: FloatArray) -> FloatArray:
-        """Return X₀ᵀ(K̃ + μI)⁻¹X₀V."""
-        V = V.copy()
-        V[chosen] = 0.0
-        V[chosen] = -scales * (inverse @ (scales * rows.times(V)[chosen]))
-        image = rows.times(V) / ridge
-        image[chosen] = 0.0
-        return image
-
-    others, probability = 0.0, 1.0
-    n_features = rows.blocks.n_features
-    if len(chosen) < n_features:
-        identity = f"{rows.fingerprint} {_digest(sample)} {ridge!r}"
-        others = largest_eigenvalue(
-            operator, n_features, STEPS, identity=identity, zeros=chosen, rounding=rounding
-        ).upper
-        probability = 1 - FAILURE
-    lambda_min = float(1 / (others + max(1.0, 1 / smallest)))
-    return Regularised(float(mu), lambda_min, max(1.0, largest), probability)
+        others, probability = 0.0, 1.0
+        n_features = rows.blocks.n_features
+        if len(chosen) < n_features:
+            identity = f"{rows.fingerprint} {_digest(sample)} {ridge!r}"
+            others = largest_eigenvalue(
+                operator, n_features, STEPS, identity=identity, zeros=chosen, rounding=rounding
+            ).upper
+            probability = 1 - FAILURE
+        lambda_min = float(1 / (others + max(1.0, 1 / smallest)))
+        return Regularised(float(mu), lambda_min, max(1.0, largest), probability)
 
 
 def operator_rounding(n_terms: int, square_norm: float, top: float, ridge: float) -> float:
