@@ -757,8 +757,8 @@ SPARSIFIERS = [
     Bug(
         "the scale of a pick is 1/√t, as in the paper",
         "sparsify/bss/kernel.py",
-        "np.sqrt(totals[order] * ((1 - ratio) / n_select))",
-        "np.sqrt((1 - ratio) / n_select / totals[order])",
+        "squares = energies * ((1 - ratio) / n_select)",
+        "squares = (1 - ratio) / n_select / energies",
         f"{BSS}::test_same_picks_as_the_direct_algorithm",
     ),
     Bug(
@@ -875,23 +875,23 @@ SPARSIFIERS = [
     ),
     Bug(
         "of several picks of a feature their mean counts",
-        "sparsify/bss/kernel.py",
-        "totals = np.bincount(places, energies)",
-        "totals = np.bincount(places, energies) / np.bincount(places)",
+        "sparsify/choice.py",
+        "np.sqrt(np.bincount(places, squares)[order])",
+        "np.sqrt((np.bincount(places, squares) / np.bincount(places))[order])",
         f"{BSS}::test_same_picks_as_the_direct_algorithm",
     ),
     Bug(
         "a feature that leverage sampling draws twice counts once",
         "sparsify/sampling.py",
-        "np.sqrt(counts / (n_select * probabilities[indices]))",
-        "np.sqrt(1 / (n_select * probabilities[indices]))",
+        "draws = rng.choice(len(scores), size=n_select, p=probabilities)",
+        "draws = np.unique(rng.choice(len(scores), size=n_select, p=probabilities))",
         f"{SAMPLING}::test_leverage_sampling_is_unbiased",
     ),
     Bug(
         "leverage sampling scales by 1/√p, as in the paper",
         "sparsify/sampling.py",
-        "np.sqrt(counts / (n_select * probabilities[indices]))",
-        "np.sqrt(counts / probabilities[indices])",
+        "1 / (n_select * probabilities[draws])",
+        "1 / probabilities[draws]",
         f"{SAMPLING}::test_leverage_sampling_is_unbiased",
     ),
     Bug(
@@ -904,8 +904,8 @@ SPARSIFIERS = [
     Bug(
         "features that are in anyway lose the scales of their picks",
         "selectors/bss.py",
-        "totals[again] += squares[",
-        "totals[again] = squares[",
+        "picked.scales**2, np.ones(len(more))",
+        "picked.scales**2 * ~np.isin(picked.indices, kept), np.ones(len(more))",
         f"{CONSTANTS}::test_features_that_are_in_anyway_and_picked_too_add_their_squared_scales",
     ),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from html import escape
 from numbers import Integral, Real
 from typing import Any, Self
@@ -19,8 +20,6 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifeature._progress import CallbackSupportMixin, fit_task, with_callbacks
-from certifeature.basis.span import BasisFacts
-from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
 from certifeature.models.problem import check_model, predicts_numbers
 from certifeature.rows.blocks import RowBlocks
@@ -68,13 +67,6 @@ def check_together(selector: Any) -> None:
         )
     if selector.basis == "truncated" and selector.n_components is None:
         raise ValueError("basis='truncated' needs n_components, the number of directions to keep.")
-
-
-def requested_size(value: Any, n_features: int) -> int | None:
-    """Return the number of features asked for, or None for ``"certified"``."""
-    if isinstance(value, str):
-        return None
-    return int(value) if isinstance(value, Integral) else max(1, int(float(value) * n_features))
 
 
 FloatArray = NDArray[np.float64]
@@ -156,12 +148,6 @@ class TakesColumns(SelectorMixin):
         check_is_fitted(self)
         return len(self.indices_)
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.indices_] = True
-        return mask
-
     def _columns_and_scales(self) -> tuple[NDArray[np.intp], FloatArray | None]:
         """Return the chosen columns in the order of X, and their scales unless they have none."""
         order = np.argsort(self.indices_)
@@ -192,7 +178,10 @@ def _types(scales: FloatArray | None) -> Any:
 
 
 class CertifiedSelector(SelectorMixin, BaseEstimator):
-    """A selector whose diagram in a notebook ends with the first line of its certificate."""
+    """A selector whose diagram in a notebook ends with its certificate's first line, if any."""
+
+    indices_: NDArray[np.intp]
+    n_features_in_: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -208,40 +197,33 @@ class CertifiedSelector(SelectorMixin, BaseEstimator):
             bundle["text/html"] += f"<p>{escape(as_sentences(certificate)[0])}</p>"
         return bundle
 
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.indices_] = True
+        return mask
 
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
-    """Base class of the selectors; a subclass supplies the algorithm."""
+    """Base class of the selectors; a subclass supplies the algorithm.
+
+    The fields are the parameters. The constructor assigns them and does nothing else, as
+    scikit-learn asks; a subclass adds its own ones, or another default.
+    """
 
     _parameter_constraints = CONSTRAINTS
+    # Not a parameter of every selector.
+    guarantee = "support"
 
-    guarantee: str = "support"
-    rescale: Any
-    n_features_to_select_: int
-    scores_: FloatArray
-    basis_: BasisFacts
-    certificate_: Certificate
-    fit_result_: FitResult
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 100,
-        *,
-        epsilon: float = 0.5,
-        supervised: bool = True,
-        estimator: Any = None,
-        basis: str = "auto",
-        n_components: int | None = None,
-        rescale: str | bool = "each",
-        random_state: Any = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.supervised = supervised
-        self.estimator = estimator
-        self.basis = basis
-        self.n_components = n_components
-        self.rescale = rescale
-        self.random_state = random_state
+    n_features_to_select: int | float | str = field(default=100, kw_only=False)
+    epsilon: float = 0.5
+    supervised: bool = True
+    estimator: Any = None
+    basis: str = "auto"
+    n_components: int | None = None
+    rescale: str | bool = "each"
+    random_state: Any = 0
 
     @abstractmethod
     def _strategy(self) -> Strategy:
@@ -273,9 +255,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
         # phase.
         n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
         with fit_task(self, n_phases=n_phases, X=X, y=y):
-            fit = Fit.of(rows, options, strategy)
-            choose = fit.result_for_all_rows if options.cover_all else fit.result
-            self._learn(choose(options.size))
+            self._learn(Fit.of(rows, options, strategy).result(options.size))
         return self
 
     @property
@@ -311,8 +291,11 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
 
     def _options(self, n_features: int) -> FitOptions:
         """Return the parameters of a fit to so many features."""
+        size = self.n_features_to_select
+        if not isinstance(size, str | Integral):
+            size = max(1, int(size * n_features))
         return FitOptions(
-            size=requested_size(self.n_features_to_select, n_features),
+            size=None if isinstance(size, str) else int(size),
             epsilon=self.epsilon,
             supervised=self.supervised,
             cover_all=self.guarantee == "full",
@@ -407,10 +390,8 @@ def fitted_to_sizes(selector: Any, X: Any, y: Any, sizes: Sequence[int]) -> Iter
             yield clone(selector).set_params(n_features_to_select=size).fit(X, y)
         return
     known = clone(selector).set_params(n_features_to_select=sizes[0])
-    rows, options, strategy = known._checked(X, y, None)
-    fit = Fit.of(rows, options, strategy)
-    choose = fit.result_for_all_rows if options.cover_all else fit.result
+    fit = Fit.of(*known._checked(X, y, None))
     for size in sizes:
         fitted = copy(known).set_params(n_features_to_select=size)
-        fitted._learn(choose(size))
+        fitted._learn(fit.result(size))
         yield fitted

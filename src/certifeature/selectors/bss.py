@@ -31,7 +31,6 @@ from certifeature.sparsify import ColumnChoice, bss
 from certifeature.sparsify.choice import as_indices
 
 FloatArray = NDArray[np.float64]
-Order = str | ArrayLike | Callable[..., Any]
 
 # Rankings by fits of models, and rankings that need no labels.
 LABELLED = ("coef", "stable")
@@ -154,8 +153,6 @@ class BSSStrategy(Strategy):
 
     def of_rows(self, rows: Rows) -> BSSStrategy:
         """Return the strategy for rows that features are chosen for."""
-        if self.trust is not None:
-            return self
         weights = rows.sample_weight
         return replace(self, n_rows=rows.n_rows if weights is None else float(weights.sum()))
 
@@ -164,10 +161,8 @@ class BSSStrategy(Strategy):
         for order in (self.head, self.fill):
             if not isinstance(order, str) and not callable(order):
                 checked_scores(order, n_features)
-        fixed = np.empty(0, dtype=np.intp)
-        if self.fixed is not None:
-            fixed = as_indices(self.fixed, n_features, names, "fixed_features")
-        return replace(self, fixed=fixed)
+        fixed = () if self.fixed is None else self.fixed
+        return replace(self, fixed=as_indices(fixed, n_features, names, "fixed_features"))
 
     @property
     def ranks_directions(self) -> bool:
@@ -341,9 +336,18 @@ class BSSStrategy(Strategy):
             if len(kept) or not self.for_proof:
                 # The other features have scale 1, and add at most the identity.
                 promise = replace(promise, lambda_max=promise.lambda_max + 1)
-        columns = _together(kept, reasons, picked)
+        features = np.concatenate([kept, picked.indices])
+        more = np.empty(0, dtype=np.intp)
         if not self.for_proof:
-            columns = self._filled_up(columns, ranking, size)
+            best = ranking.best(ranking.scores)
+            more = best[~np.isin(best, features)][: size - len(np.unique(features))]
+        others = np.repeat(["cover", "next"], [len(picked.indices), len(more)])
+        columns = ColumnChoice.of_picks(
+            np.concatenate([features, more]),
+            np.concatenate([np.ones(len(kept)), picked.scales**2, np.ones(len(more))]),
+            picked.steps,
+            np.concatenate([reasons, others]),
+        )
         return Picks(columns, covered, promise)
 
     def _priority(
@@ -368,18 +372,6 @@ class BSSStrategy(Strategy):
         last = np.partition(priority, -n_looked_at)[-n_looked_at]
         return np.where(priority >= last, priority, -np.inf)
 
-    def _filled_up(self, sample: ColumnChoice, ranking: Ranking, size: int) -> ColumnChoice:
-        """Return as many features as asked for, with the next ones of the ranking added."""
-        assert sample.reasons is not None
-        best = ranking.best(ranking.scores)
-        more = best[~np.isin(best, sample.indices)][: size - len(sample.indices)]
-        return replace(
-            sample,
-            indices=np.concatenate([sample.indices, more]),
-            scales=np.concatenate([sample.scales, np.ones(len(more))]),
-            reasons=np.concatenate([sample.reasons, np.repeat("next", len(more))]),
-        )
-
 
 def _ridge_bound(
     basis: Basis, head: Basis, cut: RidgeCut, mu: float, picked: ColumnChoice, n_picks: int
@@ -399,21 +391,7 @@ def _ridge_bound(
     return replace(promise, probability=probability)
 
 
-def _together(kept: IntArray, reasons: NDArray[np.str_], picked: ColumnChoice) -> ColumnChoice:
-    """Return the kept features, with scale 1, and those picked by BSS."""
-    squares = picked.scales**2
-    new = ~np.isin(picked.indices, kept)
-    again = np.isin(kept, picked.indices)
-    totals = np.ones(len(kept))
-    totals[again] += squares[[np.flatnonzero(picked.indices == f)[0] for f in kept[again]]]
-    return ColumnChoice(
-        np.concatenate([kept, picked.indices[new]]),
-        np.sqrt(np.concatenate([totals, squares[new]])),
-        picked.steps,
-        np.concatenate([reasons, np.repeat("cover", int(new.sum()))]),
-    )
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class BSSSelector(BaseSelector):
     r"""Choose features by single-set spectral sparsification (BSS), with a certificate.
 
@@ -427,15 +405,32 @@ class BSSSelector(BaseSelector):
     n_features_to_select : int, float or "certified", default=100
         Number of features, a share of them, or about the fewest whose measured certificate keeps
         ``epsilon``.
-    fixed_features : array-like, default=None
-        Always-included features, as indices, names or a boolean mask. They count towards
-        ``n_features_to_select``.
-    trust : float or "auto", default="auto"
-        Share of the features that is taken straight from the top of the ranking; BSS picks the
-        rest. "auto" leaves BSS the share ½·min(1, r/n) of r features, with n rows that the model
-        depends on: half if there are as many features as rows, and nearly none for far more rows,
-        whose directions so few features cannot cover. It is 0 for the rankings "leverage" and
-        "cover".
+    epsilon : float, default=0.5
+        For "certified": the objective of the model grows by a factor of at most 1/(1 − epsilon).
+    supervised : bool, default=True
+        Whether features are chosen for the support vectors of the model (all rows, for logistic
+        and ridge regression), or for all rows without labels.
+    estimator : estimator, default=None
+        The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
+        ``LogisticRegression`` with an l2 penalty or ``RidgeClassifier``; for real-valued targets,
+        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. ``C="scale"``, or
+        ``alpha="scale"``, sets C by the scale of the rows, see `certifeature.models.at_scale`. None
+        is a soft SVM that does not depend on the units of X: squared hinge loss, C = 1/(2s²) with
+        s² the mean squared distance of the rows from their mean, and an intercept that is not
+        penalised. With ``supervised=False`` the model is not trained, and None stands for any
+        l2-regularised linear model.
+    basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
+        Directions of the rows that BSS works with: all of them, the ``n_components`` leading ones,
+        or the span of ``n_components`` random combinations of the rows. See Notes for "auto".
+    n_components : int, default=None
+        Number of directions of a truncated or sketched basis; None is 256 for a sketch.
+    rescale : {"auto", "common", "each", False}, default="auto"
+        Scales of the chosen columns. "common" is one factor, at least 1, that brings rows which are
+        shorter than 1, such as texts of unit norm, back to the size that they had with all columns;
+        standardised data come back as they are. "each" are the scales of BSS; False is none. "auto"
+        is "each" for "certified" and "common" otherwise.
+    random_state : int, RandomState instance or None, default=0
+        Seed for the subsamples of "stable", for sketches and for LIBLINEAR.
     order : str, array-like, callable, or a pair of these, default="auto"
         Ranking of the features. The first of a pair is for the share ``trust``, the second for
         BSS, which takes the best-ranked feature that keeps its bounds.
@@ -454,35 +449,18 @@ class BSSSelector(BaseSelector):
 
         Exact copies of a chosen feature, and constant features if the intercept is free, are chosen
         only if no others are left.
-    rescale : {"auto", "common", "each", False}, default="auto"
-        Scales of the chosen columns. "common" is one factor, at least 1, that brings rows which are
-        shorter than 1, such as texts of unit norm, back to the size that they had with all columns;
-        standardised data come back as they are. "each" are the scales of BSS; False is none. "auto"
-        is "each" for "certified" and "common" otherwise.
-    epsilon : float, default=0.5
-        For "certified": the objective of the model grows by a factor of at most 1/(1 − epsilon).
-    supervised : bool, default=True
-        Whether features are chosen for the support vectors of the model (all rows, for logistic
-        and ridge regression), or for all rows without labels.
+    trust : float or "auto", default="auto"
+        Share of the features that is taken straight from the top of the ranking; BSS picks the
+        rest. "auto" leaves BSS the share ½·min(1, r/n) of r features, with n rows that the model
+        depends on: half if there are as many features as rows, and nearly none for far more rows,
+        whose directions so few features cannot cover. It is 0 for the rankings "leverage" and
+        "cover".
+    fixed_features : array-like, default=None
+        Always-included features, as indices, names or a boolean mask. They count towards
+        ``n_features_to_select``.
     guarantee : {"support", "full"}, default="support"
         Rows that the certificate of a supervised selection covers. "full" adds the support vectors
         of the reduced model and selects again, until there are no others.
-    estimator : estimator, default=None
-        The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
-        ``LogisticRegression`` with an l2 penalty or ``RidgeClassifier``; for real-valued targets,
-        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. ``C="scale"``, or
-        ``alpha="scale"``, sets C by the scale of the rows, see `certifeature.models.at_scale`. None
-        is a soft SVM that does not depend on the units of X: squared hinge loss, C = 1/(2s²) with
-        s² the mean squared distance of the rows from their mean, and an intercept that is not
-        penalised. With ``supervised=False`` the model is not trained, and None stands for any
-        l2-regularised linear model.
-    basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
-        Directions of the rows that BSS works with: all of them, the ``n_components`` leading ones,
-        or the span of ``n_components`` random combinations of the rows. See Notes for "auto".
-    n_components : int, default=None
-        Number of directions of a truncated or sketched basis; None is 256 for a sketch.
-    random_state : int, RandomState instance or None, default=0
-        Seed for the subsamples of "stable", for sketches and for LIBLINEAR.
 
     Attributes
     ----------
@@ -586,34 +564,11 @@ class BSSSelector(BaseSelector):
         "rescale": [StrOptions({"auto", "common", "each"}), Options(bool, {False})],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 100,
-        *,
-        fixed_features: ArrayLike | None = None,
-        trust: float | str = "auto",
-        order: Any = "auto",
-        rescale: str | bool = "auto",
-        epsilon: float = 0.5,
-        supervised: bool = True,
-        guarantee: str = "support",
-        estimator: Any = None,
-        basis: str = "auto",
-        n_components: int | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.fixed_features = fixed_features
-        self.trust = trust
-        self.order = order
-        self.rescale = rescale
-        self.epsilon = epsilon
-        self.supervised = supervised
-        self.guarantee = guarantee
-        self.estimator = estimator
-        self.basis = basis
-        self.n_components = n_components
-        self.random_state = random_state
+    rescale: str | bool = "auto"
+    order: Any = "auto"
+    trust: float | str = "auto"
+    fixed_features: ArrayLike | None = None
+    guarantee: str = "support"
 
     def _strategy(self) -> BSSStrategy:
         head, fill = self._orders()
@@ -662,10 +617,7 @@ class BSSSelector(BaseSelector):
                 return "cover", "cover"
             return ("stable", "coef") if self.supervised else ("leverage", "leverage")
         # Numbers are an array of scores.
-        is_pair = isinstance(order, tuple) and not all(isinstance(part, Real) for part in order)
-        if isinstance(order, list):
-            is_pair = any(isinstance(part, str) for part in order)
-        if not is_pair:
+        if not isinstance(order, tuple | list) or all(isinstance(part, Real) for part in order):
             return order, order
         names = {part for part in order if isinstance(part, str)}
         if len(order) != 2 or not names <= set(ORDERS) - {"auto"}:

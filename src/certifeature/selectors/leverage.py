@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from certifeature.basis import Basis
 from certifeature.certificate.promise import sampling_promise
@@ -14,6 +13,7 @@ from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import leverage_sample, leverage_scores
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LeverageScoreSelector(BaseSelector):
     """Choose features at random, with probabilities in proportion to their leverage scores.
 
@@ -37,9 +37,6 @@ class LeverageScoreSelector(BaseSelector):
         ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. None is
         the default of `BSSSelector`. With ``supervised=False`` it only says which model the bounds
         are for, and None stands for any.
-    replace : bool, default=True
-        True makes r independent draws; False tosses a coin for each feature, which comes up with
-        probability min(1, r·p_i).
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         How the row space is found: all of it; its ``n_components`` leading directions; or the span
         of ``n_components`` random combinations of the rows. "auto" is exact up to 2,000 directions
@@ -53,6 +50,9 @@ class LeverageScoreSelector(BaseSelector):
         not at all.
     random_state : int, RandomState instance or None, default=0
         Seed for the draws, the sketch and LIBLINEAR; None draws anew at every call.
+    replace : bool, default=True
+        True makes r independent draws; False tosses a coin for each feature, which comes up with
+        probability min(1, r·p_i).
 
     Attributes
     ----------
@@ -104,28 +104,7 @@ class LeverageScoreSelector(BaseSelector):
 
     _parameter_constraints = CONSTRAINTS | {"replace": ["boolean"]}
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 100,
-        *,
-        epsilon: float = 0.5,
-        supervised: bool = True,
-        estimator: Any = None,
-        replace: bool = True,
-        basis: str = "auto",
-        n_components: int | None = None,
-        rescale: str | bool = "each",
-        random_state: Any = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.supervised = supervised
-        self.estimator = estimator
-        self.replace = replace
-        self.basis = basis
-        self.n_components = n_components
-        self.rescale = rescale
-        self.random_state = random_state
+    replace: bool = True
 
     def _strategy(self) -> _LeverageStrategy:
         return _LeverageStrategy(self.replace)

@@ -6,22 +6,20 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from certifeature._utils import warn
 from certifeature.models import feature_weights
 from certifeature.rows.matrix import canonical_csr, refuse_dates
 from certifeature.rows.rows import one_dimensional
+from certifeature.selectors.base import CertifiedSelector
 from certifeature.sparsify.lpsvm import lpsvm
 
 
-class LPSVMSelector(SelectorMixin, BaseEstimator):
+class LPSVMSelector(CertifiedSelector):
     r"""Choose the features to which a 1-norm SVM gives weight.
 
     The weights minimise ‖w‖₁ + C Σ max(0, 1 − yᵢ(xᵢ·w + b)), which leaves most of them at zero;
@@ -129,15 +127,3 @@ class LPSVMSelector(SelectorMixin, BaseEstimator):
         # Of equal weights, the lower index comes first.
         self.indices_ = chosen[np.argsort(-feature_weights(self)[chosen], kind="stable")]
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.indices_] = True
-        return mask

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from certifeature.sparsify import ColumnChoice, rrqr
 _ACCURACY = 1e-13
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RRQRSelector(BaseSelector):
     """Choose features by QR factorisation with column pivoting.
 
@@ -102,26 +102,7 @@ class RRQRSelector(BaseSelector):
     (200, 30)
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 100,
-        *,
-        epsilon: float = 0.5,
-        supervised: bool = True,
-        estimator: Any = None,
-        basis: str = "auto",
-        n_components: int | None = None,
-        rescale: str | bool = "common",
-        random_state: Any = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.supervised = supervised
-        self.estimator = estimator
-        self.basis = basis
-        self.n_components = n_components
-        self.rescale = rescale
-        self.random_state = random_state
+    rescale: str | bool = "common"
 
     def _strategy(self) -> _RRQRStrategy:
         return _RRQRStrategy()

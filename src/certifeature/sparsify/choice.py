@@ -27,13 +27,10 @@ class Steps:
         The feature of each step; a feature may occur several times.
     energies : ndarray of shape (n_steps,)
         The factor of its vvᵀ.
-    coverage : ndarray of shape (n_components,) or None
-        Share of each direction that had to be covered; None for all of each.
     """
 
     features: NDArray[np.intp]
     energies: NDArray[np.float64]
-    coverage: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +54,22 @@ class ColumnChoice:
     scales: NDArray[np.float64]
     steps: Steps | None = None
     reasons: NDArray[np.str_] | None = None
+
+    @classmethod
+    def of_picks(
+        cls,
+        features: NDArray[np.intp],
+        squares: NDArray[np.float64],
+        steps: Steps | None = None,
+        reasons: NDArray[np.str_] | None = None,
+    ) -> ColumnChoice:
+        """Return the choice by picks that may repeat: the squared scales of a feature add up."""
+        indices, first, places = np.unique(features, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        scales = np.sqrt(np.bincount(places, squares)[order])
+        return cls(
+            indices[order], scales, steps, None if reasons is None else reasons[first[order]]
+        )
 
 
 def as_column_choice(

@@ -75,10 +75,7 @@ def leverage_sample(
     probabilities = scores / scores.sum()
     if replace:
         draws = rng.choice(len(scores), size=n_select, p=probabilities)
-        indices, first, counts = np.unique(draws, return_index=True, return_counts=True)
-        order = np.argsort(first)
-        indices, counts = indices[order], counts[order]
-        return ColumnChoice(indices, np.sqrt(counts / (n_select * probabilities[indices])))
+        return ColumnChoice.of_picks(draws, 1 / (n_select * probabilities[draws]))
     chances = np.minimum(1.0, n_select * probabilities)
     indices = np.flatnonzero(rng.random(len(scores)) < chances)
     if not indices.size:

@@ -358,11 +358,8 @@ def bss(
         for number in range(n_select):
             features[number], energies[number] = next(picks)
             advance()
-    indices, first, places = np.unique(features, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    totals = np.bincount(places, energies)
-    scales = np.sqrt(totals[order] * ((1 - ratio) / n_select))
-    return ColumnChoice(indices[order], scales, Steps(features, energies, shares))
+    squares = energies * ((1 - ratio) / n_select)
+    return ColumnChoice.of_picks(features, squares, Steps(features, energies))
 
 
 def _window(reach: float, walls: NDArray[np.float64] | None) -> int:
