@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pairs import pairwise
 
-from certifeature.sparsify.bss import bss
-from certifeature.sparsify.bss.barriers import Barriers
+from certifeature.sparsify.bss import Barriers, bss
 
 SCALINGS = {
     "even": lambda rng, d: np.ones(d),

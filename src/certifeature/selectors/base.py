@@ -255,7 +255,9 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
         # phase.
         n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
         with fit_task(self, n_phases=n_phases, X=X, y=y):
-            self._learn(Fit.of(rows, options, strategy).result(options.size))
+            fit = Fit.of(rows, options, strategy)
+            choose = fit.result_for_all_rows if options.cover_all else fit.result
+            self._learn(choose(options.size))
         return self
 
     @property
@@ -390,8 +392,10 @@ def fitted_to_sizes(selector: Any, X: Any, y: Any, sizes: Sequence[int]) -> Iter
             yield clone(selector).set_params(n_features_to_select=size).fit(X, y)
         return
     known = clone(selector).set_params(n_features_to_select=sizes[0])
-    fit = Fit.of(*known._checked(X, y, None))
+    rows, options, strategy = known._checked(X, y, None)
+    fit = Fit.of(rows, options, strategy)
+    choose = fit.result_for_all_rows if options.cover_all else fit.result
     for size in sizes:
         fitted = copy(known).set_params(n_features_to_select=size)
-        fitted._learn(fit.result(size))
+        fitted._learn(choose(size))
         yield fitted

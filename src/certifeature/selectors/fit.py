@@ -291,9 +291,6 @@ class Fit:
 
     def result(self, size: int | None) -> FitResult:
         """Choose features and measure the certificate of the choice."""
-        return self._for_all_rows(size) if self._options.cover_all else self._selection(size)
-
-    def _selection(self, size: int | None) -> FitResult:
         known, n_features = self.directions(size), self._rows.n_features
         with phase("choose features"), one_thread():
             picks = None
@@ -339,7 +336,7 @@ class Fit:
             fingerprint=self._given.fingerprint,
         )
 
-    def _for_all_rows(self, size: int | None) -> FitResult:
+    def result_for_all_rows(self, size: int | None) -> FitResult:
         """Add the support vectors of the reduced model until it has no others."""
         fit, support = self, self.support
         assert support is not None
@@ -349,7 +346,7 @@ class Fit:
             )
         with phase(f"rounds, {_MAX_ROUNDS} at most", _MAX_ROUNDS) as advance:
             for n_rounds in range(1, _MAX_ROUNDS + 1):
-                result = fit._selection(size)
+                result = fit.result(size)
                 with phase("check all rows"):
                     scaled = support.at_own_scale(result.columns)
                     missing = unproven_rows(support, scaled, support.candidates)
