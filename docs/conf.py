@@ -40,7 +40,7 @@ numpydoc_validation_checks = {"GL06", "GL07", "PR01", "PR02", "PR03", "RT03", "Y
 # Results of functions: their docstrings list attributes, not parameters.
 numpydoc_validation_exclude = {
     r"\.(Enclosure(\.\w+)?|Loss(\.\w+)?|Problem(\.\w+)?|Basis|BasisFacts|ColumnChoice|Ball|Certificate|APriori|Realised|Regularised"
-    r"|NewData|Difference|SelectionMethod|FitResult|Steps|Dataset|LPSVMSolution|Cascade|Comparison|Contender"
+    r"|NewData|Difference|SelectionMethod|FitResult|Steps|Dataset|LPSVMSolution|Support|Comparison|Contender"
     r"|Report|Feature)$"
 }
 

@@ -146,42 +146,41 @@ class TestCascade:
         svm = LinearSVC(C=1, dual=True, tol=1e-8, max_iter=100_000, random_state=0)
         result = cascade(ArrayBlocks(X, y, n_rows=n_rows), svm)
         best = objective(svm.fit(X, y), X, y)
-        assert objective(result.svm, X, y) <= best * (1 + 1e-3)
-        assert result.objective == pytest.approx(objective(result.svm, X, y))
-        assert result.n_rounds <= 6
-        assert result.gap == 0
-        np.testing.assert_array_equal(result.y, y[result.indices])
-        assert abs(result.X - X[result.indices]).max() == 0
+        assert objective(result.model, X, y) <= best * (1 + 1e-3)
+        assert result.n_passes <= 6
+        assert result.optimality_gap == 0
+        np.testing.assert_array_equal(result.rows.y, y[result.rows.indices])
+        assert abs(result.rows.X - X[result.rows.indices]).max() == 0
 
     def test_the_support_is_that_of_all_rows(self):
         X, y = noisy(1500, 60)
         result = cascade(ArrayBlocks(X, y, n_rows=300), LinearSVC(dual=True, random_state=0))
         expected = fit_model(LinearSVC(dual=True, random_state=0), X, y)
-        np.testing.assert_array_equal(result.indices, support_rows(expected, X, y))
-        np.testing.assert_allclose(result.svm.coef_, expected.coef_, rtol=1e-9)
+        np.testing.assert_array_equal(result.rows.indices, support_rows(expected, X, y))
+        np.testing.assert_allclose(result.model.coef_, expected.coef_, rtol=1e-9)
 
     def test_hinge_loss_ends_near_the_optimum(self):
         X, y = noisy(1500, 60)
         svm = LinearSVC(loss="hinge", dual=True, tol=1e-6, max_iter=100_000, random_state=0)
         result = cascade(ArrayBlocks(X, y, n_rows=300), svm)
-        assert 0 <= result.gap <= 1e-4
+        assert 0 <= result.optimality_gap <= 1e-4
         expected = support_rows(svm.fit(X, y), X, y)
-        assert len(np.setxor1d(result.indices, expected)) <= 0.05 * len(expected)
+        assert len(np.setxor1d(result.rows.indices, expected)) <= 0.05 * len(expected)
 
     def test_blocks_of_one_class_each(self):
         X, y = noisy(900, 60)
         order = np.argsort(y, kind="stable")
         svm = LinearSVC(C=1, dual=True, tol=1e-6, max_iter=100_000, random_state=0)
         result = cascade(ArrayBlocks(X[order], y[order], n_rows=100), svm)
-        assert objective(result.svm, X, y) <= objective(svm.fit(X, y), X, y) * (1 + 1e-3)
+        assert objective(result.model, X, y) <= objective(svm.fit(X, y), X, y) * (1 + 1e-3)
 
     def test_a_class_without_support_in_a_block_is_not_lost(self, rng):
         X = np.vstack([rng.normal(5, 1, (40, 3)), rng.normal(30, 1, (4, 3))])
         y = np.repeat([0, 1], [40, 4])
         svm = LinearSVC(dual=True, max_iter=100_000, random_state=0)
         result = cascade(ArrayBlocks(X, y, n_rows=44), svm)
-        assert set(y[result.indices]) <= {0, 1}
-        np.testing.assert_allclose(result.svm.coef_, svm.fit(X, y).coef_, atol=1e-2)
+        assert set(y[result.rows.indices]) <= {0, 1}
+        np.testing.assert_allclose(result.model.coef_, svm.fit(X, y).coef_, atol=1e-2)
 
     def test_weights_of_some_classes(self):
         X, y = noisy(900, 60)
@@ -190,19 +189,19 @@ class TestCascade:
             dual=True, tol=1e-6, max_iter=100_000, random_state=0, class_weight={1: 5.0}
         )
         result = cascade(ArrayBlocks(X[order], y[order], n_rows=100), svm)
-        np.testing.assert_allclose(result.svm.coef_, svm.fit(X, y).coef_, atol=0.02)
+        np.testing.assert_allclose(result.model.coef_, svm.fit(X, y).coef_, atol=0.02)
 
     def test_wide_indices(self):
         X, y = noisy(300, 60)
         wide = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)))
-        assert cascade(ArrayBlocks(wide, y, n_rows=100), LinearSVC()).gap <= 1e-4
+        assert cascade(ArrayBlocks(wide, y, n_rows=100), LinearSVC()).optimality_gap <= 1e-4
 
     def test_several_classes(self, rng):
         X, _ = noisy(900, 60)
         y = (X @ rng.standard_normal((60, 3))).argmax(axis=1)
         svm = LinearSVC(C=1, dual=True, tol=1e-6, max_iter=100_000, random_state=0)
         result = cascade(ArrayBlocks(X, y, n_rows=100), svm)
-        np.testing.assert_allclose(result.svm.coef_, svm.fit(X, y).coef_, atol=0.02)
+        np.testing.assert_allclose(result.model.coef_, svm.fit(X, y).coef_, atol=0.02)
 
     @pytest.mark.parametrize(
         ("svm", "message"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ _ROUNDING = 16 * float(np.finfo(np.float64).eps)
 _ALL_DIGITS = 1e-290
 
 
-def scaled_row_space(rows: Any) -> RowSpace:
+def scaled_row_space(rows: Any) -> Basis:
     """Return right singular vectors and singular values, with the rank of columns of equal size.
 
     Beside a column of dates or of times in nanoseconds, all others are no more than rounding. So
@@ -48,7 +48,7 @@ def scaled_row_space(rows: Any) -> RowSpace:
     _, singular_values, turn = np.linalg.svd(part @ vectors, full_matrices=False)
     whole = np.zeros((len(norms), rank))
     whole[used] = vectors @ turn.T
-    return RowSpace.of(whole, singular_values, outside, norms, _ALL_DIGITS)
+    return Basis.of(whole, singular_values, outside, norms, _ALL_DIGITS)
 
 
 def _scaled_back(directions: FloatArray, exponents: NDArray[Any]) -> FloatArray:
@@ -104,7 +104,7 @@ def triangular(rows: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(rows / largest, mode="r")) * largest
 
 
-def row_space(rows: Any) -> RowSpace:
+def row_space(rows: Any) -> Basis:
     """Return right singular vectors and singular values of a normalised matrix.
 
     Level by level: the Gram matrix of what is left gives the directions well above its own
@@ -139,10 +139,10 @@ def row_space(rows: Any) -> RowSpace:
     sides = long_side if wide else short_side
     # The usual case has one level, and no need for a second copy of a large matrix.
     vectors = sides[0] if len(sides) == 1 else np.hstack(sides)
-    return RowSpace.of(vectors, np.concatenate(found), outside, column_norms(rows))
+    return Basis.of(vectors, np.concatenate(found), outside, column_norms(rows))
 
 
-def implicit_row_space(rows: Any, combinations: FloatArray | None = None) -> RowSpace:
+def implicit_row_space(rows: Any, combinations: FloatArray | None = None) -> Basis:
     """Return what `row_space` does, but V as coefficients of the rows.
 
     With combinations (a column each) it is the space of these. The levels are the same; of V, which
@@ -167,15 +167,15 @@ def implicit_row_space(rows: Any, combinations: FloatArray | None = None) -> Row
         singular_values, rotation = _spectrum(_gram(ImplicitVectors(columns, rest)))
         rest = rest @ rotation
     vectors = _made_orthonormal(columns, np.hstack(coefficients))
-    outside, norms = _outside(vectors, rest), column_norms(rows)
+    outside = _outside(vectors, ImplicitVectors(columns, rest))
+    norms = column_norms(rows)
     if outside.any() and combinations is not None:
         norms = np.sqrt(ImplicitVectors(columns, combinations).squared_norms)
-    return RowSpace.of(vectors, np.concatenate(found), outside, norms)
+    return Basis.of(vectors, np.concatenate(found), outside, norms)
 
 
-def _outside(vectors: ImplicitVectors, rest: FloatArray) -> FloatArray:
+def _outside(vectors: ImplicitVectors, others: ImplicitVectors) -> FloatArray:
     """Return the norms, for each feature, of what combinations of rows have outside a span."""
-    others = vectors.with_coefficients(rest)
     if not others.shape[1]:
         return np.zeros(len(vectors))
     inside = sum(vectors[block].T @ part for block, part in row_blocks(others))
@@ -269,16 +269,6 @@ class ImplicitVectors:
         """
         return ImplicitVectors(self._columns, self._coefficients @ axes)
 
-    def with_coefficients(self, coefficients: FloatArray) -> ImplicitVectors:
-        """Return other combinations of the same rows.
-
-        Parameters
-        ----------
-        coefficients : ndarray of shape (n_samples, n_components)
-            How each is combined.
-        """
-        return ImplicitVectors(self._columns, coefficients)
-
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of features and of directions."""
@@ -362,45 +352,6 @@ def as_vectors(vectors: ArrayLike) -> Vectors:
             "certifeature.basis, or orthonormalise them with numpy.linalg.qr."
         )
     return vectors
-
-
-@dataclass(frozen=True, eq=False)
-class RowSpace:
-    """Directions that span rows, and what the rows have outside their span.
-
-    Attributes
-    ----------
-    vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
-        Orthonormal columns.
-    singular_values : ndarray of shape (n_components,)
-        Along the directions, largest first.
-    left_out : float
-        Norm of what the rows have outside the span.
-    whole : bool
-        Whether that is no more than the last digits of each column.
-    """
-
-    vectors: Vectors
-    singular_values: FloatArray
-    left_out: float
-    whole: bool
-
-    @classmethod
-    def of(
-        cls,
-        vectors: Vectors,
-        singular_values: FloatArray,
-        outside: FloatArray,
-        norms: FloatArray,
-        smallest_norm: float = SMALLEST_NORM,
-    ) -> RowSpace:
-        """Return the space, given the norm of each column, and of what it has outside.
-
-        Columns below the smallest norm count as lost: their squares, or they themselves, underflow.
-        """
-        lost = (norms > 0) & (norms < smallest_norm)
-        whole = bool((outside <= _LAST_DIGITS * norms).all() and not lost.any())
-        return cls(vectors, singular_values, float(np.linalg.norm(outside)), whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -527,25 +478,40 @@ class Basis:
     residual: Residual | None = None
 
     @classmethod
-    def of(cls, space: RowSpace, exponent: int, n_combinations: int | None = None) -> Basis:
-        """Return the basis of the span of rows, or of fewer combinations of them.
+    def of(
+        cls,
+        vectors: Vectors,
+        singular_values: FloatArray,
+        outside: FloatArray,
+        norms: FloatArray,
+        smallest_norm: float = SMALLEST_NORM,
+    ) -> Basis:
+        """Return the basis of rows, given the norm of each column, and of what it has outside.
+
+        Columns below the smallest norm count as lost: their squares, or they themselves, underflow.
+        """
+        lost = (norms > 0) & (norms < smallest_norm)
+        exact = bool((outside <= _LAST_DIGITS * norms).all() and not lost.any())
+        left_out = float(np.linalg.norm(outside))
+        return cls(vectors, singular_values, len(singular_values), exact, left_out)
+
+    def at_scale(self, exponent: int, n_combinations: int | None = None) -> Basis:
+        """Return the basis of rows that had been divided by 2^exponent, or combined to fewer.
 
         Parameters
         ----------
-        space : RowSpace
-            Span of the rows or combinations, divided by 2**exponent.
         exponent : int
-            Exponent of the power of 2 by which the rows were divided.
+            Exponent of the power of 2.
         n_combinations : int, default=None
             Number of combinations; None for the rows themselves.
         """
-        values = scaled_back(space.singular_values, exponent)
+        values = scaled_back(self.singular_values, exponent)
         if n_combinations is None:
-            left_out = float(scaled_back(space.left_out, exponent))
-            return cls(space.vectors, values, len(values), space.whole, left_out)
+            left_out = float(scaled_back(self.left_out, exponent))
+            return replace(self, singular_values=values, left_out=left_out)
         # Combinations that are not independent have caught all that there is.
-        exact = space.whole and len(values) < n_combinations
-        return cls(space.vectors, values, len(values) if exact else None, exact, None)
+        exact = self.exact and len(values) < n_combinations
+        return Basis(self.vectors, values, self.rank if exact else None, exact, None)
 
     @property
     def n_components(self) -> int:

@@ -37,6 +37,7 @@ from certifeature.rows.matrix import (
     fingerprint,
     finite_rows,
     normalised,
+    ranks,
     refusing_overflow,
     scaled_back,
     stored_bytes,
@@ -226,11 +227,7 @@ def _places(rows: Any) -> tuple[NDArray[np.intp], FloatArray]:
     spread = np.column_stack([np.full(n_features, n_features**-0.5), total])
     products = np.column_stack([rows @ spread, rows @ (rows.T @ (rows @ total)) / energy])
     keys = np.round(products / np.where(lengths > 0, lengths, 1.0)[:, None], _DIGITS)
-    order = np.lexsort(keys.T)
-    differs = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
-    places = np.empty(len(order), dtype=np.intp)
-    places[order] = np.concatenate([[0], np.cumsum(differs)])
-    return places, lengths
+    return ranks(*keys.T[::-1]), lengths
 
 
 def _image(columns: Any, combinations: FloatArray) -> tuple[FloatArray, Vectors]:
@@ -326,7 +323,7 @@ class Sketch:
         if not _SMALLEST < largest < _LARGEST:
             rows, own = normalised(rows)
         make = implicit_row_space if rows.size > _memory.MAX_VECTORS else row_space
-        return Basis.of(make(rows), own + exponent, rows.shape[0])
+        return make(rows).at_scale(own + exponent, rows.shape[0])
 
 
 def gaussian_rows(first: int, n_rows: int, n_components: int, seed: int) -> FloatArray:
@@ -584,11 +581,11 @@ def exact_basis(X: Any) -> Basis:
         # Slower, but nothing as large as the rows has to be dense.
         rows = condensed_rows(rows)
     if _is_large(rows, min(rows.shape)):
-        space = implicit_row_space(rows)
+        basis = implicit_row_space(rows)
     else:
-        space = row_space(rows)
-        space = space if space.whole else scaled_row_space(rows)
-    return Basis.of(replace(space, whole=space.whole and not lost), exponent)
+        basis = row_space(rows)
+        basis = basis if basis.exact else scaled_row_space(rows)
+    return replace(basis, exact=basis.exact and not lost).at_scale(exponent)
 
 
 def truncated_basis(X: Any, n_components: int) -> Basis:
@@ -620,8 +617,8 @@ def truncated_basis(X: Any, n_components: int) -> Basis:
         start = np.random.default_rng(0).standard_normal(fewest)
         left, _, _ = svds(rows, k=n_components, v0=start, solver="arpack")
         if _is_large(rows, n_components):
-            return Basis.of(implicit_row_space(rows, left), exponent, n_components)
-        return Basis.of(row_space((rows.T @ left).T), exponent, n_components)
+            return implicit_row_space(rows, left).at_scale(exponent, n_components)
+        return row_space((rows.T @ left).T).at_scale(exponent, n_components)
     return exact_basis(X).truncated(n_components)
 
 
@@ -665,7 +662,7 @@ def sketched_basis(X: Any, n_components: int, *, random_state: int = 0) -> Basis
         return exact_basis(X)
     if _is_large(rows, n_components):
         gaussian = gaussian_rows(0, rows.shape[0], n_components, random_state)
-        return Basis.of(implicit_row_space(rows, gaussian), exponent, n_components)
+        return implicit_row_space(rows, gaussian).at_scale(exponent, n_components)
     sketch = Sketch(rows.shape[1], n_components, random_state)
     sketch.add(rows, 0)
     return sketch.basis(exponent)

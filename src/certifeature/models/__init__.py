@@ -6,7 +6,7 @@ from certifeature.models.margin import hard_margin
 from certifeature.models.problem import Problem, default_model
 from certifeature.models.ranking import stable_scores
 from certifeature.models.support import (
-    Cascade,
+    Support,
     at_scale,
     cascade,
     feature_weights,
@@ -15,10 +15,10 @@ from certifeature.models.support import (
 )
 
 __all__ = [
-    "Cascade",
     "Enclosure",
     "Loss",
     "Problem",
+    "Support",
     "at_scale",
     "cascade",
     "default_model",

@@ -37,8 +37,9 @@ OVERFLOW_IS_WIDE = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 # Where LIBSVM stops.
 _TOLERANCE, _MAX_ITERATIONS = 1e-6, 200_000
 # Steps of the interior point method, the complementarity to stop at, as a share of the objective,
-# and the share of the way to the boundary that a step may go.
-_MAX_STEPS, _INTERIOR_TOLERANCE, _SHORT_OF_BOUNDARY = 60, 1e-12, 0.995
+# the share of it that a step aims at, and the share of the way to the boundary that it may go.
+_MAX_STEPS, _INTERIOR_TOLERANCE = 100, 1e-12
+_TOWARDS_CENTRE, _SHORT_OF_BOUNDARY = 0.1, 0.995
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,76 +427,42 @@ def libsvm_multipliers(kernel: FloatArray, signs: FloatArray, costs: FloatArray)
     return np.asarray(_balanced(np.minimum(alpha, costs) * signs) * signs)
 
 
-# Shares of costs, multipliers of shares ≥ 0 and of shares ≤ 1, and the intercept.
-State = tuple[FloatArray, ...]
-
-
 def _interior_point(
     kernel: FloatArray, signs: FloatArray, costs: FloatArray, *, free: bool
 ) -> FloatArray:
     """Maximise Σα − ½Σ αᵢαⱼyᵢyⱼKᵢⱼ over 0 ≤ α ≤ costs, and Σ αᵢyᵢ = 0 if the intercept is free.
 
-    Mehrotra's method, with a factorisation of the whole matrix in every step. It takes about as
-    many steps for enormous costs as for small ones, which is where LIBSVM gives up. The multipliers
-    lie strictly between their bounds.
+    Newton's method along the central path, with a factorisation of the whole matrix in every step.
+    It takes about as many steps for enormous costs as for small ones, which is where LIBSVM gives
+    up. The multipliers lie strictly between their bounds.
     """
     unit, n_rows = float(costs.max()), len(costs)
     # In shares of the costs, s = α/costs: minimise ½sᵀQs − capsᵀs over 0 ≤ s ≤ 1.
     caps = costs / unit
     sides = signs * caps
     Q = unit * sides[:, None] * kernel * sides
-    state: State = np.full(n_rows, 0.5), np.ones(n_rows), np.ones(n_rows), np.zeros(1)
+    # Distances from the bounds, and their multipliers.
+    rooms, forces, shift = np.full((2, n_rows), 0.5), np.ones((2, n_rows)), 0.0
     for _ in range(_MAX_STEPS):
-        if _complementarity(state) <= _INTERIOR_TOLERANCE * float(caps @ state[0]):
+        gap = float((rooms * forces).sum())
+        if gap <= _INTERIOR_TOLERANCE * float(caps @ rooms[0]):
             break
+        goal = _TOWARDS_CENTRE * gap / (2 * n_rows)
+        right = caps - Q @ rooms[0] - free * shift * sides + goal / rooms[0] - goal / rooms[1]
         try:
-            better = _improved(state, Q, caps, sides, free=free)
+            factor = cho_factor(Q + np.diag((forces / rooms).sum(axis=0)), check_finite=False)
         except LinAlgError:
             # Rounding leaves nothing to improve.
             break
-        if not np.isfinite(better[0]).all():
-            break
-        state = better
-    return np.asarray(costs * state[0])
-
-
-def _improved(
-    state: State, Q: FloatArray, caps: FloatArray, sides: FloatArray, *, free: bool
-) -> State:
-    """Return the state after a predictor and a corrector step."""
-    shares, low, high, shift = state
-    gradient, room = Q @ shares - caps + free * sides * shift, 1 - shares
-    factor = cho_factor(Q + np.diag(low / shares + high / room), check_finite=False)
-    turned = cho_solve(factor, sides, check_finite=False)
-
-    def towards(low_goal: Any, high_goal: Any) -> State:
-        """Return the Newton step to given products of multipliers and distances."""
-        right = -gradient + low_goal / shares - high_goal / room
-        change = cho_solve(factor, right, check_finite=False)
-        moved = free * (sides @ (shares + change)) / (sides @ turned)
+        change, turned = cho_solve(factor, np.column_stack([right, sides]), check_finite=False).T
+        moved = free * float(sides @ (rooms[0] + change)) / float(sides @ turned)
         change = change - moved * turned
-        low_change = (low_goal - low * change) / shares - low
-        high_change = (high_goal + high * change) / room - high
-        return change, low_change, high_change, np.array([moved])
-
-    guess, gap = towards(0.0, 0.0), _complementarity(state)
-    reached = _complementarity(_moved(state, guess, _longest(state, guess)))
-    centre = gap / (2 * len(caps)) * (reached / gap) ** 3
-    step = towards(centre - guess[0] * guess[1], centre + guess[0] * guess[2])
-    return _moved(state, step, _SHORT_OF_BOUNDARY * _longest(state, step))
-
-
-def _complementarity(state: State) -> float:
-    return float(state[1] @ state[0] + state[2] @ (1 - state[0]))
-
-
-def _moved(state: State, step: State, length: float) -> State:
-    return tuple(part + length * change for part, change in zip(state, step, strict=True))
-
-
-def _longest(state: State, step: State) -> float:
-    """Return how much of a step stays within the bounds, 1 at most."""
-    values = np.concatenate([state[0], 1 - state[0], state[1], state[2]])
-    changes = np.concatenate([step[0], -step[0], step[1], step[2]])
-    falling = changes < 0
-    return float((-values[falling] / changes[falling]).min(initial=1.0))
+        changes = np.array([change, -change])
+        pushes = (goal - forces * changes) / rooms - forces
+        values, steps = np.array([rooms, forces]), np.array([changes, pushes])
+        if not np.isfinite(steps).all():
+            break
+        shortest = (-values[steps < 0] / steps[steps < 0]).min(initial=np.inf)
+        length = min(1.0, _SHORT_OF_BOUNDARY * float(shortest))
+        (rooms, forces), shift = values + length * steps, shift + length * moved
+    return np.asarray(costs * rooms[0])

@@ -126,6 +126,10 @@ class Loss(ABC):
         least ½‖Aᵀβ‖².
         """
 
+    def excess(self, scores: FloatArray) -> FloatArray:
+        """Return how far scores are inside of where there is a loss; less than 0 beyond."""
+        return np.full(len(scores), np.inf)
+
     def escapes(self, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
         """Tell which rows have no loss, whatever their scores between two bounds are."""
         return np.zeros(len(low), dtype=bool)
@@ -172,16 +176,19 @@ class ExcessLoss(Loss):
 
     def sides(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return on which side targets are of scores, −1 or +1, and their distances."""
-        apart = self.targets[:, None] - scores
-        sides = self.targets[:, None] if self.signed else np.sign(apart)
-        return sides, sides * apart
+        targets = self.targets.reshape(scores.shape)
+        sides = targets if self.signed else np.sign(targets - scores)
+        return sides, sides * (targets - scores)
+
+    def excess(self, scores: FloatArray) -> FloatArray:
+        """Return how far scores are inside of where there is a loss; less than 0 beyond."""
+        return np.asarray(self.sides(scores)[1][:, 0] - self.epsilon)
 
     def at(self, scores: FloatArray) -> Local:
         """Return the loss near some scores, for p = 2."""
-        targets = self.targets.reshape(len(scores), -1)
-        sides = targets if self.signed else np.sign(targets - scores)
-        excess = np.maximum(sides * (targets - scores) - self.epsilon, 0.0)
-        costs = 2 * self.costs.reshape(len(scores), -1)
+        sides, distances = self.sides(scores)
+        excess = np.maximum(distances - self.epsilon, 0.0)
+        costs = 2 * self.costs.reshape(scores.shape)
         outside = excess > 0 if self.signed or self.epsilon else np.ones_like(excess)
         return Local(-costs * sides * excess, costs * outside)
 

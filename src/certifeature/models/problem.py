@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import signature
@@ -45,6 +45,21 @@ def predicts_numbers(model: Any) -> bool:
     return isinstance(model, Ridge | LinearSVR)
 
 
+# Parameters with values that a model may have; with others it is no l2-regularised linear model, or
+# none that the proofs are about. Some versions of scikit-learn lack some of them.
+_MODELS_NEED: tuple[tuple[type, str, tuple[Any, ...], str], ...] = (
+    (SVC, "kernel", ("linear",), "Use kernel='linear'."),
+    (LinearSVC, "multi_class", ("ovr",), "Use multi_class='ovr', one class against the rest."),
+    (LinearSVC, "penalty", ("l2",), "Use penalty='l2'."),
+    (LogisticRegression, "penalty", ("l2", "deprecated"), "Use an l2 penalty, and a finite C."),
+    (LogisticRegression, "l1_ratio", (0, None), f"Use l1_ratio=0. Or {_REMEDY}"),
+    (LogisticRegression, "multi_class", ("auto", "ovr", "deprecated"), "Leave it as it is."),
+    (Ridge, "positive", (False,), "Use positive=False."),
+    (RidgeClassifier, "positive", (False,), "Use positive=False."),
+    (LinearSVR, "loss", (_TUBE,), f"Use loss='{_TUBE}'. Or {_REMEDY}"),
+)
+
+
 def check_model(model: Any) -> None:
     """Raise unless an estimator is a linear model that the guarantees are proven for."""
     name = type(model).__name__
@@ -52,13 +67,29 @@ def check_model(model: Any) -> None:
         raise ValueError(
             f"features cannot be chosen or certified for {name}; {_inner_model(model)}{_REMEDY}"
         )
-    for complaint in _complaints(model, name):
-        raise ValueError(complaint)
-    if hasattr(model, "C") and not is_scaled(model):
-        as_positive(f"C of {name}", model.C)
+    for kind, parameter, values, remedy in _MODELS_NEED:
+        value = getattr(model, parameter, values[0])
+        if type(model) is kind and value not in values:
+            raise ValueError(
+                f"the guarantees hold for l2-regularised linear models; got {name} with "
+                f"{parameter}={value!r}. {remedy}"
+            )
+    if has_free_intercept(model) and model.loss == "hinge":
+        raise ValueError(
+            f"{name} with intercept_scaling=inf, a free intercept, is solved for squared losses; "
+            "use loss='squared_hinge', or a finite intercept_scaling."
+        )
+    if not is_scaled(model):
+        if hasattr(model, "C"):
+            as_positive(f"C of {name}", model.C)
+        for alpha in np.atleast_1d(getattr(model, "alpha", 1.0)).tolist() or [None]:
+            as_positive(f"alpha of {name}", alpha)
     is_penalised = isinstance(model, LinearSVC | LinearSVR) and not has_free_intercept(model)
     if is_penalised and model.fit_intercept:
         as_positive(f"intercept_scaling of {name}", model.intercept_scaling)
+    tube = getattr(model, "epsilon", 0.0)
+    if not isinstance(tube, Real) or not 0 <= float(tube) < np.inf:
+        raise ValueError(f"epsilon of {name} must be finite and not negative; got {tube!r}.")
     weights = getattr(model, "class_weight", None)
     for label, weight in weights.items() if isinstance(weights, Mapping) else ():
         if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
@@ -80,64 +111,6 @@ def _inner_model(model: Any) -> str:
     if hasattr(model, "estimator") or hasattr(model, "estimators"):
         return "pass the linear model that it is made of; "
     return ""
-
-
-def _complaints(model: Any, name: str) -> Iterator[str]:
-    """Yield what keeps the guarantees from holding for a model of an accepted class."""
-    if isinstance(model, SVC) and model.kernel != "linear":
-        yield (
-            f"the guarantees hold for linear models; got {name} with kernel={model.kernel!r}. "
-            "Use kernel='linear'."
-        )
-    if isinstance(model, LinearSVC) and model.multi_class != "ovr":
-        yield (
-            f"the guarantees hold for one class against the rest; got {name} with "
-            f"multi_class={model.multi_class!r}. Use multi_class='ovr'."
-        )
-    if isinstance(model, LinearSVC) and model.penalty != "l2":
-        yield (
-            f"the guarantees hold for l2 penalties; got {name} with penalty={model.penalty!r}. "
-            "Use penalty='l2'."
-        )
-    if isinstance(model, LogisticRegression):
-        if model.penalty not in ("deprecated", "l2"):
-            yield (
-                f"{name} with penalty={model.penalty!r} is not l2-regularised, which the "
-                "guarantees need; use l1_ratio=0 and a finite C."
-            )
-        if model.l1_ratio not in (0, None):
-            yield (
-                f"{name} with l1_ratio={model.l1_ratio!r} is not l2-regularised alone, which the "
-                f"guarantees need; use l1_ratio=0. Or {_REMEDY}"
-            )
-        if _multi_class(model) == "multinomial":
-            yield (
-                f"{name} with multi_class='multinomial' penalises two classes otherwise than by "
-                "default; leave multi_class as it is."
-            )
-    if isinstance(model, Ridge | RidgeClassifier):
-        alpha = np.asarray(1.0 if is_scaled(model) else model.alpha)
-        is_right = alpha.dtype.kind in "fiu" and alpha.ndim <= 1 and alpha.size
-        if not is_right or not ((alpha > 0) & (alpha < np.inf)).all():
-            yield (
-                f"alpha of {name} must be positive and finite; got {model.alpha!r}. Without a "
-                "penalty there is no guarantee: give a small alpha."
-            )
-        if model.positive:
-            yield (
-                f"{name} with positive=True is not free to choose its weights, so the guarantees "
-                "do not hold; use positive=False."
-            )
-    if has_free_intercept(model) and model.loss == "hinge":
-        yield (
-            f"{name} with intercept_scaling=inf, a free intercept, is solved for squared losses; "
-            "use loss='squared_hinge', or a finite intercept_scaling."
-        )
-    if isinstance(model, LinearSVR):
-        if model.loss != _TUBE:
-            yield f"features cannot be chosen for {name}(loss={model.loss!r}); {_REMEDY}"
-        if not isinstance(model.epsilon, Real) or not 0 <= float(model.epsilon) < np.inf:
-            yield f"epsilon of {name} must be finite and not negative; got {model.epsilon!r}."
 
 
 def default_model() -> LinearSVC:
@@ -349,6 +322,20 @@ class Problem:
         assert self.y is not None
         assert self.costs is not None
         return replace(self, y=self.y[rows], costs=self.costs[rows])
+
+    def excess(self, scores: FloatArray) -> FloatArray:
+        """Return how far each row of an SVM is inside of where it has a loss, in any of its parts.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_columns)
+            Predictions, a column for each row of ``coef_``.
+        """
+        found = np.full(len(scores), -np.inf)
+        for part in self.parts:
+            own = part.loss.excess(scores[part.rows, part.columns])
+            found[part.rows] = np.maximum(found[part.rows], own)
+        return found
 
     @cached_property
     def splits(self) -> list[tuple[NDArray[np.intp], FloatArray]]:

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from certifeature._progress import phase
 from certifeature.models.problem import Problem, has_free_intercept, predicts_numbers
-from certifeature.models.solver import InnerProducts, squared_hinge_duals
+from certifeature.models.solver import squared_hinge_duals
 from certifeature.models.support import (
     capped,
     check_row_norms,
@@ -263,7 +263,7 @@ def _weights_at_once(
         part = None if sample_weight is None else sample_weight[chosen]
         costs[chosen, :, number] = Problem.of(svm, y[chosen], part).costs
     signs = np.repeat(np.column_stack(targets), len(subsamples), axis=1)
-    gram = InnerProducts(rows, exponent, problem.intercept or 0.0)
+    gram = scaled_back(dense(rows @ rows.T), 2 * exponent) + (problem.intercept or 0.0) ** 2
     duals = squared_hinge_duals(gram, signs, costs.reshape(signs.shape))
     return [weights.T for weights in np.hsplit(rows.T @ duals, len(targets))]
 

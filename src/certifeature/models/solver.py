@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from certifeature.models.losses import EPS, ExcessLoss, Local, Loss
-from certifeature.rows.matrix import dense, scaled_back, stored_values
+from certifeature.rows.matrix import dense, stored_values
 
 FloatArray = NDArray[np.float64]
 
@@ -94,8 +96,8 @@ def minimise(
             stuck, refine = refine, refine or size <= _NEAR * length or size > smallest / 2
             step, used = system.step(weights, gradient, products, refine=refine)
             penalised = rows.penalty * step
-            linear, square = (np.array([(part * penalised).sum()]) for part in (weights, step))
-            share = float(_best_shares(loss, scores, rows.times(step), linear, square)[0])
+            linear, square = (float((part * penalised).sum()) for part in (weights, step))
+            share = _best_share(loss, scores, rows.times(step), linear, square)
             if share == 0 and stuck:
                 reached = is_rounding
                 break
@@ -123,10 +125,10 @@ def _coordinates(
         yield _Rows(triangle.T.copy(), intercept), turn
 
 
-def _best_shares(
-    loss: Loss, scores: FloatArray, change: FloatArray, linear: FloatArray, square: FloatArray
-) -> FloatArray:
-    """Return how much to take of the step of each problem, all of it where that is nearly the best.
+def _best_share(
+    loss: Loss, scores: FloatArray, change: FloatArray, linear: float, square: float
+) -> float:
+    """Return how much to take of a step, all of it where that is nearly the best.
 
     Along a step the slope of an objective rises. Its zero is found by Newton's method between
     bounds; 0 is returned for a step that leads nowhere.
@@ -134,36 +136,25 @@ def _best_shares(
     Parameters
     ----------
     loss : Loss
-        Of one problem, or of one in each column.
+        The loss.
     scores, change : ndarray of shape (n_samples, n_columns)
-        Scores, and by how much the steps change them.
-    linear, square : ndarray of shape (n_problems,)
-        Slope of the penalties at the start, and how fast it rises.
+        Scores, and by how much the step changes them.
+    linear, square : float
+        Slope of the penalty at the start, and how fast it rises.
     """
-    shares, low, high = np.zeros_like(linear), np.zeros_like(linear), np.full_like(linear, np.inf)
-    first: FloatArray | None = None
-    for _ in range(_MAX_LINE_STEPS):
-        local = loss.at(scores + shares * change)
-        slopes, rise = (
-            _dots(part, change).reshape(len(linear), -1).sum(axis=1)
-            for part in (local.slopes, local.bent(change))
-        )
-        found, rise = linear + shares * square + slopes, square + rise
-        if first is None:
-            first, done = found, ~(found < 0)
-            shares = np.where(done, 0.0, 1.0)
-            continue
-        done |= (np.abs(found) <= -_LEFT_OVER * first) | (high - low <= _LEFT_OVER * low)
-        if done.all():
-            break
-        low = np.where(~done & (found < 0), shares, low)
-        high = np.where(~done & ~(found < 0), shares, high)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            guess = shares - found / rise
-            middle = np.where(np.isfinite(high), (low + high) / 2, 2 * shares)
-        better = np.where((low < guess) & (guess < high), guess, middle)
-        shares = np.where(done, shares, better)
-    return np.where(done, shares, low)
+    start = linear + float(np.sum(loss.at(scores).slopes * change))
+    low, high, share = 0.0, np.inf, 1.0
+    for _ in range(_MAX_LINE_STEPS if start < 0 else 0):
+        local = loss.at(scores + share * change)
+        slope = linear + share * square + float(np.sum(local.slopes * change))
+        if abs(slope) <= -_LEFT_OVER * start or high - low <= _LEFT_OVER * low:
+            return share
+        low, high = (share, high) if slope < 0 else (low, share)
+        rise = square + float(np.sum(local.bent(change) * change))
+        guess = share - slope / rise if rise else np.inf
+        middle = (low + high) / 2 if high < np.inf else 2 * share
+        share = guess if low < guess < high else middle
+    return low
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,15 +242,17 @@ class _System:
         return rows.transposed_times(solved(system, right)[:, None]) - start, used
 
 
-def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the solution of a system, definite but for rounding; zeros if it overflowed."""
+def solved(matrix: FloatArray, right: FloatArray, *, definite: bool = True) -> FloatArray:
+    """Return the solution of a system, definite but for rounding or not; zeros if it overflowed."""
     if not np.isfinite(matrix).all() or not np.isfinite(right).all():
         return np.zeros_like(right)
-    try:
-        solution = np.linalg.solve(matrix, right)
-    except np.linalg.LinAlgError:
-        solution = np.linalg.lstsq(matrix, right, rcond=None)[0]
-    return np.asarray(solution, dtype=np.float64)
+    with suppress(np.linalg.LinAlgError):
+        if definite and len(matrix):
+            factor = cho_factor(matrix, check_finite=False)
+            return np.asarray(cho_solve(factor, right, check_finite=False))
+    with suppress(np.linalg.LinAlgError):
+        return np.asarray(np.linalg.solve(matrix, right))
+    return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0])
 
 
 def bordered_solution(
@@ -271,7 +264,7 @@ def bordered_solution(
     system = np.zeros((n_rows + 1, n_rows + 1))
     system[:-1, :-1] = kernel / size**2
     system[-1, :-1] = system[:-1, -1] = 1.0
-    solution = solved(system, np.append(right / size**2, total))
+    solution = solved(system, np.append(right / size**2, total), definite=False)
     return solution[:-1], float(solution[-1] * size**2)
 
 
@@ -344,62 +337,23 @@ class _Rows:
         return gram
 
 
-# Of the weights of many problems at once, as above.
-_DUAL_TOLERANCE = 1e-7
+# Steps of each of many problems.
 _MAX_DUAL_STEPS = 200
-# Share of a step below which the next one is solved directly.
-_SHORT = 0.1
-# Products with the Gram matrix that a step may take before its systems are solved directly.
-_MAX_DUAL_PRODUCTS = 50
-
-
-class InnerProducts:
-    """AAᵀ of the rows aᵢ = (2ᵉxᵢ, scale), as a matrix or row by row, whichever is quicker.
-
-    Parameters
-    ----------
-    rows : {ndarray, CSR array} of shape (n_samples, n_features)
-        Rows x.
-    exponent : int, default=0
-        The exponent e.
-    scale : float, default=0.0
-        The last feature of all rows; 0 if there is none.
-    """
-
-    def __init__(self, rows: Any, exponent: int = 0, scale: float = 0.0) -> None:
-        self._rows = rows
-        self._columns = rows.T.tocsr() if sparse.issparse(rows) else rows.T
-        self._exponent = exponent
-        self._square = scale**2
-        self._by_rows = 2 * stored_values(rows).size < rows.shape[0] ** 2
-
-    @cached_property
-    def matrix(self) -> FloatArray:
-        """The Gram matrix."""
-        gram = dense(self._rows @ self._columns)
-        return np.asarray(scaled_back(gram, 2 * self._exponent) + self._square)
-
-    def __matmul__(self, values: FloatArray) -> FloatArray:
-        if not self._by_rows:
-            return self.matrix @ values
-        image = np.ldexp(self._columns.T @ (self._columns @ values), 2 * self._exponent)
-        return np.asarray(image + self._square * values.sum(axis=0))
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def squared_hinge_duals(gram: InnerProducts, signs: FloatArray, costs: FloatArray) -> FloatArray:
+def squared_hinge_duals(gram: FloatArray, signs: FloatArray, costs: FloatArray) -> FloatArray:
     """Return the β of each problem, with which its weights are w = Aᵀβ, and AAᵀ is the Gram matrix.
 
-    Every problem minimises ½‖w‖² + Σ cᵢ max(0, 1 − sᵢaᵢᵀw)². At its optimum β = −loss'(AAᵀβ). If
-    the rows that have a loss were known, β would solve a linear system on them; Newton's method
-    solves it for those that have one now, and goes as far towards the solution as is best. The
-    systems of all problems are solved together, so that each product with the Gram matrix serves
-    them all.
+    Every problem minimises ½‖w‖² + Σ cᵢ max(0, 1 − sᵢaᵢᵀw)². If the rows that have a loss were
+    known, β would solve (AAᵀ + 1/(2c))β = s on them, and be 0 on others; Newton's method solves it
+    for those that have one now, and goes as far towards the solution as is best. Each problem
+    starts from the solution of the one before, which may be similar.
 
     Parameters
     ----------
-    gram : InnerProducts
-        Of the rows a.
+    gram : ndarray of shape (n_samples, n_samples)
+        AAᵀ of the rows a.
     signs, costs : ndarray of shape (n_samples, n_problems)
         Labels −1 and +1, and the constants c; 0 for a row that is not part of a problem.
 
@@ -411,93 +365,26 @@ def squared_hinge_duals(gram: InnerProducts, signs: FloatArray, costs: FloatArra
     --------
     >>> import numpy as np
     >>> rows = np.array([[-1.0], [1.0]])
-    >>> beta = squared_hinge_duals(InnerProducts(rows), np.array([[-1.0], [1.0]]), np.ones((2, 1)))
+    >>> beta = squared_hinge_duals(rows @ rows.T, np.array([[-1.0], [1.0]]), np.ones((2, 1)))
     >>> (rows.T @ beta).round(6)
     array([[0.8]])
     """
-
-    def loss_of(problems: NDArray[np.intp]) -> ExcessLoss:
-        return ExcessLoss(signs[:, problems], costs[:, problems], signed=True)
-
-    duals, scores = np.zeros_like(signs), np.zeros_like(signs)
-    unsolved = np.arange(signs.shape[1])
-    accuracy = np.full(signs.shape[1], _ACCURACY)
-    for _ in range(_MAX_DUAL_STEPS):
-        errors = _relative_errors(gram, loss_of(unsolved), duals[:, unsolved], scores[:, unsolved])
-        rough = errors > _DUAL_TOLERANCE
-        unsolved, errors = unsolved[rough], errors[rough]
-        if not unsolved.size:
-            break
-        loss, state = loss_of(unsolved), (duals[:, unsolved], scores[:, unsolved])
-        goals = np.minimum(accuracy[unsolved], np.sqrt(errors))
-        steps, changes = _dual_steps(gram, loss, *state, goals)
-        squares = (_dots(part, changes) for part in (state[0], steps))
-        shares = _best_shares(loss, state[1], changes, *squares)
-        duals[:, unsolved] += shares * steps
-        scores[:, unsolved] += shares * changes
-        # A rough step may lead nowhere. Where one that was solved directly does not either, a
-        # problem is as far as rounding lets it come.
-        stuck = unsolved[(shares == 0) & (goals == 0)]
-        accuracy[unsolved[shares < _SHORT]] = 0.0
-        unsolved = np.setdiff1d(unsolved, stuck)
+    duals, scores = np.zeros_like(signs), np.zeros((len(signs), 1))
+    beta = scores[:, 0]
+    for problem, (targets, cost) in enumerate(zip(signs.T, costs.T, strict=True)):
+        loss, share, before = ExcessLoss(targets, cost, signed=True), 0.0, np.empty(0, np.intp)
+        for _ in range(_MAX_DUAL_STEPS):
+            curvature = loss.at(scores).curvature[:, 0]
+            rows = np.flatnonzero(curvature)
+            if share == 1 and np.array_equal(rows, before):
+                break
+            found, part = np.zeros_like(beta), gram[rows]
+            found[rows] = solved(part[:, rows] + np.diag(1 / curvature[rows]), targets[rows])
+            step, change = found - beta, (found[rows] @ part)[:, None] - scores
+            penalty = float(beta @ change[:, 0]), float(step @ change[:, 0])
+            share = _best_share(loss, scores, change, *penalty)
+            beta, scores, before = beta + share * step, scores + share * change, rows
+            if share == 0:
+                break
+        duals[:, problem] = beta
     return duals
-
-
-def _relative_errors(
-    gram: InnerProducts, loss: ExcessLoss, duals: FloatArray, scores: FloatArray
-) -> FloatArray:
-    """Return the norms of the gradients of the problems, relative to those of their weights."""
-    rest = duals + loss.at(scores).slopes
-    sizes, lengths = _dots(rest, gram @ rest), _dots(duals, scores)
-    nothing = lengths <= 0
-    ratios = np.maximum(sizes, 0.0) / np.where(nothing, 1.0, lengths)
-    return np.where(nothing & (sizes > 0), np.inf, np.sqrt(ratios))
-
-
-def _dual_steps(
-    gram: InnerProducts,
-    loss: ExcessLoss,
-    duals: FloatArray,
-    scores: FloatArray,
-    accuracies: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Return steps to where the rows that have a loss now would have their optimum.
-
-    There (K + 1/(2c))β = s on these rows, and β = 0 on the others. Beside the steps stand their
-    products with the Gram matrix K.
-    """
-    signs, curvature = loss.targets, loss.at(scores).curvature
-    short = curvature > 0
-    ridges = np.where(short, 1 / np.where(short, curvature, 1.0), 0.0)
-    found = np.where(short, duals, 0.0)
-    images = gram @ found
-    residuals = np.where(short, signs - images - ridges * found, 0.0)
-    directions, squares = residuals.copy(), _dots(residuals, residuals)
-    goals = accuracies**2 * squares
-    for _ in range(_MAX_DUAL_PRODUCTS):
-        if ((squares <= goals) | (goals == 0)).all():
-            break
-        products = gram @ directions
-        bent = np.where(short, products + ridges * directions, 0.0)
-        rates = _ratios(squares, _dots(directions, bent))
-        found += rates * directions
-        images += rates * products
-        residuals -= rates * bent
-        before, squares = squares, _dots(residuals, residuals)
-        directions = residuals + _ratios(squares, before) * directions
-    for problem in np.flatnonzero((squares > goals) | (goals == 0)):
-        rows = np.flatnonzero(short[:, problem])
-        system = gram.matrix[np.ix_(rows, rows)] + np.diag(ridges[rows, problem])
-        found[rows, problem] = solved(system, signs[rows, problem])
-        images[:, problem] = gram.matrix @ found[:, problem]
-    return found - duals, images - scores
-
-
-def _dots(left: FloatArray, right: FloatArray) -> FloatArray:
-    products: FloatArray = np.einsum("ij,ij->j", left, right)
-    return products
-
-
-def _ratios(numbers: FloatArray, others: FloatArray) -> FloatArray:
-    """Return quotients, 0 where there is nothing left to divide by."""
-    return np.divide(numbers, others, out=np.zeros_like(numbers), where=others > 0)

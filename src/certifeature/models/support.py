@@ -39,7 +39,6 @@ from certifeature.rows.matrix import (
     exponent_of,
     finite_rows,
     near_origin,
-    stored_bytes,
     times_power_of_two,
 )
 from certifeature.rows.rows import Rows, Spread, real_targets
@@ -296,7 +295,7 @@ def warn_of_no_optimum(model: Any) -> None:
 
 def check_row_norms(X: Any) -> None:
     """Raise if rows are so long that LIBSVM would never end."""
-    norm = _largest_row_norm(X)
+    norm = float(column_norms(X.astype(np.float64, copy=False).T).max(initial=0.0))
     if norm > _LARGEST_ROW_NORM:
         raise ValueError(
             f"X has rows of norm up to {norm:.0e}; beyond {_LARGEST_ROW_NORM:.0e} the inner "
@@ -358,11 +357,6 @@ def _capped_iterations(model: Any, max_steps: int = _MAX_STEPS) -> int | None:
     return int(limit if model.max_iter < 0 else min(model.max_iter, limit))
 
 
-def _largest_row_norm(X: Any) -> float:
-    """Return the largest norm of a row, safe from overflow on the way."""
-    return float(column_norms(X.astype(np.float64, copy=False).T).max(initial=0.0))
-
-
 # Solvers stop at a tolerance, so a row on the margin may seem to lie a little behind it. A row too
 # many does no harm: the guarantee for more rows holds for fewer.
 _MARGIN_SLACK = 1e-3
@@ -399,19 +393,14 @@ def support_rows(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     problem = Problem.of(model, y)
     if problem.all_rows_matter:
         return np.arange(len(y))
-    scores = decision_scores(model, X)
-    if not len(problem.classes):
-        errors = np.abs(np.asarray(y, dtype=np.float64) - scores[:, 0])
-        rows = np.flatnonzero(errors >= (1 - _MARGIN_SLACK) * problem.epsilon)
-        if not rows.size:
-            raise ValueError(
-                f"{type(model).__name__} predicts every row to within epsilon={problem.epsilon:g}, "
-                "so no row matters to it; lower epsilon."
-            )
-        return rows
-    rows = np.flatnonzero(near_margin(margins(problem, scores)))
+    rows = np.flatnonzero(_have_loss(problem, decision_scores(model, X)))
     # A solver that stopped early may have multipliers on rows beyond the margin.
     rows = np.union1d(rows, getattr(model, "support_", [])).astype(np.intp)
+    if not rows.size and not len(problem.classes):
+        raise ValueError(
+            f"{type(model).__name__} predicts every row to within epsilon={problem.epsilon:g}, "
+            "so no row matters to it; lower epsilon."
+        )
     if not rows.size:
         raise ValueError(
             f"{type(model).__name__} puts every row beyond its margin, so it is not the solution "
@@ -420,26 +409,16 @@ def support_rows(model: Any, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     return rows
 
 
-def near_margin(margins: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which rows lie on the margin or on its wrong side, in any binary problem."""
-    return np.asarray((margins <= 1 + _MARGIN_SLACK).any(axis=1))
+def _have_loss(problem: Problem, scores: FloatArray) -> NDArray[np.bool_]:
+    """Tell which rows of an SVM have a loss in any of its parts, or nearly."""
+    slack = _MARGIN_SLACK * (1.0 if len(problem.classes) else problem.epsilon)
+    return np.asarray(problem.excess(scores) >= -slack)
 
 
 def decision_scores(model: Any, X: Any) -> NDArray[np.float64]:
     """Return the predictions of a fitted model, a column for each line of its weights."""
     X = X if sparse.issparse(X) else np.asarray(X)
     return np.asarray(X @ dense_coef(model).T + model.intercept_, dtype=np.float64)
-
-
-def margins(problem: Problem, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the functional margin of each row (rows) in each binary problem (columns).
-
-    A row that is not part of a problem is infinitely far from its margin.
-    """
-    found = np.full((len(scores), len(problem.splits)), np.inf)
-    for column, (rows, signs) in enumerate(problem.splits):
-        found[rows, column] = signs * scores[rows, column]
-    return found
 
 
 def feature_weights(model: Any, problem: Problem | None = None) -> NDArray[np.float64]:
@@ -498,19 +477,6 @@ def dense_coef(model: Any) -> NDArray[np.float64]:
     return np.atleast_2d(dense(coef))
 
 
-def ranks(*keys: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the ranks that keys give, from 0 for the smallest; the first key counts most.
-
-    Equal keys have equal ranks.
-    """
-    worst_first = np.lexsort(keys[::-1])
-    table = np.array(keys)[:, worst_first]
-    differs = (table[:, 1:] != table[:, :-1]).any(axis=0)
-    result = np.empty(len(worst_first))
-    result[worst_first] = np.concatenate([[0], np.cumsum(differs)])
-    return result
-
-
 # Share of the objective that rows left out may add to it, where LIBLINEAR's tolerance is all there
 # is. An SVM with a smooth loss is trained to its optimum, and no row that matters is left out.
 _GAP = 1e-4
@@ -519,43 +485,7 @@ _MAX_ROUNDS = 20
 _ROWS_OF_ONE_CLASS = 1000
 
 
-@dataclass(frozen=True, eq=False)
-class Cascade:
-    """What a cascade ended with.
-
-    Attributes
-    ----------
-    X : {ndarray, CSR array} of shape (n_support, n_features)
-        Support rows.
-    y : ndarray of shape (n_support,)
-        Their labels.
-    indices : ndarray of shape (n_support,)
-        Their places among all rows.
-    svm : estimator
-        The SVM, fitted.
-    n_rounds : int
-        Passes over the blocks.
-    gap : float
-        Share of the objective on all rows that the rows left out make up. The rest is the objective
-        on rows for which the SVM is optimal, to the tolerance of its solver, and no more rows can
-        lower that; so it is the most by which the objective can exceed the optimum.
-    objective : float
-        On all rows.
-    converged : bool
-        Whether the SVM reached its optimum on the gathered rows, and needs no others.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    indices: NDArray[np.intp]
-    svm: Any
-    n_rounds: int
-    gap: float
-    objective: float
-    converged: bool
-
-
-def cascade(blocks: RowBlocks, svm: Any) -> Cascade:
+def cascade(blocks: RowBlocks, svm: Any) -> Support:
     """Train a linear SVM on rows in blocks, of which only support rows are gathered.
 
     Every block trains an SVM of its own and passes on its support rows. An SVM is trained on these
@@ -573,8 +503,10 @@ def cascade(blocks: RowBlocks, svm: Any) -> Cascade:
 
     Returns
     -------
-    Cascade
-        Support rows, SVM and optimality gap.
+    Support
+        Support vectors and SVM. The objective on all rows less the loss of the rows that were left
+        out is the optimum on fewer rows, and so no more than that on all rows. The share of the
+        loss of these rows is thus the most by which the objective can exceed its optimum.
 
     References
     ----------
@@ -589,36 +521,35 @@ def cascade(blocks: RowBlocks, svm: Any) -> Cascade:
     >>> from sklearn.svm import LinearSVC
     >>> X, y = make_relevant_features(400, 50, 5, random_state=0)
     >>> result = cascade(ArrayBlocks(X, y, n_rows=90), LinearSVC(random_state=0))
-    >>> len(result.indices) < 400, result.gap < 1e-4
+    >>> result.rows.n_rows < 400, result.optimality_gap < 1e-4
     (True, True)
     """
     _check(svm)
     with warnings.catch_warnings():
         # How well the blocks did by themselves does not matter in the end.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        gathered = _Gathered.of(blocks.collect(partial(_own_support, svm)))
-    classes = np.unique(gathered.y)
+        gathered = _together(blocks.collect(partial(_own_support, svm)))
+    classes = np.unique(gathered.labels)
     unknown = set(svm.class_weight or ()) - set(classes.tolist())
     if unknown:
         raise ValueError(
             f"class_weight names {sorted(unknown, key=str)}, but the classes are {classes}."
         )
-    fitted, n_rounds = _adapted(svm, classes), 1
-    is_smooth = Problem.of(svm, None).is_smooth
-    converged = fit_converges(fitted, gathered.X, gathered.y)
+    fitted, n_passes = _adapted(svm, classes), 1
+    converged = fit_converges(fitted, gathered.X, gathered.labels)
     while True:
-        seen = blocks.collect(partial(_outside, fitted, gathered.indices))
-        inside = _penalty(fitted) + _loss(fitted, gathered.X, gathered.y)
+        problem = Problem.of(fitted, gathered.y, classes=classes)
+        seen = blocks.collect(partial(_outside, fitted, gathered.places))
         outside = sum(loss for loss, _ in seen)
-        gap = outside / (inside + outside)
-        n_rounds += 1
-        more = _Gathered.of([rows for _, rows in seen])
-        settled = not len(more.y) if is_smooth else gap <= _GAP
-        if settled or n_rounds == _MAX_ROUNDS:
+        gap = outside / (objective(fitted, problem, gathered.X) + outside)
+        n_passes += 1
+        more = [rows for _, rows in seen if rows.n_rows]
+        settled = not more if problem.is_smooth else gap <= _GAP
+        if settled or n_passes == _MAX_ROUNDS:
             break
-        gathered = gathered.joined(more)
-        if not is_smooth:
-            converged = fit_converges(fitted, gathered.X, gathered.y)
+        gathered = _together([gathered, *more])
+        if not problem.is_smooth:
+            converged = fit_converges(fitted, gathered.X, gathered.labels)
             continue
         # From where it was it is not far to the new optimum.
         problem = Problem.of(fitted, gathered.y, classes=classes)
@@ -627,13 +558,14 @@ def cascade(blocks: RowBlocks, svm: Any) -> Cascade:
             warn_of_no_optimum(fitted)
     if not settled:
         warn(
-            f"the cascade did not settle in {n_rounds} passes: rows left out make up {gap:.1e} of "
+            f"the cascade did not settle in {n_passes} passes: rows left out make up {gap:.1e} of "
             "the objective. Let the SVM iterate longer, or lower C.",
             ConvergenceWarning,
         )
-    support = gathered.take(support_rows(fitted, gathered.X, gathered.y))
-    facts = n_rounds, gap, inside + outside, bool(settled and converged)
-    return Cascade(support.X, support.y, support.indices, fitted, *facts)
+    chosen = support_rows(fitted, gathered.X, gathered.labels)
+    rows = replace(gathered.take(chosen), feature_names=blocks.feature_names)
+    facts = bool(settled and converged), n_passes, gap
+    return Support(rows, fitted, problem.take(chosen), rows, None, None, *facts)
 
 
 def _check(svm: Any) -> None:
@@ -656,45 +588,30 @@ def _check(svm: Any) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Gathered:
-    """Rows from different blocks, in the order of all rows."""
-
-    X: Any
-    y: NDArray[Any]
-    indices: NDArray[np.intp]
-
-    def __sizeof__(self) -> int:
-        return stored_bytes(self.X)
-
-    @classmethod
-    def of(cls, parts: list[_Gathered]) -> _Gathered:
-        y = np.concatenate([part.y for part in parts])
-        indices = np.concatenate([part.indices for part in parts])
-        return cls(stacked([part.X for part in parts]), y, indices)
-
-    def joined(self, other: _Gathered) -> _Gathered:
-        both = _Gathered.of([self, other])
-        return both.take(np.argsort(both.indices))
-
-    def take(self, rows: NDArray[np.intp]) -> _Gathered:
-        return _Gathered(self.X[rows], self.y[rows], self.indices[rows])
+def _together(parts: list[Rows]) -> Rows:
+    """Return rows from different blocks in the order of all rows."""
+    places = np.concatenate([part.places for part in parts])
+    X, y = stacked([part.X for part in parts]), np.concatenate([part.y for part in parts])
+    return Rows(X, y, None, places).take(np.argsort(places))
 
 
-def _own_support(svm: Any, block: Block) -> _Gathered:
+def _rows_of(block: Block) -> Rows:
+    y = block.labels()
+    return Rows(block.X, y, None, block.first_row + np.arange(len(y)))
+
+
+def _own_support(svm: Any, block: Block) -> Rows:
     """Return the support rows of an SVM trained on one block."""
     y = block.labels()
     classes = np.unique(y)
     if len(classes) < 2:
-        rows = np.arange(min(len(y), _ROWS_OF_ONE_CLASS))
-    else:
-        fitted = capped(_adapted(svm, classes))
-        fitted = (fit_model if has_free_intercept(svm) else type(svm).fit)(fitted, block.X, y)
-        nearest = margins(Problem.of(fitted, y), decision_scores(fitted, block.X)).min(axis=1)
-        # Since the intercept is penalised, the support may lack a class, which must not get lost.
-        of_each = [np.flatnonzero(y == c)[nearest[y == c].argmin()] for c in classes]
-        rows = np.union1d(support_rows(fitted, block.X, y), of_each)
-    return _Gathered(block.X[rows], y[rows], block.first_row + rows)
+        return _rows_of(block).take(np.arange(min(len(y), _ROWS_OF_ONE_CLASS)))
+    fitted = capped(_adapted(svm, classes))
+    fitted = (fit_model if has_free_intercept(svm) else type(svm).fit)(fitted, block.X, y)
+    excess = Problem.of(fitted, y).excess(decision_scores(fitted, block.X))
+    # Since the intercept is penalised, the support may lack a class, which must not get lost.
+    of_each = [np.flatnonzero(y == c)[excess[y == c].argmax()] for c in classes]
+    return _rows_of(block).take(np.union1d(support_rows(fitted, block.X, y), of_each))
 
 
 def _adapted(svm: Any, classes: NDArray[Any]) -> Any:
@@ -705,30 +622,23 @@ def _adapted(svm: Any, classes: NDArray[Any]) -> Any:
     return clone(svm).set_params(class_weight=weights)
 
 
-def _outside(svm: Any, known: NDArray[np.intp], block: Block) -> tuple[float, _Gathered]:
+def _outside(svm: Any, known: NDArray[np.intp], block: Block) -> tuple[float, Rows]:
     """Return the loss of the rows of a block that are not known, and those near the margin."""
-    y = block.labels()
-    within = known[(known >= block.first_row) & (known < block.first_row + len(y))]
-    unknown = np.ones(len(y), dtype=bool)
-    unknown[within - block.first_row] = False
-    problem = Problem.of(svm, y, classes=svm.classes_)
-    close = near_margin(margins(problem, decision_scores(svm, block.X)))
-    rows = np.flatnonzero(unknown & close)
-    loss = _loss(svm, block.X[rows], y[rows]) if rows.size else 0.0
-    return loss, _Gathered(block.X[rows], y[rows], block.first_row + rows)
+    rows, scores = _rows_of(block), decision_scores(svm, block.X)
+    problem = Problem.of(svm, rows.y, classes=svm.classes_)
+    near = np.flatnonzero(_have_loss(problem, scores) & ~np.isin(rows.places, known))
+    return _loss(problem.take(near), scores[near]), rows.take(near)
 
 
-def _penalty(svm: Any) -> float:
-    """Return ½‖w‖², with the intercept where LIBLINEAR counts it."""
-    value = float(np.sum(svm.coef_**2))
-    if svm.fit_intercept:
-        value += float(np.sum((np.asarray(svm.intercept_) / svm.intercept_scaling) ** 2))
-    return value / 2
+def objective(model: Any, problem: Problem, X: Any) -> float:
+    """Return ½‖w‖² + Σ cᵢ·loss of a fitted model, with the intercept where it is penalised."""
+    weights = dense_coef(model)
+    if problem.intercept:
+        weights = np.column_stack([weights, np.asarray(model.intercept_) / problem.intercept])
+    return float(np.sum(weights**2)) / 2 + _loss(problem, decision_scores(model, X))
 
 
-def _loss(svm: Any, X: Any, y: NDArray[Any]) -> float:
-    """Return C times the loss of rows, over all binary problems."""
-    problem, scores = Problem.of(svm, y, classes=svm.classes_), decision_scores(svm, X)
+def _loss(problem: Problem, scores: FloatArray) -> float:
     return sum(part.loss.value(scores[:, part.columns]) for part in problem.parts)
 
 
@@ -864,14 +774,13 @@ def find_support(rows: Rows, estimator: Any) -> Support:
     candidates = rows.together(FEW_ROWS)
     if candidates is None:
         return _in_blocks(rows, estimator)
-    if candidates.y is None:
-        raise ValueError("y is None: a model needs labels.")
+    y = candidates.labels
     check_model(estimator)
     check_row_norms(candidates.X)
     model, spread = _for_rows(estimator, candidates)
     with one_thread():
-        converged = fit_converges(model, candidates.X, candidates.y, candidates.sample_weight)
-    chosen = support_rows(model, candidates.X, candidates.y)
+        converged = fit_converges(model, candidates.X, y, candidates.sample_weight)
+    chosen = support_rows(model, candidates.X, y)
     found = Support(candidates, model, None, candidates, estimator, spread, converged)
     return _with_rows(found, chosen)
 
@@ -902,11 +811,15 @@ def _in_blocks(rows: Rows, estimator: Any) -> Support:
     check_model(estimator)
     model, spread = _for_rows(estimator, rows)
     found = cascade(rows.X, model)
-    support = Rows(found.X, found.y, None, found.indices, rows.feature_names)
-    problem = Problem.of(found.svm, found.y, classes=found.svm.classes_)
-    facts = found.converged, found.n_rounds + (spread is not None), found.gap
-    rows = _seen_by(problem, support, spread)
-    return Support(rows, found.svm, problem, support, estimator, spread, *facts)
+    assert found.problem is not None
+    assert found.n_passes is not None
+    return replace(
+        found,
+        rows=_seen_by(found.problem, found.rows, spread),
+        asked=estimator,
+        spread=spread,
+        n_passes=found.n_passes + (spread is not None),
+    )
 
 
 def _for_rows(estimator: Any, rows: Rows) -> tuple[Any, Spread | None]:

@@ -222,6 +222,20 @@ def stored_bytes(X: Any) -> int:
 FloatArray = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+
+def ranks(*keys: FloatArray) -> Indices:
+    """Return the ranks that keys give, from 0 for the smallest; the first key counts most.
+
+    Equal keys have equal ranks.
+    """
+    worst_first = np.lexsort(keys[::-1])
+    table = np.array(keys)[:, worst_first]
+    differs = (table[:, 1:] != table[:, :-1]).any(axis=0)
+    found = np.empty(len(worst_first), dtype=np.intp)
+    found[worst_first] = np.concatenate([[0], np.cumsum(differs)])
+    return found
+
+
 # Decimals by which rows are compared, so that rounding does not tell them apart.
 _DIGITS = 9
 

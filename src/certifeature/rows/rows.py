@@ -27,6 +27,7 @@ from certifeature.rows.matrix import (
     near_origin,
     refuse_dates,
     scaled_columns,
+    stored_bytes,
     stored_values,
     times_power_of_two,
 )
@@ -172,6 +173,9 @@ class Rows:
     indices: NDArray[np.intp] | None = None
     feature_names: NDArray[Any] | None = None
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) if self.in_blocks else stored_bytes(self.X)
+
     @property
     def in_blocks(self) -> bool:
         """Whether the rows are not in memory."""
@@ -186,6 +190,13 @@ class Rows:
     def n_features(self) -> int:
         """Number of columns."""
         return int(self.X.n_features if self.in_blocks else self.X.shape[1])
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The labels, or numbers; an error if there are none."""
+        if self.y is None:
+            raise ValueError("y is None: a model needs labels.")
+        return self.y
 
     @property
     def places(self) -> NDArray[np.intp]:

@@ -22,8 +22,8 @@ from certifeature.certificate.promise import (
     ridge_promise,
 )
 from certifeature.models import feature_weights, stable_scores
-from certifeature.models.support import Support, ranks
-from certifeature.rows.matrix import column_digests
+from certifeature.models.support import Support
+from certifeature.rows.matrix import column_digests, ranks
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import CONSTRAINTS, BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
@@ -53,7 +53,7 @@ def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArra
         seen, there_is = (squared_norms(b.vectors) for b in (basis, whole))
         shares = np.divide(seen, there_is, out=np.zeros_like(seen), where=there_is > 0)
     visible = shares >= _FAINT * shares.max()
-    return ranks(visible, scores)
+    return ranks(visible, scores).astype(np.float64)
 
 
 def checked_scores(scores: Any, n_features: int) -> FloatArray:
