@@ -350,9 +350,8 @@ class TestDoctor:
         for given in (["genes.csv", "-t", "tumour"], ["across.csv", "--transpose", "-t", "tumour"]):
             assert run(["doctor", *given]) == 0
             text = capsys.readouterr().out
-            rows, columns = ("columns", "rows") if "--transpose" in given else ("rows", "columns")
-            assert f"60 {rows}, 2,003 {columns}" in text
-            assert f"labels: tumour, '1' in 36 {rows}, '-1' in 24 {rows}" in text
+            assert "60 samples, 2,003 columns" in text
+            assert "labels: tumour, '1' in 36 samples, '-1' in 24" in text
             assert "features: 2,000 of numbers" in text
             assert "'site' is text, such as 'Oslo', 2 different: --drop 'site'" in text
             assert "select would refuse the data as they are" in text
@@ -370,7 +369,7 @@ class TestDoctor:
             assert run(["doctor", data]) == 0
             text = capsys.readouterr().out
             assert "svmlight" in text
-            assert "select would choose from 2,000 features, not scaled, for a linear SVM" in text
+            assert "select would choose from 2,000 features, not scaled, for a linear SVM\n" in text
 
     def test_a_table_that_lies_on_its_side(self, files, capsys):
         assert run(["doctor", "across.csv"]) == 0
@@ -384,22 +383,24 @@ class TestDoctor:
     def test_what_may_be_the_label_is_named_and_not_dropped(self, given, files, capsys):
         assert run(["doctor", *given]) == 0
         text = capsys.readouterr().out
-        rows, column = ("columns", "row") if "--transpose" in given else ("rows", "column")
-        assert f"There are no labels: name their {column} with --target." in text
-        assert f"'site' may be the label: 'Oslo' in 30 {rows}, 'Rome' in 30: --target site." in text
-        assert f"'tumour' may be the label: '1' in 36 {rows}, '-1' in 24: --target tumour" in text
-        command = shlex.split(text.splitlines()[-1].removeprefix("Try: "))
-        assert command[command.index("--target") + 1] == "tumour"
-        assert command[command.index("--drop") + 1] == "site"
-        assert run(command[1:]) == 0
-
-    def test_the_only_text_may_be_the_label_wherever_it_is(self, files, frame, capsys):
-        frame.drop(columns="tumour").to_csv("site.csv", index=False)
-        assert run(["doctor", "site.csv"]) == 0
-        text = capsys.readouterr().out
-        assert "'site' may be the label" in text
+        assert "There are no labels: name their column with --target." in text
+        assert "'site' may be the label: 'Oslo' in 30 samples, 'Rome' in 30: --target site." in text
+        assert "'tumour' may be the label: '-1' in 24 samples, '1' in 36: --target tumour." in text
         assert "--drop" not in text
-        assert "--target site --id patient" in text
+        assert (
+            text.splitlines()[-1] == f"Try: certifeature doctor {shlex.join(given)} --target COLUMN"
+        )
+
+    def test_a_label_is_listed_wherever_it_is_and_never_filled_in(self, files, frame, capsys):
+        first = frame.rename(columns={"tumour": "batch"}).assign(batch=np.arange(60) % 3)
+        first.insert(0, "diagnosis", np.where(frame["tumour"] > 0, "sick", "well"))
+        first.to_csv("batches.csv", index=False)
+        assert run(["doctor", "batches.csv"]) == 0
+        text = capsys.readouterr().out
+        for name in ("diagnosis", "site", "batch"):
+            assert f"{name!r} may be the label" in text
+        assert "--drop" not in text
+        assert "--target COLUMN" in text.splitlines()[-1]
 
     def test_the_last_of_many_columns_alike_is_no_label(self, tmp_path, capsys):
         genotypes = np.random.default_rng(0).integers(0, 3, (30, 20))
@@ -428,7 +429,13 @@ class TestDoctor:
         assert found["n_repeated_rows"] == 0
         assert found["deviations"] == pytest.approx([np.std(range(12)), 1e4 * np.std(range(12))])
         said = " ".join(found["advice"])
-        for part in ("only 4 rows", "'number' numbers the rows", "missing", "Constant", "standard"):
+        for part in (
+            "only 4 samples",
+            "'number' numbers the samples",
+            "missing",
+            "Constant",
+            "standard",
+        ):
             assert part in said
 
     def test_counts_repeats_and_decimals(self, tmp_path, capsys):

@@ -56,7 +56,8 @@ def chosen_in(path):
 
 
 def test_a_table_with_names_of_samples_and_the_same_on_its_side(at_the_desk, tmp_path, capsys):
-    command = tried(capsys, "doctor", "genes.csv")
+    assert tried(capsys, "doctor", "genes.csv") == ["doctor", "genes.csv", "--target", "COLUMN"]
+    command = tried(capsys, "doctor", "genes.csv", "--target", "tumour")
     expected = "select genes.csv --target tumour --id patient --drop site --scale standard -k 100"
     assert command == expected.split()
     upright, report = tmp_path / "upright.csv", tmp_path / "report.html"
@@ -70,7 +71,8 @@ def test_a_table_with_names_of_samples_and_the_same_on_its_side(at_the_desk, tmp
 
     command = tried(capsys, "doctor", "across.tsv")
     assert command == ["doctor", "across.tsv", "--transpose"]
-    command = tried(capsys, *command)
+    assert tried(capsys, *command) == [*command, "--target", "COLUMN"]
+    command = tried(capsys, *command, "--target", "tumour")
     assert command[:3] == ["select", "across.tsv", "--transpose"]
     across = tmp_path / "across.csv"
     assert run([*command, "-o", str(across)]) == 0

@@ -24,9 +24,9 @@ from certifeature.certificate.certificate import number
 from certifeature.comparison import column_scaler
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import check_text
-from certifeature.io.reader import FileBlocks, data_files, joined, read_data
+from certifeature.io.reader import FileBlocks, data_files, format_of, joined, read_data
 from certifeature.rows import Block, RowBlocks
-from certifeature.rows.matrix import dense, fingerprint, stored_values
+from certifeature.rows.matrix import dense, fingerprint, scaled_columns, stored_values
 from certifeature.sparsify import ColumnChoice
 
 # Memory for the file, its numbers and what is computed from them, per byte of the file.
@@ -75,8 +75,8 @@ class DataOptions:
     transpose: Annotated[bool, typer.Option("--transpose")] = False
     format: str | None = None
 
-    def read(self) -> Dataset:
-        """Return all data together."""
+    def read(self, **options: Any) -> Dataset:
+        """Return all data together; the options are those of `read_data`."""
         is_stdin = "-" in self.paths
         if is_stdin and len(self.paths) > 1:
             raise ValueError("- is standard input, and there are files too; give one of them.")
@@ -87,7 +87,7 @@ class DataOptions:
             if not self.is_one():
                 return joined(self.blocks())
         path = sys.stdin.buffer if is_stdin else self.paths[0]
-        return read_data(path, transpose=self.transpose, **self._columns())
+        return read_data(path, transpose=self.transpose, **self._columns(), **options)
 
     def blocks(self) -> FileBlocks:
         """Return the data file by file."""
@@ -109,6 +109,12 @@ class DataOptions:
         """Return the files and folders that must stay as they are."""
         folders = [Path(path) for path in self.paths if Path(path).is_dir()]
         return [*self.files(), *([] if self.is_one() else folders)]
+
+    @property
+    def kind(self) -> str:
+        """Format of the files."""
+        is_folder = self.is_one() and Path(self.paths[0]).is_dir()
+        return self.format or ("npz" if is_folder else format_of(str(self.files()[0])))
 
     @property
     def dropped(self) -> list[str]:
@@ -232,11 +238,10 @@ def read_features(path: Path, names: NDArray[np.str_]) -> ColumnChoice:
     """
     places = _places(names)
     scales: dict[int, float] = {}
-    for where, (name, *rest) in _lines(path):
+    for where, name, scale in _lines(path):
         place = _place(name, places, where)
         if place in scales:
             raise ValueError(f"{where}: feature {name!r} is listed twice; remove one.")
-        scale = rest[0].strip() if rest else "1"
         scales[place] = float(scale) if is_number(scale) else np.nan
         if not 0 < scales[place] < np.inf:
             raise ValueError(f"{where}: the scale {scale!r} is not a positive number; correct it.")
@@ -271,24 +276,23 @@ def _place(name: str, places: Mapping[str, int], where: str) -> int:
     return place
 
 
-def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield where each line is that is not blank, and its name and scale, if it has one."""
+def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield where each line is that is not blank, its name, and its scale, 1 if it has none."""
     content = path.read_bytes()
     check_text(content, str(path))
     # A byte-order mark is no part of a name.
     text = content.decode("utf-8-sig")
-    first = [name.strip('"') for name in text.partition("\n")[0].strip().split(",")]
-    is_table = path.suffix.lower() == ".csv" and "feature" in first and len(first) > 1
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter="," if is_table else "\t")
+    header = [name.strip('"') for name in text.partition("\n")[0].strip().split(",")]
+    is_table = path.suffix.lower() == ".csv" and "feature" in header and len(header) > 1
+    names, delimiter = (None, ",") if is_table else (["feature", "scale"], "\t")
+    rows = csv.DictReader(io.StringIO(text, newline=""), names, delimiter=delimiter)
     try:
-        header = next(rows) if is_table else []
-        for row in filter(None, rows):
+        for row in rows:
             where = f"{path}, line {rows.line_num}"
-            if is_table and len(row) != len(header):
-                found = f"there are {len(row)} fields, and the header has {len(header)}"
+            if is_table and (None in row or None in row.values()):
+                found = f"there are not {len(header)} fields, as in the header"
                 raise ValueError(f"{where}: {found}. Correct the line.")
-            fields = dict(zip(header, row, strict=False))
-            yield where, [fields[name] for name in ("feature", "scale") if name in fields] or row
+            yield where, row["feature"], (row.get("scale") or "1").strip()
     except csv.Error as error:
         raise ValueError(f"{path}, line {rows.line_num}: {error}.") from error
 
@@ -345,13 +349,8 @@ def _within_range(X: Any) -> Any:
 
     Squares can then not overflow, and the standardised columns are the same.
     """
-    largest = abs(X).max(axis=0)
-    exponents = np.frexp(dense(largest).ravel())[1]
-    if not sparse.issparse(X):
-        return np.ldexp(X, -exponents)
-    divided = X.copy()
-    divided.data = np.ldexp(X.data, -exponents[X.indices])
-    return divided
+    exponents = np.frexp(dense(abs(X).max(axis=0)).ravel())[1]
+    return scaled_columns(X, np.ldexp(1.0, -exponents.clip(-1000)))
 
 
 def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:
@@ -360,31 +359,29 @@ def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:
         raise ValueError("--scale tfidf is for counts, and there are negative values; change it.")
     if asked is not None:
         return asked
-    deviations = column_deviations(X)
-    deviations = deviations[deviations > 0]
-    needed, note = scaling_for(X, deviations), ""
-    if needed is Scaling.tfidf:
-        note = "the values look like counts, most of them zero; --scale tfidf weighs rare ones more"
-    elif needed is Scaling.standard:
-        low, high = number(float(deviations.min())), number(float(deviations.max()))
-        found = f"the features have standard deviations from {low} to {high}"
-        note = f"{found}; --scale standard gives all the same weight"
+    _, note = scaling_for(X, column_deviations(X))
     if note:
         sys.stderr.write(f"certifeature: {note} (--scale none leaves them, without this note)\n")
     return Scaling.none
 
 
-def scaling_for(X: Any, deviations: NDArray[np.float64]) -> Scaling | None:
-    """Return the scaling that columns need, if any, given the deviations of those that vary."""
-    values = stored_values(X)
+def scaling_for(X: Any, deviations: NDArray[np.float64]) -> tuple[Scaling | None, str]:
+    """Return the scaling that columns need, given their deviations, and why; None and "" if none.
+
+    Columns that do not vary do not count.
+    """
+    values, varying = stored_values(X), deviations[deviations > 0]
     mostly_zero = np.count_nonzero(values) <= X.shape[0] * X.shape[1] / 2
     if values.size and mostly_zero and (values >= 0).all() and (values % 1 == 0).all():
-        return Scaling.tfidf
+        found = "the values look like counts, most of them zero"
+        return Scaling.tfidf, f"{found}; --scale tfidf weighs rare ones more"
     # Sparse rows are texts as a rule, and a word that varies little is rare.
     is_text = sparse.issparse(X) and mostly_zero
-    if not is_text and deviations.size and deviations.max() > _MAX_RATIO * deviations.min():
-        return Scaling.standard
-    return None
+    if not is_text and varying.size and varying.max() > _MAX_RATIO * varying.min():
+        low, high = number(float(varying.min())), number(float(varying.max()))
+        found = f"the features have standard deviations from {low} to {high}"
+        return Scaling.standard, f"{found}; --scale standard gives all the same weight"
+    return None, ""
 
 
 def column_deviations(X: Any) -> NDArray[np.float64]:

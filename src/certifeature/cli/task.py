@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from certifeature.certificate import Certificate, certify
+from certifeature.certificate import Certificate
 from certifeature.certificate.certify import Certifier
 from certifeature.cli.loading import DataOptions, Loaded, Scaling, kept_features, load, to_scale
 from certifeature.cli.options import CROSS_VALIDATED, ModelOptions, SelectOptions
@@ -185,20 +185,17 @@ def certified(
         Whether to certify for all rows instead of the support vectors.
     """
     known: FitResult | None = getattr(selector, "fit_result_", None)
-    if unsupervised:
-        X, y = data.X, data.y
-        features, scales = (columns.indices, columns.scales) if known is None else (selector, None)
-        model = None if y is None else model
-        certificate = certify(X, y, features, weights=scales, estimator=model, rows="all")
-        fitted = None if y is None else fit_at_scale(model, Rows(X), y)
-        return certificate, fitted
-    support = None if known is None else known.support
+    support = None if known is None or unsupervised else known.support
     if support is not None and str(selector.estimator) == str(model):
         all_rows = as_rows(data.X, data.y, real_valued=predicts_numbers(model))
         certifier = Certifier(support, support.kind, all_rows)
+    elif unsupervised:
+        certifier = Certifier.of_data(data.X, data.y, None if data.y is None else model, "all")
     else:
         certifier = Certifier.of_data(data.X, data.y, model, "support")
     certificate = certifier.certificate(columns, selector)
+    if unsupervised:
+        return certificate, None if data.y is None else fit_at_scale(model, Rows(data.X), data.y)
     return certificate, certifier.support.model
 
 

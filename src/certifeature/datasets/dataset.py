@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ class Dataset:
     Attributes
     ----------
     X : ndarray or CSR array of shape (n_samples, n_features), dtype float64
-        The samples: finite numbers only.
+        The samples: finite numbers, and NaN for missing values where these are accepted.
     y : ndarray of shape (n_samples,) or None
         The labels: int64 where all are whole numbers, else float64 or str. None where the
         source has none.
@@ -24,8 +25,13 @@ class Dataset:
         The names of the columns of `X`, where the source has them.
     source : str
         The file, folder or member of an archive that was read.
-    ids : ndarray of str, shape (n_samples,), or None
-        The names of the rows of `X`, where a column holds them.
+    ids, groups : ndarray of str, shape (n_samples,), or None
+        The names of the rows of `X`, and the groups that they belong to, where columns hold them.
+    target : str or None
+        The name of the column of labels, where it has one.
+    categories : mapping of int to ndarray of str
+        The values of columns of text, where these are accepted, by their index in `X`, which has
+        the place of each value among them.
     """
 
     X: Any
@@ -33,3 +39,6 @@ class Dataset:
     feature_names: NDArray[np.str_] | None
     source: str
     ids: NDArray[np.str_] | None = None
+    groups: NDArray[np.str_] | None = None
+    target: str | None = None
+    categories: Mapping[int, NDArray[np.str_]] = field(default_factory=dict)

@@ -10,7 +10,7 @@ import lzma
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -137,16 +137,16 @@ def first_few(names: Sequence[str], n_shown: int = 8) -> str:
 
 
 def checked_data(
-    X: Any, y: Any, feature_names: Any, source: str, ids: NDArray[np.str_] | None = None
+    X: Any, y: Any, feature_names: Any, source: str, accept: Collection[str] = ()
 ) -> Dataset:
-    """Return the parts as a Dataset, or say what is wrong with them."""
-    X = _checked_matrix(X, source)
+    """Return the parts as a Dataset, or say what is wrong with them; see `read_data`."""
+    X = _checked_matrix(X, source, missing="missing" in accept)
     n_rows, n_columns = X.shape
     if n_rows == 0 or n_columns == 0:
         found = f"the data have {n_rows} rows and {n_columns} features"
         raise ValueError(f"{source}: {found}. Check that the file is complete.")
     if y is not None:
-        y = _checked_labels(y, source)
+        y = _checked_labels(y, source, missing="unlabelled" in accept)
         if y.size != n_rows:
             found = f"there are {n_rows} rows and {y.size} labels"
             raise ValueError(f"{source}: {found}. Check that they belong together.")
@@ -156,10 +156,10 @@ def checked_data(
             kind = f"an array of shape {feature_names.shape} and type {feature_names.dtype}"
             found = f"there are {n_columns} features, and their names are {kind}"
             raise ValueError(f"{source}: {found}; one text per feature is needed.")
-    return Dataset(X=X, y=y, feature_names=feature_names, source=source, ids=ids)
+    return Dataset(X=X, y=y, feature_names=feature_names, source=source)
 
 
-def _checked_matrix(X: Any, source: str) -> Any:
+def _checked_matrix(X: Any, source: str, *, missing: bool) -> Any:
     if not sparse.issparse(X):
         X = np.asarray(X)
     if X.dtype.kind not in "biuf" or X.ndim != 2:
@@ -168,16 +168,17 @@ def _checked_matrix(X: Any, source: str) -> Any:
     # Wider floats may overflow, which the check below reports.
     with np.errstate(over="ignore"):
         X = as_float64(X)
-    if not np.isfinite(stored_values(X)).all():
+    fine = np.isfinite(stored_values(X)) | (missing & np.isnan(stored_values(X)))
+    if not fine.all():
         entries = sparse.coo_array(X)
-        place = np.argmin(np.isfinite(entries.data))
+        place = np.argmin(np.isfinite(entries.data) | (missing & np.isnan(entries.data)))
         row, column = entries.row[place], entries.col[place]
         found = f"row {row}, column {column} of X (counted from 0) is {entries.data[place]}"
         raise ValueError(f"{source}: {found}. Impute or remove such values first.")
     return X if sparse.issparse(X) else np.ascontiguousarray(X)
 
 
-def _checked_labels(y: Any, source: str) -> NDArray[Any]:
+def _checked_labels(y: Any, source: str, *, missing: bool) -> NDArray[Any]:
     y = np.asarray(y)
     if y.ndim == 2 and 1 in y.shape:
         y = y.ravel()
@@ -189,15 +190,18 @@ def _checked_labels(y: Any, source: str) -> NDArray[Any]:
     if y.dtype.kind in "bi" or (y.dtype.kind == "u" and (y <= np.iinfo(np.int64).max).all()):
         return y.astype(np.int64)
     y = y.astype(np.float64)
-    if not np.isfinite(y).all():
-        row = int(np.argmin(np.isfinite(y)))
+    fine = np.isfinite(y) | (missing & np.isnan(y))
+    if not fine.all():
+        row = int(np.argmin(fine))
         found = f"the label of row {row} (counted from 0) is {y[row]}"
         raise ValueError(f"{source}: {found}. Remove the rows without a label.")
     whole = bool(((y == np.rint(y)) & (np.abs(y) <= _LARGEST_EXACT)).all())
     return y.astype(np.int64) if whole else y
 
 
-def as_labels(fields: Sequence[str], row_name: Callable[[int], str]) -> NDArray[Any]:
+def as_labels(
+    fields: Sequence[str], row_name: Callable[[int], str], *, missing: bool = False
+) -> NDArray[Any]:
     """Return labels as numbers if all of them are numbers, else as text.
 
     Parameters
@@ -206,16 +210,20 @@ def as_labels(fields: Sequence[str], row_name: Callable[[int], str]) -> NDArray[
         The labels.
     row_name : callable
         Returns the name of a row in error messages, given its number from 0.
+    missing : bool, default=False
+        Whether labels may be missing; they become NaN or "".
     """
     fields = [unguarded(field.strip()) for field in fields]
     numeric = [is_number(field) for field in fields]
     some_numeric = any(numeric)
     for row, field in enumerate(fields):
         if field.lower() in _MISSING_LABELS:
-            problem = f"the label is missing (found {field!r}). Fill it in or remove the row."
-            raise ValueError(f"{row_name(row)}: {problem}")
+            if not missing:
+                problem = f"the label is missing (found {field!r}). Fill it in or remove the row."
+                raise ValueError(f"{row_name(row)}: {problem}")
+            fields[row] = "nan" if some_numeric else ""
         # One text among numbers is more often a mistake than a class.
-        if some_numeric and not numeric[row]:
+        elif some_numeric and not numeric[row]:
             problem = f"the label {field[:60]!r} is not a number, and others are. Correct it."
             raise ValueError(f"{row_name(row)}: {problem}")
     if all(_WHOLE.fullmatch(field) for field in fields):

@@ -30,7 +30,9 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
         _check_members(content, archive.zip)
         names = list(archive.files)
     if set(names) >= _SPARSE_KEYS:
-        return checked_data(_sparse_matrix(content, source, columns.target), None, None, source)
+        return checked_data(
+            _sparse_matrix(content, source, columns.target), None, None, source, columns.accept
+        )
     if "X" not in names:
         found = f"there is no array X. There is {first_few(names)}"
         raise ValueError(f"{source}: {found}. Save it with numpy.savez(file, X=X, y=y).")
@@ -39,7 +41,7 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
         X = archive["X"]
         y = None if position is None else archive[names[position]]
         feature_names = archive["feature_names"] if "feature_names" in names else None
-    return checked_data(X, y, feature_names, source)
+    return checked_data(X, y, feature_names, source, columns.accept)
 
 
 def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
@@ -79,7 +81,7 @@ def read_folder(folder: Path, columns: Columns) -> Dataset:
         raise FileNotFoundError(
             f"{source}: no X.npz in this folder. There is {found}. Give a file."
         )
-    data = read_npz(*read_bytes(folder / "X.npz"), Columns())
+    data = read_npz(*read_bytes(folder / "X.npz"), Columns(accept=columns.accept))
     y, feature_names = data.y, data.feature_names
     names = sorted(path.stem for path in folder.glob("*.npy"))
     position = find_label(names, columns.target, source)
@@ -93,4 +95,4 @@ def read_folder(folder: Path, columns: Columns) -> Dataset:
         # Only newlines end a name: splitlines() would cut at rarer separators too.
         lines = content.decode("utf-8-sig").removesuffix("\n").split("\n")
         feature_names = np.array([line.removesuffix("\r") for line in lines], dtype=np.str_)
-    return checked_data(data.X, y, feature_names, source)
+    return checked_data(data.X, y, feature_names, source, columns.accept)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from glob import glob
 from pathlib import Path, PurePath
@@ -57,8 +58,10 @@ def read_data(
     target: str | int | None = None,
     format: str | None = None,  # noqa: A002
     id: str | int | None = None,  # noqa: A002
+    groups: str | int | None = None,
     drop: Sequence[str | int] = (),
     transpose: bool = False,
+    accept: Collection[str] = (),
 ) -> Dataset:
     r"""Read samples and their labels from a file, whatever its format.
 
@@ -81,6 +84,9 @@ def read_data(
     id : str, int or None, default=None
         Column of a CSV, TSV, Excel or Parquet file that names the rows, by its name or position.
         It is no feature.
+    groups : str, int or None, default=None
+        Column, likewise, that says which rows belong together, such as those of one patient. It is
+        no feature; it may be the column that names the rows.
     drop : sequence of str or int, default=()
         Columns of a CSV, TSV, Excel or Parquet file that are left out, by their names or positions.
     transpose : bool, default=False
@@ -88,6 +94,9 @@ def read_data(
         tables of gene expression have. The first column holds the names of the features, and the
         header those of the samples, which become `ids`; the labels are the line whose first field
         is `target`. Both lines and columns may be named in `drop`.
+    accept : collection of {"missing", "text", "unlabelled"}, default=()
+        What is no error: missing values, which become NaN; columns of text, whose values become
+        their place among the `categories` of the column; and missing labels, or no labels at all.
 
     Returns
     -------
@@ -144,7 +153,7 @@ def read_data(
     """
     if format is not None and format not in _READERS:
         raise ValueError(f"format={format!r} is not one of {sorted(_READERS)!r}. Give one.")
-    columns = Columns(target, id, drop, transpose)
+    columns = Columns(target, id, groups, drop, transpose, accept)
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
         return read_folder(Path(path), columns)
     content, source = read_bytes(path)
@@ -173,7 +182,7 @@ class FileBlocks(RowBlocks):
     paths : str, path or sequence of these
         A folder, whose files are taken in the order of their names; a pattern such as
         ``"parts/*.svm"``, likewise; or files. All that :func:`read_data` reads, in one format.
-    target, id, drop
+    target, id, groups, drop
         Columns that are no features, as for :func:`read_data`.
     format : {"svmlight", "csv", "tsv", "excel", "parquet", "npz"} or None, default=None
         The format of the files; by default, what the endings of their names say.
@@ -208,12 +217,13 @@ class FileBlocks(RowBlocks):
         *,
         target: str | int | None = None,
         id: str | int | None = None,  # noqa: A002
+        groups: str | int | None = None,
         drop: Sequence[str | int] = (),
         format: str | None = None,  # noqa: A002
         n_features: int | None = None,
     ) -> None:
-        columns = Columns(target, id, drop)
-        self._asked: dict[str, Any] = {"target": target, "id": id, "drop": drop}
+        asked: dict[str, Any] = {"target": target, "id": id, "groups": groups, "drop": drop}
+        columns, self._asked = Columns(**asked), asked
         if n_features is not None:
             as_count("n_features", n_features)
         self._paths = data_files(paths)
@@ -284,12 +294,7 @@ class FileBlocks(RowBlocks):
     def _read(self, path: Path) -> Dataset:
         if self._format != "svmlight":
             return read_data(path, format=self._format, **self._asked)
-        rows = parse_svmlight(*read_bytes(path))
-        indices = rows.X.indices
-        within = (indices >= 1) & (indices <= self.n_features)
-        rows.require(within, f"it must be between 1 and the number of features, {self.n_features}.")
-        X = rows.matrix(indices - 1, self.n_features)
-        return checked_data(X, rows.labels, None, str(path))
+        return read_svmlight(*read_bytes(path), Columns(), self.n_features)
 
     def _widest(self) -> int:
         """Return the largest index in all files."""
@@ -306,10 +311,14 @@ def joined(blocks: FileBlocks) -> Dataset:
     if len(kinds) > 1:
         raise ValueError(f"the files have {' and '.join(sorted(kinds))}; one kind is needed.")
     y = None if kinds == {"no labels"} else np.concatenate([part.y for part in read])
-    ids = None if read[0].ids is None else np.concatenate([part.ids for part in read])
+    ids, groups = (
+        None if getattr(read[0], name) is None else np.concatenate([getattr(p, name) for p in read])
+        for name in ("ids", "groups")
+    )
     source = f"{read[0].source} and {len(read) - 1} more" if len(read) > 1 else read[0].source
     X = stacked([part.X for part in read])
-    return checked_data(X, y, blocks.feature_names, source, ids)
+    data = checked_data(X, y, blocks.feature_names, source)
+    return replace(data, ids=ids, groups=groups, target=read[0].target)
 
 
 def _common_format(paths: Sequence[Path]) -> str:

@@ -55,13 +55,22 @@ class SVMlightRows:
         return sparse.csr_array((self.X.data, columns, self.X.indptr), shape=shape)
 
 
-def read_svmlight(content: bytes, source: str, columns: Columns) -> Dataset:
-    """Read SVMlight text; indices are taken to start at 1 unless one of them is 0."""
+def read_svmlight(
+    content: bytes, source: str, columns: Columns, n_features: int | None = None
+) -> Dataset:
+    """Read SVMlight text; indices are taken to start at 1 unless one of them is 0.
+
+    Where the number of features is given, they start at 1.
+    """
     check_no_columns(columns, source)
     rows = parse_svmlight(content, source)
-    numbers = rows.X.indices - int(rows.X.indices.min(initial=1) > 0)
-    X = rows.matrix(numbers, int(numbers.max(initial=-1)) + 1)
-    return checked_data(X, rows.labels, None, source)
+    indices = rows.X.indices
+    first = int(n_features is not None or indices.min(initial=1) > 0)
+    if n_features is None:
+        n_features = int(indices.max(initial=first - 1)) + 1 - first
+    within = (indices >= first) & (indices - first < n_features)
+    rows.require(within, f"it must be between 1 and the number of features, {n_features}.")
+    return checked_data(rows.matrix(indices - first, n_features), rows.labels, None, source)
 
 
 def check_no_columns(columns: Columns, source: str) -> None:

@@ -1,6 +1,6 @@
 """CSV, TSV, Excel and Parquet: tables with named columns, one of which holds the labels.
 
-Every format becomes a :class:`Table`: a number where a field is one, and the text of all other
+Every format becomes a :class:`_Table`: a number where a field is one, and the text of all other
 fields. The csv module of the standard library splits text: it is strict about quotation marks and
 shows how many fields a line has, where other parsers fill short lines without an error.
 """
@@ -12,11 +12,11 @@ import io
 import re
 import zipfile
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, combinations, islice
 from numbers import Integral
 from typing import Any
@@ -33,8 +33,12 @@ _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
 _MISSING = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "null", "none"})
 _GEO = ("!series", "!sample", "!platform", "!dataset")
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t,;"}
-_DECIMAL_COMMA = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _MAX_UNPACKED = 2**31
+# Fields that are text, by the number of the feature and then of the row.
+_Texts = dict[int, dict[int, str]]
+# Columns that are no features, and yet used.
+_ROLES = ("target", "id", "groups")
 # Where the label may be if it is not where it was looked for, by whether a file is transposed.
 _OTHER_SIDE = {
     False: ("column", "line", "add --transpose (transpose=True in Python)"),
@@ -46,38 +50,43 @@ _OTHER_SIDE = {
 
 
 @dataclass(frozen=True)
-class Places:
-    """Positions of the labels and of the names of the rows, if any, and of the features."""
-
-    label: int | None
-    id: int | None
-    features: list[int]
-
-
-@dataclass(frozen=True)
 class Columns:
-    """What is asked of a table: names of columns, or positions counted from 0."""
+    """What is asked of a table: names of columns, or positions counted from 0.
+
+    `accept` says what is no error: see `certifeature.io.read_data`.
+    """
 
     target: _Column | None = None
     id: _Column | None = None
+    groups: _Column | None = None
     drop: Sequence[_Column] = ()
     transpose: bool = False
-    needs_labels: bool = True
+    accept: Collection[str] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.drop, str | Integral):
             raise ValueError(f"drop={self.drop!r} is one column; give a list, [{self.drop!r}].")
         object.__setattr__(self, "drop", tuple(self.drop))
-        dropped = [("drop", column) for column in self.drop]
-        for name, column in [("target", self.target), ("id", self.id), *dropped]:
-            if isinstance(column, bool) or not isinstance(column, str | Integral | None):
-                kinds = "Give the name of a column, or its position: 0 is the first, -1 the last"
-                raise ValueError(f"{name}={column!r} is neither a name nor a position. {kinds}.")
+        for role, asked in self._asked.items():
+            for column in asked:
+                if isinstance(column, bool) or not isinstance(column, str | Integral):
+                    kinds = (
+                        "Give the name of a column, or its position: 0 is the first, -1 the last"
+                    )
+                    raise ValueError(
+                        f"{role}={column!r} is neither a name nor a position. {kinds}."
+                    )
+
+    @property
+    def _asked(self) -> dict[str, Sequence[_Column]]:
+        """The columns that each role is given to."""
+        one = {"target": self.target, "id": self.id, "groups": self.groups}
+        return {**{role: [] if c is None else [c] for role, c in one.items()}, "drop": self.drop}
 
     def places(
         self, names: Sequence[str], source: str, others: Callable[[], Sequence[str]] = tuple
-    ) -> Places:
-        """Return the positions of labels, row names and features, or raise if one is missing.
+    ) -> dict[str, list[int]]:
+        """Return the positions of each role and of the features, or raise if one is missing.
 
         Parameters
         ----------
@@ -88,13 +97,14 @@ class Columns:
         others : callable
             Returns the names that the columns would have if the file were transposed.
         """
-        target, row_names = _typed(self.target, names), _typed(self.id, names)
         column, other, remedy = _OTHER_SIDE[self.transpose]
-        if isinstance(target, str) and target not in names and target in others():
-            found = f"no {column} is called {target!r}, but a {other} is"
-            raise ValueError(f"{source}: {found}; {remedy}.")
-        label = find_label(names, target, source)
-        if label is None and self.needs_labels:
+        asked = {role: [_typed(c, names) for c in cs] for role, cs in self._asked.items()}
+        for target in asked["target"]:
+            if isinstance(target, str) and target not in names and target in others():
+                found = f"no {column} is called {target!r}, but a {other} is"
+                raise ValueError(f"{source}: {found}; {remedy}.")
+        label = find_label(names, next(iter(asked["target"]), None), source)
+        if label is None and "unlabelled" not in self.accept:
             # Labels are often in the last of thousands.
             last = f"; the last is {names[-1][:60]!r}" if len(names) > 8 else ""
             raise ValueError(
@@ -102,18 +112,19 @@ class Columns:
                 f"{first_few(names)}{last}. Give the name of the {column} of labels as target "
                 "(--target)."
             )
-        id_place = None if row_names is None else _place(names, row_names, source, "id")
-        dropped = {_place(names, _typed(column, names), source, "drop") for column in self.drop}
-        roles: dict[str, set[Any]] = {"target": {label}, "id": {id_place}, "drop": dropped}
-        for (role, taken), (other, wanted) in combinations(roles.items(), 2):
-            for place in taken & wanted - {None}:
+        places = {role: [_place(names, c, source, role) for c in cs] for role, cs in asked.items()}
+        places["target"] = [] if label is None else [label]
+        for (role, taken), (other, wanted) in combinations(places.items(), 2):
+            # What names the rows may group them, too.
+            for place in set(taken) & set(wanted) if (role, other) != ("id", "groups") else ():
                 twice = f"column {names[place]!r} is given as {role} and as {other}"
                 raise ValueError(f"{source}: {twice}. Take it out of one of them.")
-        return Places(label, id_place, sorted({*range(len(names))} - dropped - {label, id_place}))
+        features = sorted({*range(len(names))}.difference(*places.values()))
+        return {**places, "features": features}
 
     def check_for_arrays(self, source: str, kind: str) -> None:
         """Raise if something is asked that only tables with named columns have."""
-        for name in ("id", "drop", "transpose"):
+        for name in ("id", "groups", "drop", "transpose"):
             value = getattr(self, name)
             if value not in (None, (), False):
                 raise ValueError(
@@ -165,82 +176,87 @@ def _place(names: Sequence[str], column: _Column, source: str, asked: str) -> in
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class _Table:
     """The fields of a file: samples in rows, whichever way they lie in the file.
 
     Attributes
     ----------
     names : list of str
         Names of all columns, whatever they are for.
-    places : Places
+    places : dict of str to list of int
         What they are for.
-    X : ndarray of shape (n_rows, n_features)
-        Features, NaN where a field is missing or is not a number.
-    texts : dict
-        Fields of features that are text, by the number of the feature and then of the row.
-    labels, ids : list of str or ndarray, or None
-        The fields of those columns.
+    numbers : _Numbers
+        The fields of the features.
+    others : dict of int to list of str
+        The fields of the other columns that are asked for.
     row_name : callable
         Returns the name of a row in error messages, given its number from 0.
     row, column : str
-        What a row and a column of the table are called in the file.
+        What a row and a column are called in the file.
     """
 
     names: list[str]
-    places: Places
-    X: NDArray[np.float64]
-    texts: dict[int, dict[int, str]]
-    labels: Any
-    ids: Sequence[str] | None
+    places: dict[str, list[int]]
+    numbers: _Numbers
+    others: Mapping[int, list[str]]
     row_name: Callable[[int], str]
-    row: str = "row"
+    row: str = "line"
     column: str = "column"
 
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features."""
-        return [self.names[place] for place in self.places.features]
-
-    def fields(self, feature: int) -> list[str]:
-        """Return the fields of a feature as text, "" where one is missing."""
-        texts = self.texts.get(feature, {})
-        values = enumerate(self.X[:, feature].tolist())
-        return [texts.get(row, "" if np.isnan(value) else f"{value:g}") for row, value in values]
+    def fields(self, role: str) -> list[str] | None:
+        """Return the fields of a column that is no feature; None if there is none."""
+        return next((self.others[place] for place in self.places[role]), None)
 
 
 def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Dataset:
-    """Read a table of numbers with a column of labels, and with one of row names if asked."""
-    table = table_of(content, source, columns, kind)
-    if not columns.transpose:
-        _check_names(table.feature_names, source)
-    _check_numbers(table)
-    is_text = isinstance(table.labels, list)
-    labels = as_labels(table.labels, table.row_name) if is_text else table.labels
-    ids = None if table.ids is None else np.array(_cleaned(table.ids), dtype=np.str_)
-    names = np.array(table.feature_names, dtype=np.str_)
-    return checked_data(table.X, labels, names, source, ids)
+    """Read a table of numbers with labels, row names and groups, as far as they are asked for.
 
-
-def table_of(content: bytes, source: str, columns: Columns, kind: str) -> Table:
-    """Return the fields of a file; `kind` is csv, tsv, excel or parquet."""
-    row, column = ("column", "row") if columns.transpose else ("line", "column")
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    source : str
+        Its name.
+    columns : Columns
+        What is asked of it.
+    kind : {"csv", "tsv", "excel", "parquet"}
+        Its format.
+    """
     if kind == "parquet":
-        row, parts = "row", _parquet(content, source, columns)
+        table = _parquet(content, source, columns)
     else:
         records = _excel(content, source) if kind == "excel" else _text(content, source, kind)
-        (_, header), (_, first) = islice(chain(records.lines(), 2 * [(0, [])]), 2)
-        _check_header(header, source)
-        if len(first) == len(header) + 1:
-            # R writes no name above the names of the rows.
-            header = ["", *header]
-        parts = (_transposed if columns.transpose else _upright)(records, _cleaned(header), columns)
-    names, places, numbers, others, row_name = parts
-    labels, ids = others.get(places.label), others.get(places.id)
-    if labels is not None and numbers.decimal_comma:
-        commas = re.compile(rf"\s*{_DECIMAL_COMMA}\s*")
-        labels = [text.replace(",", ".") if commas.fullmatch(text) else text for text in labels]
-    fields = numbers.matrix(), numbers.texts, labels, ids
-    return Table(names, places, *fields, row_name, row, column)
+        table = (_transposed if columns.transpose else _upright)(records, columns)
+    names = [table.names[place] for place in table.places["features"]]
+    if not columns.transpose:
+        _check_names(names, source)
+    X, texts = table.numbers.matrix(), table.numbers.texts
+    categories = _categories(X, texts) if "text" in columns.accept else {}
+    _check_numbers(X, {} if categories else texts, names, table, columns.accept)
+    labels = table.fields("target")
+    if labels is not None and table.numbers.decimal_comma:
+        commas = [_DECIMAL_COMMA.fullmatch(text) for text in labels]
+        labels = [t.replace(",", ".") if c else t for t, c in zip(labels, commas, strict=True)]
+    missing = "unlabelled" in columns.accept
+    y = None if labels is None else as_labels(labels, table.row_name, missing=missing)
+    data = checked_data(X, y, np.array(names, dtype=np.str_), source, columns.accept)
+    others = (table.fields(role) for role in ("id", "groups"))
+    ids, groups = (None if fields is None else np.array(_cleaned(fields)) for fields in others)
+    target = next((table.names[place] for place in table.places["target"]), None)
+    return replace(data, ids=ids, groups=groups, target=target, categories=categories)
+
+
+def _categories(X: NDArray[np.float64], texts: _Texts) -> dict[int, NDArray[np.str_]]:
+    """Replace the text of each feature in X by the number of the category, and return these."""
+    categories = {}
+    for feature, fields in sorted(texts.items()):
+        numbers = enumerate(X[:, feature].tolist())
+        column = [fields.get(i, "" if np.isnan(x) else f"{x:.15g}").strip() for i, x in numbers]
+        names = np.unique([text for text in column if text])
+        codes = {str(name): float(code) for code, name in enumerate(names)}
+        X[:, feature] = [codes.get(text, np.nan) for text in column]
+        categories[feature] = names
+    return categories
 
 
 def _check_names(names: Sequence[str], source: str) -> None:
@@ -254,22 +270,28 @@ def _check_names(names: Sequence[str], source: str) -> None:
         raise ValueError(f"{source}, header: {found}. Add a line of names.")
 
 
-def _check_numbers(table: Table) -> None:
+def _check_numbers(
+    X: NDArray[np.float64],
+    texts: _Texts,
+    names: Sequence[str],
+    table: _Table,
+    accept: Collection[str],
+) -> None:
     """Raise if a feature has text in it, or else if a value is missing or infinite."""
-    names = table.feature_names
+    bad = np.isinf(X) if "missing" in accept else ~np.isfinite(X)
     remedy = (
         "Leave text out with drop (--drop), keep one as the names of the rows with id (--id), or "
         "encode it as numbers; if this is the label, give its name as target."
     )
-    if table.texts:
-        feature, *others = sorted(table.texts)
-        row, text = min(table.texts[feature].items())
+    if texts:
+        feature, *others = sorted(texts)
+        row, text = min(texts[feature].items())
         also = f" There is text in {first_few([names[j] for j in others], 4)}, too."
         problem = f"{text[:60]!r} is not a finite number.{also if others else ''}"
-    elif not (finite := np.isfinite(table.X)).all():
-        row, feature = map(int, np.argwhere(~finite)[0])
-        problem = f"'{table.X[row, feature]}' is not a finite number."
-        if np.isnan(table.X[row, feature]):
+    elif bad.any():
+        row, feature = map(int, np.argwhere(bad)[0])
+        problem = f"'{X[row, feature]}' is not a finite number."
+        if np.isnan(X[row, feature]):
             problem = "the value is missing."
             remedy = f"Impute it, or leave out the {table.row}, or the {table.column} with --drop."
     else:
@@ -289,12 +311,27 @@ class _Records:
     source: str
     decimal_comma: bool = False
 
-    def data(self, n_fields: int) -> Iterator[tuple[int, list[str]]]:
-        """Yield what follows the header, at least one line, all with so many fields."""
-        lines = self.lines()
-        next(lines)
-        line = 0
-        for line, record in lines:
+    @cached_property
+    def header(self) -> list[str]:
+        """The names above the columns."""
+        (_, header), (_, first) = islice(chain(self.lines(), 2 * [(0, [])]), 2)
+        if not header:
+            needed = "A header and lines of data are needed"
+            raise ValueError(f"{self.source}: the file is empty. {needed}.")
+        _check_geo(header, self.source)
+        if len(header) == 1:
+            raise ValueError(
+                f"{self.source}, header: {header[0].strip()[:60]!r} is one column; a label and "
+                "features, separated by commas, semicolons or tabs, are needed. Check the "
+                "separator."
+            )
+        # R writes no name above the names of the rows.
+        return _cleaned([""] * (len(first) == len(header) + 1) + header)
+
+    def data(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield what follows the header, at least one line, all with as many fields."""
+        line, n_fields = 0, len(self.header)
+        for line, record in islice(self.lines(), 1, None):
             if len(record) != n_fields:
                 _check_geo(record, self.source)
                 found = f"there are {len(record)} fields, and the header has {n_fields}"
@@ -311,7 +348,7 @@ def _text(content: bytes, source: str, kind: str) -> _Records:
     candidates = _DELIMITERS[kind]
     delimiter = candidates[0] if candidates[0] in header else max(candidates, key=header.count)
     # Where numbers have decimal commas, columns are separated by semicolons.
-    number = rb'(?m)(?:^|;)"?' + _DECIMAL_COMMA.encode() + rb'"?(?=;|\r?$)'
+    number = rb'(?m)(?:^|;)"?' + _DECIMAL_COMMA.pattern.encode() + rb'"?(?=;|\r?$)'
     decimal_comma = delimiter == ";" and re.search(number, content) is not None
     return _Records(partial(_split, content, source, delimiter), source, decimal_comma)
 
@@ -359,17 +396,6 @@ def _shown(cell: Any) -> str:
     return "" if cell is None else str(int(cell) if isinstance(cell, bool) else cell)
 
 
-def _check_header(header: Sequence[str], source: str) -> None:
-    if not header:
-        raise ValueError(f"{source}: the file is empty. A header and lines of data are needed.")
-    _check_geo(header, source)
-    if len(header) == 1:
-        raise ValueError(
-            f"{source}, header: {header[0].strip()[:60]!r} is one column; a label and features, "
-            "separated by commas, semicolons or tabs, are needed. Check the separator."
-        )
-
-
 def _check_geo(record: Sequence[str], source: str) -> None:
     """Raise if a record is of the part of a GEO series matrix that is no table."""
     if record[0].lower().startswith(_GEO):
@@ -388,7 +414,7 @@ class _Numbers:
     across: bool
     decimal_comma: bool = False
     values: array[float] = field(default_factory=lambda: array("d"))
-    texts: dict[int, dict[int, str]] = field(default_factory=dict)
+    texts: _Texts = field(default_factory=dict)
     n_lists: int = 0
 
     def add(self, fields: Sequence[str]) -> None:
@@ -418,10 +444,6 @@ class _Numbers:
         return np.ascontiguousarray(lists.T) if self.across else lists
 
 
-# Names of the columns, what they are for, the features, the other fields, and names of rows.
-_Parts = tuple[list[str], Places, _Numbers, Mapping[Any, Any], Callable[[int], str]]
-
-
 def _is_plain(text: str) -> bool:
     # Python reads 1_0 as ten, and digits of other scripts as numbers; no other reader does.
     return "_" not in text and text.isascii()
@@ -438,55 +460,59 @@ def _cleaned(names: Sequence[str]) -> list[str]:
     return [unguarded(name.strip()) for name in names]
 
 
-def _upright(records: _Records, names: list[str], columns: Columns) -> _Parts:
+def _upright(records: _Records, columns: Columns) -> _Table:
     """Return what is in a file with a sample in each line."""
-    source, n_fields = records.source, len(names)
-
-    def first_fields() -> list[str]:
-        return [record[0].strip() for _, record in records.data(n_fields)]
-
-    places = columns.places(names, source, first_fields)
-    numbers = _Numbers(len(places.features), False, records.decimal_comma)
-    used = [place for place in (places.label, places.id) if place is not None]
-    lines, others = [], {place: list[str]() for place in used}
-    for line, record in records.data(n_fields):
+    names, source = records.header, records.source
+    places = columns.places(
+        names, source, lambda: [record[0].strip() for _, record in records.data()]
+    )
+    numbers = _Numbers(len(places["features"]), False, records.decimal_comma)
+    lines, others = [], {place: list[str]() for role in _ROLES for place in places[role]}
+    for line, record in records.data():
         lines.append(line)
         for place, fields in others.items():
             fields.append(record[place])
-        numbers.add([record[place] for place in places.features])
-    return names, places, numbers, others, lambda row: f"{source}, line {lines[row]}"
+        numbers.add([record[place] for place in places["features"]])
+    return _Table(names, places, numbers, others, lambda row: f"{source}, line {lines[row]}")
 
 
-def _transposed(records: _Records, samples: list[str], columns: Columns) -> _Parts:
+def _transposed(records: _Records, columns: Columns) -> _Table:
     """Return what is in a file with a feature in each line, and a sample in each column.
 
     The first column names the features, the header the samples. Columns that are to be left out
     may be some of either.
     """
-    source = records.source
-    names = [samples[0], *_cleaned([record[0] for _, record in records.data(len(samples))])]
+    samples, source = records.header, records.source
+    names = [samples[0], *_cleaned([record[0] for _, record in records.data()])]
     dropped = {name for name in columns.drop if name in samples[1:]}
     kept = [place for place in range(1, len(samples)) if samples[place] not in dropped]
     others = {0: [samples[place] for place in kept]}
-    row_names = 0 if columns.id is None else columns.id
     drop = [name for name in columns.drop if name not in dropped]
-    columns = replace(columns, id=row_names, drop=drop)
+    columns = replace(columns, id=0 if columns.id is None else columns.id, drop=drop)
     places = columns.places(names, source, lambda: samples[1:])
     numbers = _Numbers(len(kept), True, records.decimal_comma)
-    features = set(places.features)
-    for number, (_, record) in enumerate(records.data(len(samples)), start=1):
+    features, asked = set(places["features"]), {p for role in _ROLES for p in places[role]}
+    for number, (_, record) in enumerate(records.data(), start=1):
         fields = [record[place] for place in kept]
         if number in features:
             numbers.add(fields)
-        elif number in (places.label, places.id):
+        elif number in asked:
             others[number] = fields
-    return names, places, numbers, others, lambda row: f"{source}, column {others[0][row]!r}"
+    return _Table(
+        names,
+        places,
+        numbers,
+        others,
+        lambda row: f"{source}, column {others[0][row]!r}",
+        "column",
+        "row",
+    )
 
 
 # Parquet
 
 
-def _parquet(content: bytes, source: str, columns: Columns) -> _Parts:
+def _parquet(content: bytes, source: str, columns: Columns) -> _Table:
     """Return what is in a file, without the row names that pandas put there."""
     if columns.transpose:
         raise ValueError(f"{source}: transpose is for CSV, TSV and Excel files. Leave it out.")
@@ -503,7 +529,7 @@ def _parquet(content: bytes, source: str, columns: Columns) -> _Parts:
     names = table.column_names
     places = columns.places(names, source)
     numbers = _Numbers(table.num_rows, across=True)
-    for place in places.features:
+    for place in places["features"]:
         column = table.column(place)
         if _is_numeric(pyarrow.types, column.type):
             values = column.cast(pyarrow.float64(), safe=False).to_numpy()
@@ -511,22 +537,17 @@ def _parquet(content: bytes, source: str, columns: Columns) -> _Parts:
             numbers.n_lists += 1
         else:
             numbers.add(_as_text(column))
-    others: dict[int, Any] = {}
-    if places.id is not None:
-        others[places.id] = _as_text(table.column(places.id))
-    if places.label is not None:
-        where = f"{source}, column {names[places.label]!r}"
-        others[places.label] = _parquet_labels(pyarrow.types, table.column(places.label), where)
-    return names, places, numbers, others, lambda row: f"{source}, row {row} (counted from 0)"
-
-
-def _parquet_labels(types: Any, column: Any, where: str) -> Any:
-    if _is_numeric(types, column.type):
-        return column.to_numpy()
-    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    if str(kind) not in ("string", "large_string", "null"):
-        raise ValueError(f"{where}: labels of type {kind} cannot be used. Convert the column.")
-    return _as_text(column)
+    for place in places["target"]:
+        kind = table.column(place).type
+        kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+        texts = ("string", "large_string", "null")
+        if not (_is_numeric(pyarrow.types, kind) or str(kind) in texts):
+            found = f"labels of type {kind} cannot be used"
+            raise ValueError(f"{source}, column {names[place]!r}: {found}. Convert the column.")
+    others = {p: _as_text(table.column(p)) for role in _ROLES for p in places[role]}
+    return _Table(
+        names, places, numbers, others, lambda row: f"{source}, row {row} (counted from 0)", "row"
+    )
 
 
 def _is_numeric(types: Any, kind: Any) -> bool:
@@ -534,4 +555,4 @@ def _is_numeric(types: Any, kind: Any) -> bool:
 
 
 def _as_text(column: Any) -> list[str]:
-    return ["" if value is None else str(value) for value in column.to_pylist()]
+    return [_shown(value) for value in column.to_pylist()]
