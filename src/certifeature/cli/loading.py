@@ -294,7 +294,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
                 raise ValueError(f"{where}: {found}. Correct the line.")
             yield where, row["feature"], (row.get("scale") or "1").strip()
     except csv.Error as error:
-        raise ValueError(f"{path}, line {rows.line_num}: {error}.") from error
+        raise ValueError(f"{path}, line {rows.reader.line_num}: {error}.") from error
 
 
 # Labels: classes, or numbers to predict
