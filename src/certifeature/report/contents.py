@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, repeat
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -160,20 +160,11 @@ def features_of(
     else:
         sample = as_column_choice(selection, len(selection.get_support()))
         names = getattr(selection, "feature_names_in_", None) if names is None else names
-    weights, labels = _weights_and_labels(model, sample)
-
-    def known(values: Any, kind: Any) -> Iterable[Any]:
-        return repeat(None, len(sample.indices)) if values is None else map(kind, values)
-
-    columns = (
-        count(1),
-        map(str, sample.indices if names is None else np.asarray(names)[sample.indices]),
-        map(float, sample.scales),
-        known(weights, float),
-        known(labels, str),
-        known(sample.reasons, str),
-    )
-    features = [Feature(*values) for values in zip(*columns, strict=False)]
+    chosen = sample.indices if names is None else np.asarray(names)[sample.indices]
+    unknown = np.full(len(chosen), None)
+    columns = chosen.astype(str), sample.scales, *_weights_and_labels(model, sample), sample.reasons
+    rows = zip(*((unknown if part is None else part).tolist() for part in columns), strict=True)
+    features = [Feature(rank, *values) for rank, values in enumerate(rows, 1)]
     return features if own is None else with_times_chosen(features, sample, own)
 
 
@@ -203,10 +194,11 @@ def _weights_and_labels(model: Any, sample: ColumnChoice) -> tuple[Any, Any]:
     coef = dense_coef(model)[:, sample.indices]
     if predicts_numbers(model):
         return np.abs(coef[0]), np.where(coef[0] > 0, "higher", "lower")
+    names = model.classes_.astype(str)
     if len(coef) == 1:
-        return np.abs(coef[0]), model.classes_[(coef[0] > 0).astype(int)]
+        return np.abs(coef[0]), names[(coef[0] > 0).astype(int)]
     sizes = np.abs(coef).max(axis=0)
-    if len(coef) == len(model.classes_) and not hasattr(model, "support_"):
-        return sizes, model.classes_[coef.argmax(axis=0)]
+    if len(coef) == len(names) and not hasattr(model, "support_"):
+        return sizes, names[coef.argmax(axis=0)]
     # With one SVM for each pair of classes, a weight points to one of two classes only.
     return sizes, None
