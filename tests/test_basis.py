@@ -1,5 +1,7 @@
 """Bases of the row space: orthonormal, of the right rank, the same for every form of the input."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -335,3 +337,22 @@ def test_a_basis_is_not_exact_where_values_underflow_beside_huge_ones(rng):
     X[:, 2] = 1e200
     assert not exact_basis(X).exact
     assert exact_basis(X[:, [0, 1, 3]]).exact
+
+
+@pytest.mark.parametrize("limit", [{}, {"MAX_VECTORS": 1}], ids=["in memory", "implicit"])
+def test_rounding_hides_nothing_of_what_is_left_out(limit, small_limits):
+    """Two columns differ in their last digits, where a computation may see no difference."""
+    small_limits(**limit)
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        column = rng.choice([-1.0, 1.0], 3) * rng.uniform(1, 2, 3)
+        other = column + np.finfo(float).eps * rng.integers(-2, 3, 3)
+        X = np.column_stack([column, other, rng.standard_normal(3)])
+        basis = exact_basis(X)
+        exact, V = (np.vectorize(Fraction)(part) for part in (X, np.asarray(basis.vectors)))
+        outside = exact - exact @ V @ V.T
+        if basis.rank < 3:
+            assert (outside**2).sum() <= Fraction(basis.left_out) ** 2
+            assert basis.left_out <= 1e-12
+        else:
+            assert basis.left_out == 0

@@ -15,7 +15,7 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, certify
 from certifeature import _utils as _memory
-from certifeature.basis import Basis, truncated_basis
+from certifeature.basis import Basis, exact_basis, truncated_basis
 from certifeature.basis.basis import Residual
 from certifeature.basis.span import largest_eigenvalue
 from certifeature.certificate import minimum_enclosing_ball
@@ -487,24 +487,21 @@ DROWNED = np.array([[5e16, 5e16, 5e16, 5e16], [0.0, 0.0, 0.5**0.5, -(0.5**0.5)]]
 
 def test_a_direction_that_drowns_beside_a_huge_one_still_counts():
     """No part of it is kept."""
-    for mu in (2.5, 10.0, 1000.0):
-        certificate = certify(
-            DROWNED,
-            None,
-            [0, 1],
-            weights=np.sqrt([2.0, 2.0]),
-            estimator=Ridge(alpha=mu),
-            rows="all",
-            realised=False,
-        )
+    options = {"weights": np.sqrt([2.0, 2.0]), "rows": "all", "realised": False}
+    square = exact_basis(DROWNED).left_out ** 2
+    for mu in (2.5, 10.0, 1000.0, 2.5 * square, 10.0 * square, 1000.0 * square):
+        certificate = certify(DROWNED, None, [0, 1], estimator=Ridge(alpha=mu), **options)
         assert certificate.rank == 1
         assert certificate.measured_growth >= 1 + 1 / mu
-        assert certificate.measured_growth <= (1 + 1 / mu) / (1 - np.sqrt(2 / mu)) * (1 + 1e-9)
+        if mu > square:
+            most = (1 + square / mu) / (1 - np.sqrt(2 * square / mu))
+            assert certificate.measured_growth <= most * (1 + 1e-9)
 
 
 def test_a_hinge_pays_for_what_a_basis_leaves_out_by_the_best_ridge():
     """With a ridge of c/(2C), λ(1 − c(1 − λ)/2) is left, and λ depends on c."""
-    model = SVC(kernel="linear", C=0.005)
+    # A ridge of 100 times the square of what is left out.
+    model = SVC(kernel="linear", C=0.005 / exact_basis(DROWNED).left_out ** 2)
     certificate = certify(DROWNED, [0, 1], [0, 1], estimator=model, rows="all", realised=False)
     parts = np.logspace(-6, 0, 10_001)
     missed = np.sqrt(1 / (parts * 100.0))

@@ -724,6 +724,13 @@ LEADING_DIRECTIONS = [
         f"{CONSTANTS}::test_a_direction_that_drowns_beside_a_huge_one_still_counts",
     ),
     Bug(
+        "rounding hides nothing of what a basis leaves out",
+        "basis/basis.py",
+        "outside = outside + rounding",
+        "outside = outside + 0.0 * rounding",
+        f"{BASIS}::test_rounding_hides_nothing_of_what_is_left_out",
+    ),
+    Bug(
         "a cut basis leaves out no more than the whole",
         "basis/basis.py",
         "left_out = self.left_out if whole else None",

@@ -48,7 +48,7 @@ def scaled_row_space(rows: Any) -> Basis:
     _, singular_values, turn = np.linalg.svd(part @ vectors, full_matrices=False)
     whole = np.zeros((len(norms), rank))
     whole[used] = vectors @ turn.T
-    return Basis.of(whole, singular_values, outside, norms, _ALL_DIGITS)
+    return Basis.of(whole, singular_values, outside, norms, len(part), _ALL_DIGITS)
 
 
 def _scaled_back(directions: FloatArray, exponents: NDArray[Any]) -> FloatArray:
@@ -139,7 +139,7 @@ def row_space(rows: Any) -> Basis:
     sides = long_side if wide else short_side
     # The usual case has one level, and no need for a second copy of a large matrix.
     vectors = sides[0] if len(sides) == 1 else np.hstack(sides)
-    return Basis.of(vectors, np.concatenate(found), outside, column_norms(rows))
+    return Basis.of(vectors, np.concatenate(found), outside, column_norms(rows), rows.shape[0])
 
 
 def implicit_row_space(rows: Any, combinations: FloatArray | None = None) -> Basis:
@@ -171,7 +171,7 @@ def implicit_row_space(rows: Any, combinations: FloatArray | None = None) -> Bas
     norms = column_norms(rows)
     if outside.any() and combinations is not None:
         norms = np.sqrt(ImplicitVectors(columns, combinations).squared_norms)
-    return Basis.of(vectors, np.concatenate(found), outside, norms)
+    return Basis.of(vectors, np.concatenate(found), outside, norms, rows.shape[0])
 
 
 def _outside(vectors: ImplicitVectors, others: ImplicitVectors) -> FloatArray:
@@ -465,7 +465,7 @@ class Basis:
         digits of a column depend. (The directions themselves are rounded, too; beside a column of
         huge values that can be much of a small one, and certificates count it.)
     left_out : float or None
-        Norm of what the data have outside the span, None where it was not computed.
+        Norm of what the data have outside the span, or more; None where it was not computed.
     residual : Residual or None
         What the rows have outside leading directions.
     """
@@ -484,14 +484,19 @@ class Basis:
         singular_values: FloatArray,
         outside: FloatArray,
         norms: FloatArray,
+        n_rows: int,
         smallest_norm: float = SMALLEST_NORM,
     ) -> Basis:
         """Return the basis of rows, given the norm of each column, and of what it has outside.
 
         Columns below the smallest norm count as lost: their squares, or they themselves, underflow.
+        Where a direction of the rows may be missing, rounding may have hidden what is outside.
         """
         lost = (norms > 0) & (norms < smallest_norm)
-        exact = bool((outside <= _LAST_DIGITS * norms).all() and not lost.any())
+        rounding = _LAST_DIGITS * norms
+        exact = bool((outside <= rounding).all() and not lost.any())
+        if len(singular_values) < min(n_rows, len(norms)):
+            outside = outside + rounding
         left_out = float(np.linalg.norm(outside))
         return cls(vectors, singular_values, len(singular_values), exact, left_out)
 
