@@ -1458,8 +1458,8 @@ DEFAULT_MODEL = [
     Bug(
         "means of blocks are taken to be equal",
         "rows/rows.py",
-        "first_squares + second_squares + apart**2 * (self.count * other.count / count)",
-        "first_squares + second_squares",
+        "inside + apart**2 * (self.count * other.count / count)",
+        "inside",
         f"{DEFAULT}::test_the_spread_of_blocks_is_that_of_all_rows",
     ),
     Bug(

@@ -156,6 +156,7 @@ def with_scale(model: Any, size: float, factor: float = 1.0) -> Any:
     factor : float, default=1.0
         What C is multiplied by, or alpha divided.
     """
+    is_ridge, found = isinstance(model, Ridge | RidgeClassifier), clone(model)
     if is_scaled(model):
         with np.errstate(over="ignore", under="ignore", divide="ignore"):
             cost = float(np.divide(SOFTNESS, size) / size) if size else 1.0
@@ -164,9 +165,12 @@ def with_scale(model: Any, size: float, factor: float = 1.0) -> Any:
                 f"the rows are {size:.3g} away from their mean, so that C = {SOFTNESS}/s² is out "
                 "of range. Scale X first, for instance with sklearn.preprocessing.MaxAbsScaler."
             )
-        is_ridge = isinstance(model, Ridge | RidgeClassifier)
-        model = clone(model).set_params(**{"alpha": 1 / (2 * cost)} if is_ridge else {"C": cost})
-    return clone(model) if factor == 1 else with_cost_times(model, factor)
+        found.set_params(**{"alpha": 1 / (2 * cost)} if is_ridge else {"C": cost})
+    if factor != 1 and is_ridge:
+        found.set_params(alpha=np.asarray(found.alpha) / factor)
+    elif factor != 1:
+        found.set_params(C=factor * found.C)
+    return found
 
 
 @dataclass(frozen=True)
@@ -411,13 +415,6 @@ def cost_of(model: Any) -> float:
     Ridge regression minimises ½‖w‖² + C·Σ(y − f)² with C = 1/(2·alpha), of several the largest.
     """
     return float(_factors(model).max())
-
-
-def with_cost_times(model: Any, factor: float) -> Any:
-    """Return an unfitted copy of a model whose C is so many times as large."""
-    if isinstance(model, Ridge | RidgeClassifier):
-        return clone(model).set_params(alpha=np.asarray(model.alpha) / factor)
-    return clone(model).set_params(C=factor * model.C)
 
 
 def _loss_of(model: Any, n_classes: int) -> str:

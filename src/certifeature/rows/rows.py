@@ -39,12 +39,16 @@ _SMALLEST_WEIGHT = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Variances of columns over 4^exponent, so that no square leaves the range of numbers.
+    """Means of columns, and sums of squared distances from them, of rows over 2^exponent.
+
+    No square then leaves the range of numbers.
 
     Attributes
     ----------
-    variances : ndarray of shape (n_features,)
-        Mean squared distance of each column from its mean, over 4^exponent.
+    count : int
+        Number of rows.
+    means, squares : ndarray of shape (n_features,)
+        Means, and sums of squared distances; with weights, so many times their mean.
     exponent : int
         The exponent.
 
@@ -55,8 +59,10 @@ class Spread:
     1.0
     """
 
-    variances: FloatArray
-    exponent: int
+    count: int = 0
+    means: Any = 0.0
+    squares: Any = 0.0
+    exponent: int = -2000
 
     @classmethod
     def of(cls, X: Any, sample_weight: FloatArray | None = None) -> Spread:
@@ -70,11 +76,13 @@ class Spread:
             Weights of rows in memory.
         """
         if isinstance(X, RowBlocks):
-            moments = X.accumulate(_Moments, _with_block)
-            return cls(moments.squares / max(moments.count, 1), moments.exponent)
-        X = near_origin(X)
-        exponent = exponent_of(X)
-        return cls(_mean_and_variances(X, exponent, sample_weight)[1], exponent)
+            return X.accumulate(cls, _with_block)
+        return _spread_about(near_origin(X), sample_weight)
+
+    @property
+    def variances(self) -> FloatArray:
+        """Mean squared distance of each column from its mean, over 4^exponent."""
+        return np.asarray(self.squares / max(self.count, 1))
 
     def size(self, columns: NDArray[np.intp] | None = None, scales: Any = 1.0) -> float:
         """Return the root mean squared distance of the rows from their mean.
@@ -93,60 +101,45 @@ class Spread:
         total = float(np.sum(variances * (np.asarray(scales) / largest) ** 2))
         return float(np.ldexp(np.sqrt(total) * largest, self.exponent))
 
-
-@dataclass(frozen=True, eq=False)
-class _Moments:
-    """Number, means and sums of squared distances from the means, of rows over 2^exponent."""
-
-    count: int = 0
-    means: Any = 0.0
-    squares: Any = 0.0
-    exponent: int = -2000
-
     def __sizeof__(self) -> int:
         return int(np.asarray(self.means).nbytes + np.asarray(self.squares).nbytes)
 
-    def merged(self, other: _Moments) -> _Moments:
-        """Return the moments of both (Chan, Golub and LeVeque)."""
+    def merged(self, other: Spread) -> Spread:
+        """Return the spread of both sets of rows (Chan, Golub and LeVeque).
+
+        Parameters
+        ----------
+        other : Spread
+            Of other rows.
+        """
         if not self.count or not other.count:
             return self if self.count else other
-        exponent = max(self.exponent, other.exponent)
-        (first, first_squares), (second, second_squares) = (
-            (
-                np.ldexp(m.means, m.exponent - exponent),
-                np.ldexp(m.squares, 2 * (m.exponent - exponent)),
-            )
-            for m in (self, other)
+        exponent, count = max(self.exponent, other.exponent), self.count + other.count
+        first, second = (np.ldexp(part.means, part.exponent - exponent) for part in (self, other))
+        inside = sum(
+            np.ldexp(part.squares, 2 * (part.exponent - exponent)) for part in (self, other)
         )
-        count = self.count + other.count
         apart = second - first
-        return _Moments(
-            count,
-            first + apart * (other.count / count),
-            first_squares + second_squares + apart**2 * (self.count * other.count / count),
-            exponent,
-        )
+        squares = inside + apart**2 * (self.count * other.count / count)
+        return Spread(count, first + apart * (other.count / count), squares, exponent)
 
 
-def _with_block(total: _Moments, block: Block) -> _Moments:
-    n_rows = block.X.shape[0]
-    if not n_rows:
-        return total
-    exponent = exponent_of(block.X)
-    means, variances = _mean_and_variances(block.X, exponent, None)
-    return total.merged(_Moments(n_rows, means, n_rows * variances, exponent))
+def _with_block(total: Spread, block: Block) -> Spread:
+    return total.merged(_spread_about(block.X)) if block.X.shape[0] else total
 
 
-def _mean_and_variances(
-    X: Any, exponent: int, sample_weight: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return means over 2^exponent, and variances over 4^exponent, of columns."""
+def _spread_about(X: Any, sample_weight: FloatArray | None = None) -> Spread:
+    """Return the spread of rows in memory, which may be far from the origin."""
+    n_rows, exponent = X.shape[0], exponent_of(X)
     X = times_power_of_two(X, -exponent)
     with np.errstate(under="ignore"):
         if sparse.issparse(X):
-            return mean_variance_axis(sparse.csr_matrix(X), axis=0, weights=sample_weight)
-        means = np.average(X, axis=0, weights=sample_weight)
-        return means, np.average((X - means) ** 2, axis=0, weights=sample_weight)
+            X = sparse.csr_matrix(X)
+            means, variances = mean_variance_axis(X, axis=0, weights=sample_weight)
+        else:
+            means = np.average(X, axis=0, weights=sample_weight)
+            variances = np.average((X - means) ** 2, axis=0, weights=sample_weight)
+        return Spread(n_rows, means, n_rows * variances, exponent)
 
 
 @dataclass(frozen=True, eq=False)

@@ -280,41 +280,34 @@ class Fit:
 
     def columns(self, size: int) -> ColumnChoice:
         """Return the chosen columns, all of them from the number of features on."""
-        if size >= self._rows.n_features:
-            return self._strategy.everything(self._rows.n_features)
-        known = self.directions(size)
+        self.directions(size)
         with one_thread():
-            picks = self._strategy.choose(
-                known.basis, self._mu, size, known.ranking, self._options.seed
-            )
-            return self._rescaled(picks.columns)
+            return self._rescaled(self._picks(size).columns)
+
+    def _picks(self, size: int) -> Picks:
+        """Return the picks of the algorithm, or all features."""
+        assert self._latest is not None
+        known, n_features = self._latest, self._rows.n_features
+        if size >= n_features:
+            return Picks(self._strategy.everything(n_features), known.basis)
+        return self._strategy.choose(known.basis, self._mu, size, known.ranking, self._options.seed)
 
     def result(self, size: int | None) -> FitResult:
         """Choose features and measure the certificate of the choice."""
         known, n_features = self.directions(size), self._rows.n_features
         with phase("choose features"), one_thread():
-            picks = None
+            asked, picks, remedy = "n_features_to_select means", None, "fewer"
             if size is None:
+                asked = f"epsilon={self._options.epsilon} takes"
+                remedy = "a larger epsilon or a number of features"
                 size, picks = self._certified_size()
-                if size >= n_features:
-                    warn(
-                        f"epsilon={self._options.epsilon} takes {size} features and X has "
-                        f"{n_features}: all are kept, unscaled. Ask for a larger epsilon or a "
-                        "number of features."
-                    )
-            elif size >= n_features:
-                warn(
-                    f"n_features_to_select means {size} features and X has {n_features}: all are "
-                    "kept, unscaled. Ask for fewer."
-                )
             if size >= n_features:
-                size, columns = n_features, self._strategy.everything(n_features)
-                picks = Picks(columns, known.basis)
-            else:
-                picks = picks or self._strategy.choose(
-                    known.basis, self._mu, size, known.ranking, self._options.seed
+                warn(
+                    f"{asked} {size} features and X has {n_features}: all are kept, unscaled. Ask "
+                    f"for {remedy}."
                 )
-                columns = self._rescaled(picks.columns)
+            size, picks = min(size, n_features), picks or self._picks(size)
+            columns = self._rescaled(picks.columns)
         with phase("measure certificate"):
             scaled = self._at_own_scale(columns)
             certificate = self._measurable.certificate(scaled, known.whole)
@@ -470,7 +463,7 @@ class Fit:
                     break
                 size = min(max(size, too_few + nearest), enough - nearest)
                 try:
-                    picks = self._strategy.choose(basis, mu, size, known.ranking, options.seed)
+                    picks = self._picks(size)
                     columns = self._at_own_scale(self._rescaled(picks.columns))
                     smallest = self._measurable.lambda_min(
                         columns, measured_by, soft=mu is not None
