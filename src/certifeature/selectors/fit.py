@@ -280,17 +280,12 @@ class Fit:
 
     def columns(self, size: int) -> ColumnChoice:
         """Return the chosen columns, all of them from the number of features on."""
-        self.directions(size)
-        with one_thread():
-            return self._rescaled(self._picks(size).columns)
-
-    def _picks(self, size: int) -> Picks:
-        """Return the picks of the algorithm, or all features."""
-        assert self._latest is not None
-        known, n_features = self._latest, self._rows.n_features
+        known, n_features = self.directions(size), self._rows.n_features
         if size >= n_features:
-            return Picks(self._strategy.everything(n_features), known.basis)
-        return self._strategy.choose(known.basis, self._mu, size, known.ranking, self._options.seed)
+            return self._strategy.everything(n_features)
+        with one_thread():
+            choice = known.basis, self._mu, size, known.ranking, self._options.seed
+            return self._rescaled(self._strategy.choose(*choice).columns)
 
     def result(self, size: int | None) -> FitResult:
         """Choose features and measure the certificate of the choice."""
@@ -306,7 +301,10 @@ class Fit:
                     f"{asked} {size} features and X has {n_features}: all are kept, unscaled. Ask "
                     f"for {remedy}."
                 )
-            size, picks = min(size, n_features), picks or self._picks(size)
+            size, choice = min(size, n_features), (known.ranking, self._options.seed)
+            if size == n_features:
+                picks = Picks(self._strategy.everything(size), known.basis)
+            picks = picks or self._strategy.choose(known.basis, self._mu, size, *choice)
             columns = self._rescaled(picks.columns)
         with phase("measure certificate"):
             scaled = self._at_own_scale(columns)
@@ -463,7 +461,7 @@ class Fit:
                     break
                 size = min(max(size, too_few + nearest), enough - nearest)
                 try:
-                    picks = self._picks(size)
+                    picks = self._strategy.choose(basis, mu, size, known.ranking, options.seed)
                     columns = self._at_own_scale(self._rescaled(picks.columns))
                     smallest = self._measurable.lambda_min(
                         columns, measured_by, soft=mu is not None
