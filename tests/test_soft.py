@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, certify
+from certifeature.basis import exact_basis
 from certifeature.certificate.promise import effective_dimension, ridge_cut, ridge_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.rows import ArrayBlocks
@@ -274,6 +275,13 @@ class TestNothingFalse:
         assert certificate.measured_growth > 3474
         assert certificate.promised_growth > 3474
         assert certificate.a_priori is None or certificate.a_priori.regularised_min < 1 / 3474
+        # Beside a ridge as large as that, it costs a promise what the lemma says.
+        ridge = 100 * exact_basis(X).left_out ** 2
+        selector = BSSSelector(5, trust=0, rescale="each", estimator=Ridge(alpha=ridge))
+        promise = selector.fit(X, numbers).certificate_.a_priori
+        kept = (1 - np.sqrt(promise.dimension / promise.n_picks)) ** 2
+        kept *= (1 - max(selector.scales_) / 10) / (1 + 1 / 100)
+        assert promise.regularised_min == pytest.approx(kept)
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
     def test_one_huge_row_does_not_hide_the_others(self):
