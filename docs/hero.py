@@ -45,7 +45,7 @@ def find() -> Findings:
     new_data = certificate.new_data
     return Findings(
         n_words=X.shape[1],
-        errors=(100 * new_data.error_full, 100 * new_data.error_selected),
+        errors=(100 * new_data.full.error.value, 100 * new_data.selected.error.value),
         measured=rounded_up(certificate.measured_growth),
         realised=rounded_up(certificate.realised_growth),
     )

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from certifeature.basis import Basis
 from certifeature.basis.span import span
 from certifeature.certificate.measured import extreme_eigenvalues, without_basis
-from certifeature.comparison import column_scaler
+from certifeature.cli.loading import column_scaler
 from certifeature.evaluation.engine import fold_seed
 from certifeature.models import fit_model
 from certifeature.models.support import Support, find_support

@@ -1,7 +1,9 @@
 """Methods beside each other: the same folds, the same rows, and what is told of them."""
 
 import sys
+from functools import partial
 
+import estimates
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,15 +18,15 @@ from sklearn.feature_selection import (
 )
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import r2_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
-from certifeature import BSSSelector, Comparison, certify, compare
+from certifeature import BSSSelector, certify
+from certifeature import compare as compare_repeatedly
 from certifeature.basis import sketched_basis
-from certifeature.comparison import METHODS, Contender, SelectionMethod, growth_for
+from certifeature.comparison import METHODS, SelectionMethod, growth_for
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import new_data_errors
 from certifeature.evaluation.engine import ALL_FEATURES, Candidate, cross_validate
@@ -36,6 +38,8 @@ from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
 from paper import trial
 from paper.trial import TrainedFold
+
+compare = partial(compare_repeatedly, n_repeats=1)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +159,7 @@ class TestNumbers:
                 known = selector.fit(X[train], y[train]).transform(X[train])
                 predicted = clone(model).fit(known, y[train]).predict(selector.transform(X[test]))
                 # Solvers of scikit-learn stop before the optimum.
-                left = 1 - r2_score(y[test], predicted)
+                left = np.mean((predicted - y[test]) ** 2) / y.var()
                 assert contender.errors[fold] == pytest.approx(left, rel=1e-2)
         assert all(1 <= contender.growth < np.inf for contender in found.contenders)
 
@@ -176,7 +180,7 @@ class TestNumbers:
         for (train, test), outcome in zip(
             splits.pairs, found.outcomes["nothing", None], strict=True
         ):
-            expected = 1 - r2_score(y[test], np.full(len(test), y[train].mean()))
+            expected = np.mean((y[test] - y[train].mean()) ** 2) / y.var()
             assert outcome.error == pytest.approx(expected)
             assert outcome.growth == np.inf
             assert not outcome.chosen.size
@@ -194,8 +198,8 @@ class TestNumbers:
                 compare(X, y, [10], methods=["bss", name], estimator=Ridge())
 
     def test_too_many_folds(self, data):
-        with pytest.raises(ValueError, match="60 rows only, too few for cv=31 folds"):
-            compare(*data, [10], estimator=Ridge(), cv=31)
+        with pytest.raises(ValueError, match="60 rows only, too few for cv=61 folds"):
+            compare(*data, [10], estimator=Ridge(), cv=61)
 
 
 class TestCompare:
@@ -222,7 +226,8 @@ class TestCompare:
         y = data[1]
         X = kind(1000 + 50 * data[0])
         svm = SVC(kernel="linear")
-        full = compare(X, y, [6], methods=[], estimator=svm, scaling="standard", tune=False)
+        scaler = StandardScaler(with_mean=kind is np.asarray)
+        full = compare(X, y, [6], methods=[], estimator=svm, preprocessing=scaler, tune=False)
         for fold, error in enumerate(full.contenders[0].errors):
             train, test = stratified_split(y, fold, 5)
             scaler = StandardScaler(with_mean=kind is np.asarray).fit(X[train])
@@ -264,7 +269,6 @@ class TestCompare:
             ([5], {"methods": "bss"}, "methods='bss' is one name; give a list"),
             ([5], {"methods": [SelectFdr()]}, "SelectFdr has no parameter n_features_to_select"),
             (5, {}, "sizes=5 is one number; give a list"),
-            ([5], {"scaling": "robust"}, "scaling='robust' is unknown; choose from none"),
             ([5], {"cv": 50}, "too few for cv=50 folds; ask for at most"),
         ],
     )
@@ -298,7 +302,10 @@ class TestTuning:
             fitted = fit_model(
                 clone(model).set_params(**at(C)), selector.transform(X[train]), y[train]
             )
-            return 1 - fitted.score(selector.transform(X[test]), y[test])
+            predicted = fitted.predict(selector.transform(X[test]))
+            if isinstance(model, Ridge):
+                return np.mean((predicted - y[test]) ** 2) / y.var()
+            return np.mean(predicted != y[test])
 
         # Full data is tuned by the same rule.
         for contender, size in zip(found.contenders, (80, 10), strict=True):
@@ -313,15 +320,15 @@ class TestTuning:
 
     def test_it_is_left_out_where_it_cannot_be(self, data):
         X, y = data
-        rare = np.where(np.arange(60) < 4, 2, y)
-        options = {"methods": ["univariate"], "cv": 2}
-        found = compare(X, rare, [10], **options)
+        halves = np.arange(60) % 4
+        options = {"methods": ["univariate"], "cv": 2, "groups": halves}
+        found = compare(X, y, [10], **options)
         assert not found.tuned
         assert "C is not tuned, for lack of 3 inner folds" in found.note
-        assert "the class 2 has 2 rows only, too few" in str(found)
-        plain = compare(X, rare, [10], tune=False, **options)
+        assert "there are 2 groups only, too few" in str(found)
+        plain = compare(X, y, [10], tune=False, **options)
         assert [c.errors for c in found.contenders] == [c.errors for c in plain.contenders]
-        assert compare(X, y, [10], **options).tuned
+        assert compare(X, y, [10], methods=["univariate"], cv=2).tuned
 
     def test_it_can_be_left_out(self, data):
         found = compare(*data, [10], methods=["univariate"], cv=2, tune=False)
@@ -364,11 +371,11 @@ def test_a_method_of_ones_own(data):
 def test_the_folds_are_those_of_certify(seed, data):
     X, y = data
     selector = BSSSelector(10, random_state=0)
-    options = {"cv": 3, "random_state": seed, "tune": False}
+    options = {"cv": 3, "random_state": seed}
     full, found = compare(X, y, [10], methods=[selector], **options).contenders
-    alone = new_data_errors(X, y, selector, cv=3, random_state=seed)
-    assert found.errors == alone.errors_selected
-    assert full.errors == alone.errors_full
+    alone = new_data_errors(X, y, selector, n_repeats=1, **options)
+    assert found.performance == alone.selected
+    assert full.performance == alone.full
 
 
 class TestEngine:
@@ -432,13 +439,12 @@ class TestEngine:
         splits = splits_of(y, y, 5, 0, regression=False, groups=patients)
         for train, test in splits.pairs:
             assert not np.intersect1d(patients[train], patients[test]).size
-        found = new_data_errors(X, y, BSSSelector(20), groups=patients)
-        assert (
-            found.errors_selected
-            == compare(X, y, [20], methods=["bss"], groups=patients).contenders[1].errors
-        )
+        found = new_data_errors(X, y, BSSSelector(20), groups=patients, n_repeats=1)
+        compared = compare(X, y, [20], methods=["bss"], groups=patients).contenders[1]
+        assert found.selected == compared.performance
         # Labels were drawn for each patient, or there is a signal within patients.
-        assert found.error_selected < 0.2 if paired else found.error_selected > 0.3
+        error = found.selected.error.value
+        assert error < 0.2 if paired else error > 0.3
         assert found.shuffled_error > 0.3
 
     def test_shuffled_labels_of_groups(self):
@@ -482,28 +488,23 @@ class TestEngine:
         with pytest.raises(ValueError, match="n_repeats=2 repeats a number of folds"):
             compare(X, y, [5], cv=folds, n_repeats=2)
         given = compare(X, y, [5], methods=[], cv=folds, tune=False)
-        assert (given.n_folds, given.test_share) == (3, pytest.approx(1 / 2))
+        assert (given.n_folds, given.splits.test_share) == (3, pytest.approx(1 / 2))
 
 
 class TestResult:
-    COMPARISON = Comparison(
-        (
-            Contender("full data", None, 2000.0, (0.0, 0.5), 0.0, 1.0),
-            Contender("bss", 20, 20.0, (0.25, 0.25), 1.234, 12.345),
-            Contender("random", 20, 20.0, (0.25, 0.25), 0.0, np.inf),
-        ),
-        1,
-        2,
-        0,
+    COMPARISON = estimates.comparison(
+        estimates.contender("full data", None, 2000.0, (0.0, 0.5), 0.0, 1.0),
+        estimates.contender("bss", 20, 20.0, (0.25, 0.25), 1.234, 12.345),
+        estimates.contender("random", 20, 20.0, (0.25, 0.25), 0.0, np.inf),
     )
 
     def test_text(self):
         assert str(self.COMPARISON).splitlines() == [
             "1 × 2-fold cross-validation, at the C of the model",
-            "method     asked  features          error  seconds  growth",
-            "full data             2000  0.250 ± 0.354     0.00       1",
-            "bss           20        20  0.250 ± 0.000     1.23    > 10",
-            "random        20        20  0.250 ± 0.000     0.00    > 10",
+            "method     asked  features    error (95 % interval)  seconds  growth",
+            "full data             2000  25.0 % (17.5 to 34.3 %)     0.00       1",
+            "bss           20        20  25.0 % (17.5 to 34.3 %)     1.23    > 10",
+            "random        20        20  25.0 % (17.5 to 34.3 %)     0.00    > 10",
             "growth: upper bound on the ratio of training objectives (chosen over all features) "
             "for any labels of the rows that determine the model, with probability 0.99 or more; "
             "median of the folds; up to 2 good, up to 10 fair, beyond that no useful bound",

@@ -39,7 +39,6 @@ from certifeature import BSSSelector, BSSSelectorCV, LPSVMSelector, certify
 from certifeature.certificate import Certificate
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import Difference, NewData, corrected_interval, new_data_errors
-from certifeature.evaluation.new_data import as_sentences
 from certifeature.rows import ArrayBlocks
 
 
@@ -62,32 +61,6 @@ def noise():
     return rng.standard_normal((100, 3000)), np.repeat([0, 1], 50)
 
 
-def found_with(**changes):
-    values = {
-        "measure": "error",
-        "n_folds": 5,
-        "n_repeats": 1,
-        "n_features": 2000,
-        "n_selected": (100,) * 5,
-        "errors_selected": (0.08,) * 5,
-        "errors_full": (0.07,) * 5,
-        "error_selected": 0.081,
-        "error_full": 0.079,
-        "difference": 0.002,
-        "interval": (-0.009, 0.013),
-        "confidence": 0.95,
-        "test_share": 0.25,
-        "errors_shuffled": (0.48, 0.5, 0.49, 0.47, 0.51),
-        "shuffled_error": 0.49,
-        "classes": ("no", "yes"),
-        "n_tested": (52, 48),
-        "n_wrong": (3, 5),
-        "tuned": True,
-        "chance_error": 0.48,
-    }
-    return NewData(**values | changes)
-
-
 def near_chance(n_coins):
     """Four standard deviations around half of so many coins."""
     return pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(n_coins))
@@ -108,11 +81,6 @@ class TestInterval:
         naive = stats.ttest_1samp(differences, 0).confidence_interval()
         assert (high - low) / (naive.high - naive.low) == pytest.approx(math.sqrt(1 + 10 / 9))
 
-    def test_confidence_widens(self):
-        narrow = corrected_interval([0.1, 0.2, 0.4], 0.5, 0.8)
-        wide = corrected_interval([0.1, 0.2, 0.4], 0.5, 0.99)
-        assert wide[0] < narrow[0] < narrow[1] < wide[1]
-
     def test_no_interval_from_differences_that_are_the_same(self):
         # 0.3 - 0.2 and 0.2 - 0.1 differ by rounding.
         assert corrected_interval([0.3 - 0.2, 0.2 - 0.1, 0.1], 0.5) is None
@@ -132,26 +100,23 @@ class TestInterval:
             assert (low, high) == (max(least, -1), min(most, 1))
             assert low <= shares.mean <= high
 
-    def test_the_stored_interval_has_the_same_limits(self, rng):
-        X, y = rng.standard_normal((8, 30)), np.repeat([0, 1], 4)
-        found = new_data_errors(X, y, SelectKBest(f_classif, k=3), cv=2)
-        unlimited = corrected_interval(
-            np.subtract(found.errors_selected, found.errors_full), found.test_share
-        )
-        assert unlimited[0] < -1
-        assert unlimited[1] > 1
-        assert found.interval == (-1, 1)
-        assert json.loads(json.dumps(found.to_dict()))["interval"] == [-1, 1]
-        assert "interval -100.0 to +100.0" in as_sentences(found)[0]
-
     def test_that_of_the_folds(self, data):
+        X, y = data
         folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=1)
-        found = new_data_errors(*data, SelectKBest(f_classif, k=3), cv=folds)
-        assert (found.n_folds, found.n_repeats, len(found.errors_full)) == (4, 3, 12)
-        d = np.subtract(found.errors_selected, found.errors_full)
+        selector, model = SelectKBest(f_classif, k=3), LinearSVC(C=0.1, random_state=0)
+        found = new_data_errors(X, y, selector, model=model, cv=folds)
+        assert (found.n_folds, found.n_repeats, len(found.n_selected)) == (4, 3, 12)
+        errors = np.empty((2, 12))
+        for place, (train, test) in enumerate(folds.split(X, y)):
+            for row, steps in zip(errors, ([selector], []), strict=True):
+                pipeline = tuned(make_pipeline(*steps, model)).fit(X[train], y[train])
+                row[place] = 1 - pipeline.score(X[test], y[test])
+        d = errors[0] - errors[1]
         half = stats.t.ppf(0.975, 11) * math.sqrt((1 / 12 + 1 / 3) * d.var(ddof=1))
-        assert found.interval == pytest.approx((d.mean() - half, d.mean() + half))
-        assert found.difference == pytest.approx(found.error_selected - found.error_full)
+        assert found.against_full.interval == pytest.approx((d.mean() - half, d.mean() + half))
+        assert found.against_full.mean == pytest.approx(d.mean())
+        assert found.selected.error.value == pytest.approx(errors[0].mean())
+        assert found.full.error.value == pytest.approx(errors[1].mean())
 
 
 class TestNothingIsKnownOfTheTestRows:
@@ -161,16 +126,16 @@ class TestNothingIsKnownOfTheTestRows:
         chosen = selector.fit_transform(X, y)
         folds = StratifiedKFold(5, shuffle=True, random_state=0)
         naive = 1 - cross_val_score(SVC(kernel="linear"), chosen, y, cv=folds).mean()
-        found = new_data_errors(X, y, selector)
+        found = new_data_errors(X, y, selector, n_repeats=1)
         assert naive < 0.2
-        assert 0.35 < found.error_selected < 0.65
+        assert 0.35 < found.selected.error.value < 0.65
         assert 0.35 < found.shuffled_error < 0.65
         assert found.chance_error == 0.5
 
     def test_shuffled_labels_give_chance(self):
         X, y = make_relevant_features(300, 100, 20, random_state=1)
-        found = new_data_errors(X, y, BSSSelector(20, order="coef"))
-        assert found.error_selected < 0.1
+        found = new_data_errors(X, y, BSSSelector(20, order="coef"), n_repeats=1)
+        assert found.selected.error.value < 0.1
         assert found.shuffled_error == near_chance(300)
 
     def test_a_selector_sees_training_rows_only(self, data):
@@ -184,10 +149,10 @@ class TestNothingIsKnownOfTheTestRows:
         X, y = data
         splits = list(StratifiedKFold(4).split(X, y))
         new_data_errors(X, y, Watched(f_classif, k=5), cv=splits)
-        # Once for the training rows, in each of three inner folds, and for shuffled labels.
+        # Once in each of three inner folds, for the training rows, and for shuffled labels.
         assert len(seen) == 4 * 5
         for (train, _), place in zip(splits, range(0, 20, 5), strict=True):
-            true, *inner, shuffled = seen[place : place + 5]
+            *inner, true, shuffled = seen[place : place + 5]
             for rows, labels in inner:
                 places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in rows]
                 assert len(rows) == pytest.approx(len(train) * 2 / 3, abs=2)
@@ -203,7 +168,7 @@ class TestNothingIsKnownOfTheTestRows:
         X, y = data
         selector = BSSSelector(20).fit(X, y)
         chosen = selector.indices_.copy()
-        new_data_errors(X[::-1], y[::-1], selector, cv=2)
+        new_data_errors(X[::-1], y[::-1], selector, cv=2, n_repeats=1)
         assert np.array_equal(selector.indices_, chosen)
 
     def test_scalers_learn_from_training_rows(self, data):
@@ -211,15 +176,13 @@ class TestNothingIsKnownOfTheTestRows:
         scales = np.geomspace(1, 1e3, X.shape[1])
         selector = SelectKBest(f_classif, k=10)
         model = LinearSVC(C=0.1, random_state=0)
-        found = new_data_errors(X * scales, y, selector, model=model, scaler=StandardScaler())
-        for fold, (train, test) in enumerate(
-            StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
-        ):
-            scaler = StandardScaler().fit(X[train])
-            known, unseen = (scaler.transform(X[part]) for part in (train, test))
-            search = tuned(make_pipeline(model)).fit(known, y[train])
-            error = 1 - search.score(unseen, y[test])
-            assert found.errors_full[fold] == pytest.approx(error)
+        pipeline = make_pipeline(StandardScaler(), selector)
+        found = new_data_errors(X * scales, y, pipeline, model=model, n_repeats=1)
+        errors = []
+        for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+            search = tuned(make_pipeline(StandardScaler(), model)).fit(X[train], y[train])
+            errors.append(1 - search.score(X[test], y[test]))
+        assert found.full.error.value == pytest.approx(np.mean(errors))
 
 
 class TestWhatShuffledLabelsCannotShow:
@@ -229,25 +192,25 @@ class TestWhatShuffledLabelsCannotShow:
         patients = np.repeat(np.arange(40), 2)
         X = rng.standard_normal((40, 500))[patients] + 0.3 * rng.standard_normal((80, 500))
         y = rng.permutation(np.repeat([0, 1], 20))[patients]
-        plain = new_data_errors(X, y, BSSSelector(50))
-        assert plain.error_selected < 0.15
+        plain = new_data_errors(X, y, BSSSelector(50), n_repeats=1)
+        assert plain.selected.error.value < 0.15
         assert plain.shuffled_error == near_chance(40)
         grouped = new_data_errors(X, y, BSSSelector(50), cv=GroupKFold(5).split(X, y, patients))
-        assert grouped.error_selected == near_chance(40)
+        assert grouped.selected.error.value == near_chance(40)
         assert grouped.shuffled_error == near_chance(40)
 
     def test_features_chosen_beforehand(self, noise):
         X, y = noise
         chosen = SelectKBest(f_classif, k=100).fit_transform(X, y)
-        found = new_data_errors(chosen, y, BSSSelector(50))
-        assert found.error_selected < 0.15
+        found = new_data_errors(chosen, y, BSSSelector(50), n_repeats=1)
+        assert found.selected.error.value < 0.15
         assert found.shuffled_error == near_chance(100)
 
     def test_a_batch_for_each_class(self, noise):
         X, y = noise
         batch = np.where(y == 1, 0.5, -0.5)
-        found = new_data_errors(X + batch[:, None], y, BSSSelector(50))
-        assert found.error_selected < 0.15
+        found = new_data_errors(X + batch[:, None], y, BSSSelector(50), n_repeats=1)
+        assert found.selected.error.value < 0.15
         assert found.shuffled_error == near_chance(100)
 
 
@@ -261,9 +224,12 @@ class TestErrorsOfFolds:
         pipeline = tuned(make_pipeline(selector, svm))
         predicted = cross_val_predict(pipeline, X, labels, cv=folds)
         confusion = confusion_matrix(labels, predicted, labels=["sick", "well"])
-        assert found.classes == ("sick", "well")
-        assert found.n_tested == tuple(confusion.sum(axis=1))
-        assert found.n_wrong == (confusion[0, 1], confusion[1, 0])
+        assert found.selected.n_of_class == {"sick": confusion[0].sum(), "well": confusion[1].sum()}
+        shares = confusion.diagonal() / confusion.sum(axis=1)
+        recalls = found.selected.recalls
+        assert [recalls["sick"].value, recalls["well"].value] == pytest.approx(shares)
+        assert found.selected.balanced_error.value == pytest.approx(1 - shares.mean())
+        assert found.selected.n_wrong == confusion[0, 1] + confusion[1, 0]
         assert NewData.from_dict(json.loads(json.dumps(found.to_dict()))) == found
 
     @pytest.mark.parametrize(
@@ -278,19 +244,20 @@ class TestErrorsOfFolds:
         X, y = data
         model = LinearSVC(C=0.1, random_state=0)
         found = new_data_errors(X, y, selector, model=model, cv=StratifiedKFold(3))
+        errors = []
         for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
             # Features are chosen anew in inner folds, and get the scales of the selector.
             search = tuned(make_pipeline(clone(selector), model)).fit(X[train], y[train])
-            error = 1 - search.score(X[test], y[test])
-            assert found.errors_selected[fold] == pytest.approx(error)
-            n_chosen = search.best_estimator_[0].get_support().sum()
-            assert found.n_selected[fold] == n_chosen
-            search = tuned(make_pipeline(model)).fit(X[train], y[train])
-            assert found.errors_full[fold] == pytest.approx(1 - search.score(X[test], y[test]))
+            full = tuned(make_pipeline(model)).fit(X[train], y[train])
+            errors.append([1 - fitted.score(X[test], y[test]) for fitted in (search, full)])
+            assert found.n_selected[fold] == search.best_estimator_[0].get_support().sum()
+        n_tested = [len(test) for _, test in StratifiedKFold(3).split(X, y)]
+        expected = np.average(errors, axis=0, weights=n_tested)
+        assert [found.selected.error.value, found.full.error.value] == pytest.approx(expected)
 
     def test_a_search_for_the_size_is_repeated(self, data):
         search = BSSSelectorCV(BSSSelector(order="coef"), sizes=[2, 40], cv=3)
-        found = new_data_errors(*data, search, cv=3)
+        found = new_data_errors(*data, search, cv=3, n_repeats=1)
         assert set(found.n_selected) <= {2, 40}
 
     def test_no_feature_at_all_is_a_guess(self, data):
@@ -300,7 +267,8 @@ class TestErrorsOfFolds:
             selector = LPSVMSelector(C=1e-9).fit(X, y)
         found = new_data_errors(X, y, selector, cv=StratifiedKFold(5))
         assert found.n_selected == (0,) * 5
-        assert found.error_selected == found.chance_error == found.shuffled_error == 0.5
+        assert found.selected.error.value == found.chance_error == found.shuffled_error == 0.5
+        assert not found.better_than_chance
 
     @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, pd.DataFrame])
     def test_the_kind_of_data_does_not_matter(self, kind, data):
@@ -309,9 +277,9 @@ class TestErrorsOfFolds:
         # By default dense rows are centred, which sparse ones are not.
         svm = LinearSVC(random_state=0)
         selector = BSSSelector(15, order="coef", estimator=svm)
-        found = new_data_errors(kind(X), y, selector, model=svm, cv=3)
-        expected = new_data_errors(X, y, selector, model=svm, cv=3)
-        assert found.errors_selected == expected.errors_selected
+        found = new_data_errors(kind(X), y, selector, model=svm, cv=3, n_repeats=1)
+        expected = new_data_errors(X, y, selector, model=svm, cv=3, n_repeats=1)
+        assert found.selected == expected.selected
 
     def test_names_are_known_in_folds(self, data):
         X, y = data
@@ -319,26 +287,25 @@ class TestErrorsOfFolds:
         by_name = BSSSelector(10, order="coef", fixed_features=["gene 7", "gene 100"])
         by_place = BSSSelector(10, order="coef", fixed_features=[7, 100])
         labels = pd.Series(np.where(y > 0, "ill", "well"), index=range(100, 180))
-        found = new_data_errors(frame, labels, by_name, cv=3)
-        assert found == new_data_errors(X, labels.to_numpy(), by_place, cv=3)
+        found = new_data_errors(frame, labels, by_name, cv=3, n_repeats=1)
+        assert found == new_data_errors(X, labels.to_numpy(), by_place, cv=3, n_repeats=1)
 
     def test_the_same_again_with_any_number_of_processes(self, data):
         selector = BSSSelector(12)
-        once = new_data_errors(*data, selector, cv=3)
-        assert once == new_data_errors(*data, selector, cv=3, n_jobs=2)
-        assert once != new_data_errors(*data, selector, cv=3, random_state=1)
+        once = new_data_errors(*data, selector, cv=3, n_repeats=1)
+        assert once == new_data_errors(*data, selector, cv=3, n_repeats=1, n_jobs=2)
+        assert once != new_data_errors(*data, selector, cv=3, n_repeats=1, random_state=1)
 
     def test_real_valued_targets(self):
         X, y = make_regression(120, 60, n_informative=5, noise=1.0, random_state=0)
         selector = SelectKBest(f_regression, k=10)
-        found = new_data_errors(X, y, selector, model=Ridge(), cv=4)
+        found = new_data_errors(X, y, selector, model=Ridge(), cv=4, n_repeats=1)
         assert found.measure == "1 - R2"
-        assert found.error_selected < 0.3 < 0.9 < found.shuffled_error
+        assert found.selected.error.value < 0.3 < 0.9 < found.shuffled_error
         assert found.chance_error == 1
-        first, second = as_sentences(found)
-        assert "1 - R² 0." in first
-        assert "%" not in first.replace("95 % interval", "")
-        assert second.endswith("(chance: 1).")
+        assert (found.selected.auc, found.selected.recalls) == (None, {})
+        assert "1 - R² 0." in str(found)
+        assert "%" not in str(found).replace("95 % interval", "")
 
     def test_groups_are_given_as_splits(self, data):
         X, y = data
@@ -399,7 +366,7 @@ class TestErrorsOfUsers:
             (True, "number of folds"),
             ("five", "cv"),
             (2.5, "cv"),
-            (50, "the class 0 has 38 rows only.*at most 38 folds"),
+            (50, "the largest class has 42 rows only.*at most 42 folds"),
             (ShuffleSplit(1, random_state=0), "two splits"),
             (
                 [(range(70), range(60, 80)), (range(70), range(70, 80))],
@@ -412,27 +379,9 @@ class TestErrorsOfUsers:
         with pytest.raises(ValueError, match=message):
             new_data_errors(*data, SelectKBest(k=5), cv=cv)
 
-    def test_training_rows_without_a_class(self, data):
-        X, y = data[0], np.repeat(["a", "b", "c"], [30, 30, 20])
-        splits = [(np.arange(60), np.arange(60, 80)), (np.arange(20, 80), np.arange(20))]
-        with pytest.raises(ValueError, match="training rows of fold 1 lack the class 'c'"):
-            new_data_errors(X, y, SelectKBest(k=5), cv=splits)
-
-    def test_a_class_of_one_row(self, data):
-        y = np.repeat(["a", "b"], [79, 1])
-        with pytest.raises(ValueError, match=r"'b' has 1 row only, .*; leave the class out"):
-            new_data_errors(data[0], y, SelectKBest(k=5), cv=2)
-
     def test_one_class(self, data):
         with pytest.raises(ValueError, match="one class only, 1;"):
             new_data_errors(data[0], np.ones(80, dtype=int), SelectKBest(k=5))
-
-    def test_targets_without_a_variance(self, data):
-        X, _ = data
-        with pytest.raises(ValueError, match="there is no R²"):
-            new_data_errors(X, np.ones(80), SelectKBest(f_regression, k=5), model=Ridge())
-        with pytest.raises(ValueError, match="at most 40 folds, or bring more rows"):
-            new_data_errors(X, np.arange(80.0), SelectKBest(k=5), model=Ridge(), cv=41)
 
     def test_no_labels(self, data):
         with pytest.raises(ValueError, match="y is None"):
@@ -453,11 +402,11 @@ class TestErrorsOfUsers:
 class TestCertificate:
     def test_it_brings_the_errors_along(self, data):
         selector = BSSSelector(30, estimator=LinearSVC(C=0.01, random_state=0)).fit(*data)
-        certificate = certify(*data, selector, cv=3)
-        expected = new_data_errors(*data, selector, model=selector.estimator, cv=3)
+        certificate = certify(*data, selector, cv=3, n_repeats=1)
+        expected = new_data_errors(*data, selector, model=selector.estimator, cv=3, n_repeats=1)
         assert certificate.new_data == expected
         headline, training, estimated, *details = str(certificate).splitlines()
-        assert estimated == " ".join(as_sentences(expected))
+        assert estimated == str(expected)
         assert training.endswith("All this is about the training rows, not about new data.")
         plain = certify(*data, selector)
         assert plain.new_data is None
@@ -468,62 +417,22 @@ class TestCertificate:
     def test_the_estimator_of_certify_counts(self, data):
         model = LinearSVC(C=1e-4, random_state=0)
         rfe = RFE(SVC(kernel="linear"), n_features_to_select=20, step=0.5).fit(*data)
-        found = certify(*data, rfe, estimator=model, realised=False, cv=3).new_data
-        assert found == new_data_errors(*data, rfe, model=model, cv=3)
+        found = certify(*data, rfe, estimator=model, realised=False, cv=3, n_repeats=1).new_data
+        assert found == new_data_errors(*data, rfe, model=model, cv=3, n_repeats=1)
 
     def test_a_search_is_repeated_as_a_search(self, data):
         search = BSSSelectorCV(BSSSelector(order="coef"), sizes=[2, 60], cv=3).fit(*data)
-        found = certify(*data, search, realised=False, cv=3).new_data
-        assert found == new_data_errors(*data, search, cv=3)
+        found = certify(*data, search, realised=False, cv=3, n_repeats=1).new_data
+        assert found == new_data_errors(*data, search, cv=3, n_repeats=1)
 
     def test_all_rows_without_support(self, data):
         selector = BSSSelector(20, supervised=False, random_state=0).fit(data[0])
-        certificate = certify(*data, selector, rows="all", realised=False, cv=2)
+        certificate = certify(*data, selector, rows="all", realised=False, cv=2, n_repeats=1)
         assert certificate.new_data.n_selected == (20, 20)
 
     def test_round_trip(self, data):
-        certificate = certify(*data, SelectKBest(k=30).fit(*data), realised=False, cv=3)
+        certificate = certify(
+            *data, SelectKBest(k=30).fit(*data), realised=False, cv=3, n_repeats=1
+        )
         assert Certificate.from_dict(certificate.to_dict()) == certificate
         assert Certificate.from_dict(json.loads(json.dumps(certificate.to_dict()))) == certificate
-
-
-class TestSentences:
-    def test_a_tie_is_called_a_tie(self):
-        assert as_sentences(found_with()) == [
-            "New data, estimated by 5-fold cross-validation, features chosen anew in each fold, "
-            "with C tuned by inner folds: error 8.1 % with 100 features, 7.9 % with all 2000; "
-            "difference +0.2 points (95 % interval -0.9 to +1.3), a tie.",
-            "With shuffled labels the error is 49.0 % (chance: 48.0 %).",
-        ]
-
-    def test_a_fixed_cost_is_told(self):
-        assert "each fold, at the C of the model: error" in as_sentences(found_with(tuned=False))[0]
-
-    @pytest.mark.parametrize(
-        ("difference", "interval", "verdict"),
-        [
-            (0.02, (0.01, 0.03), "full"),
-            (-0.02, (-0.03, -0.01), "selected"),
-            (0.02, (0.0, 0.04), "tie"),
-            (0.0, None, "tie"),
-            (0.02, None, "unclear"),
-        ],
-    )
-    def test_verdicts(self, difference, interval, verdict):
-        found = found_with(difference=difference, interval=interval)
-        assert found.verdict == verdict
-        ends = {
-            "full": ", in favour of all features.",
-            "selected": ", in favour of the chosen features.",
-            "tie": ", a tie.",
-            "unclear": " (the same in every fold), which leaves open how much it varies.",
-        }
-        assert as_sentences(found)[0].endswith(ends[verdict])
-
-    def test_repeats_and_sizes(self):
-        first, _ = as_sentences(found_with(n_repeats=3, n_selected=(80, 120, 90)))
-        assert "5-fold cross-validation, 3 times, features" in first
-        assert "with 80 to 120 features" in first
-
-    def test_none_of_nothing(self):
-        assert as_sentences(None) == []

@@ -7,6 +7,7 @@ from importlib import import_module
 import matplotlib
 import numpy as np
 import pytest
+from estimates import comparison, contender
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectKBest, f_classif
@@ -20,7 +21,6 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
-from certifeature.comparison import Comparison, Contender
 from certifeature.datasets import make_relevant_features
 from certifeature.plotting import (
     CertificateDisplay,
@@ -56,22 +56,13 @@ def ax():
     return Figure().subplots()
 
 
-def contender(method, size, n_features, *errors):
-    return Contender(method, size, n_features, errors, 0.1, 2.0)
-
-
-COMPARISON = Comparison(
-    (
-        contender("full data", None, 500, 0.02, 0.04),
-        contender("bss", 10, 10, 0.10, 0.20),
-        contender("bss", 100, 98, 0.01, 0.05),
-        contender("lpsvm", None, 37.5, 0.05, 0.15),
-        contender("random", 10, 10, 0.5, 0.5),
-        contender("random", 100, 100, 0.4, 0.5),
-    ),
-    n_repeats=1,
-    n_folds=2,
-    random_state=0,
+COMPARISON = comparison(
+    contender("full data", None, 500, (0.02, 0.04)),
+    contender("bss", 10, 10, (0.10, 0.20)),
+    contender("bss", 100, 98, (0.01, 0.05)),
+    contender("lpsvm", None, 37.5, (0.05, 0.15)),
+    contender("random", 10, 10, (0.5, 0.5)),
+    contender("random", 100, 100, (0.4, 0.5)),
 )
 
 
@@ -93,15 +84,16 @@ def test_error_curves_are_means_over_folds_at_the_numbers_chosen(ax):
     assert ax.get_ylabel() == "test error (%)"
 
 
-def test_bands_are_a_deviation_wide_and_not_below_zero(ax):
+def test_bands_are_intervals(ax):
     display = ErrorCurveDisplay(COMPARISON).plot(ax)
     (path,) = display.bands_["bss"].get_paths()
-    deviations = 100 * np.array([np.std([0.1, 0.2], ddof=1), np.std([0.01, 0.05], ddof=1)])
     at_first = path.vertices[path.vertices[:, 0] == 10, 1]
-    np.testing.assert_allclose(
-        [at_first.min(), at_first.max()], [15 - deviations[0], 15 + deviations[0]]
+    (error,) = (
+        c.performance.error for c in COMPARISON.contenders if (c.method, c.size) == ("bss", 10)
     )
-    assert path.vertices[:, 1].min() >= 0
+    np.testing.assert_allclose(
+        [at_first.min(), at_first.max()], [100 * error.low, 100 * error.high]
+    )
 
 
 def test_floor_full_data_and_methods_with_their_own_number(ax):
@@ -109,7 +101,8 @@ def test_floor_full_data_and_methods_with_their_own_number(ax):
     assert display.lines_["random"].get_linestyle() == "--"
     np.testing.assert_allclose(display.lines_["full data"].get_ydata(), 3)
     assert list(display.points_) == ["lpsvm"]
-    np.testing.assert_allclose(display.points_["lpsvm"].lines[0].get_data(), [[37.5], [10]])
+    x, y = display.points_["lpsvm"].lines[0].get_data()
+    np.testing.assert_allclose([*x, *y], [37.5, 10])
     assert {"bss", "random features", "all 500 features", "lpsvm (own number)"} == set(
         legend_texts(display)
     )
@@ -122,13 +115,8 @@ def test_wide_ranges_have_a_log_axis_with_the_sizes_on_it(ax):
     assert [label.get_text() for label in ax.get_xticklabels()] == ["10", "100"]
 
 
-def test_one_fold_has_no_bands(ax):
-    one = Comparison((contender("bss", 10, 10, 0.1),), 1, 1, 0)
-    assert ErrorCurveDisplay(one).plot(ax).bands_ == {}
-
-
 def test_many_methods_differ_in_colour_or_dashes(ax):
-    many = Comparison(tuple(contender(f"m{i}", 9, 9, 0.1, 0.2) for i in range(12)), 1, 2, 0)
+    many = comparison(*(contender(f"m{i}", 9, 9, (0.1, 0.2)) for i in range(12)))
     lines = ErrorCurveDisplay(many).plot(ax).lines_.values()
     assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 12
 
@@ -136,7 +124,7 @@ def test_many_methods_differ_in_colour_or_dashes(ax):
 @pytest.mark.parametrize("display", [ErrorCurveDisplay, GrowthCurveDisplay])
 def test_a_comparison_without_methods_is_refused(display):
     with pytest.raises(ValueError, match="no method but full data"):
-        display(Comparison(COMPARISON.contenders[:1], 1, 2, 0)).plot()
+        display(replace(COMPARISON, contenders=COMPARISON.contenders[:1])).plot()
     assert plt.get_fignums() == []
 
 
@@ -189,8 +177,8 @@ def test_growth_is_drawn_as_it_is_and_what_is_infinite_is_told(ax):
 
 
 def test_methods_look_the_same_in_both_plots(ax):
-    many = Comparison(
-        (*COMPARISON.contenders, *(contender(f"m{i}", 9, 9, 0.1, 0.2) for i in range(8))), 1, 2, 0
+    many = comparison(
+        *COMPARISON.contenders, *(contender(f"m{i}", 9, 9, (0.1, 0.2)) for i in range(8))
     )
     errors = ErrorCurveDisplay(many).plot(ax)
     growth = GrowthCurveDisplay(many).plot(Figure().subplots())

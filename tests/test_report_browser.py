@@ -5,12 +5,13 @@ import time
 
 import pytest
 from chromium import Chromium, find_chromium
+from estimates import comparison, contender, new_data, performed
 
 from certifeature.certificate import APriori, Certificate, Realised
-from certifeature.comparison import Comparison, Contender
-from certifeature.evaluation import NewData
+from certifeature.evaluation import Estimate
 from certifeature.report import Feature, Report, write_report
 
+HALF = Estimate(0.5, 0.4, 0.6)
 pytestmark = [pytest.mark.ci, pytest.mark.slow]
 
 EVIL = [
@@ -100,9 +101,9 @@ def size(width):
 def full_report(names=("gene",)):
     """A report with all sections, and names wherever there can be one."""
     text = names[0]
-    full = Contender("full data", None, 9000.0, (0.1, 0.1), 0.0, 1.0)
+    full = contender("full data", None, 9000.0, (0.1, 0.1), 0.0, 1.0)
     own, *others = (
-        Contender(name, 30, 29.0, (0.1, 0.2), 1.0, 9.0, ((0, 1), (1, 2)))
+        contender(name, 30, 29.0, (0.1, 0.2), 1.0, 9.0, ((0, 1), (1, 2)))
         for name in (f"own {text}", *names)
     )
     return Report(
@@ -112,14 +113,12 @@ def full_report(names=("gene",)):
             *("support", 50, 50, 9000, 300, True, 0.4, 1.8),
             Realised("hinge", 1.0, 1.0, 1.1, 2.0, 2.1, 1.0, 1.1),
             a_priori=APriori(text, 300, 50, 0.35, 1.98, 1.0),
-            new_data=NewData(
-                *("error", 2, 1, 9000, (300, 300), (0.1, 0.2), (0.1, 0.1)),
-                *(0.15, 0.1, 0.05, (-0.6, 0.7), 0.95, 1.0, (0.5, 0.52), 0.51),
-                *((text, "b"), (9, 9), (1, 2), True, 0.48),
+            new_data=new_data(
+                note=text, selected=performed(0.11, n_of_class={text: 9}, recalls={text: HALF})
             ),
         ),
         [Feature(i, name, 1.0, 0.5, name, "trusted", 2) for i, name in enumerate(names, 1)],
-        Comparison((full, own, *others), 1, 2, 0),
+        comparison(full, own, *others),
         own,
         text,
         {"Command": "\n".join(names)} | {name: name for name in names},

@@ -5,30 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import RFE, SelectKBest, SelectorMixin, f_classif, f_regression
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, l1_min_c
 
 from certifeature.certificate.certificate import shown_bound
 from certifeature.certificate.measured import Measurable
-from certifeature.evaluation import Difference
+from certifeature.evaluation import Difference, Performance
 from certifeature.evaluation.engine import (
     ALL_FEATURES,
     Candidate,
     CrossValidation,
     cross_validate,
     size_parameter,
-    table_and_rows,
+    table_and_labels,
 )
 from certifeature.evaluation.new_data import FULL_DATA, cost_in_words
-from certifeature.evaluation.splits import splits_of, tuning_problem
+from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
 from certifeature.models import default_model, feature_weights
 from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers
 from certifeature.models.support import capped, find_support
@@ -218,7 +215,7 @@ _GROWTH = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contender:
     """How one method does with one number of features.
 
@@ -230,40 +227,41 @@ class Contender:
         Number of features asked for; None for a method that finds its own, and for full data.
     n_features : float
         Number of features chosen, on average over the folds.
+    performance : Performance
+        How well it predicts, with confidence intervals; with C tuned by inner folds or that of the
+        model, as the comparison has it.
     errors : tuple of float
-        Test error of each fold: the share of wrong classes, or 1 - R² where numbers are predicted;
-        with C tuned by inner folds or that of the model, as the comparison has it.
+        Test error of each fold: the share of wrong classes, or 1 - R² where numbers are predicted.
     seconds : float
         Median time of a selection.
     growth : float
         Upper bound on the ratio of training objectives, chosen over all features, for any labels
-        of the training rows that determine the model: the median of the folds, with inf for a fold
-        without a bound.
+        of the training rows that determine the model: the median of the folds of the first
+        cross-validation, with inf for a fold without a bound.
     chosen : tuple of tuple of int
         The features chosen in each fold, best first; empty for full data.
+    error_at_cost : float or None
+        The error at the C of the model, where C is tuned.
     """
 
     method: str
     size: int | None
     n_features: float
-    errors: tuple[float, ...]
+    performance: Performance
+    errors: tuple[float, ...] = field(repr=False)
     seconds: float
     growth: float
     # Hundreds of numbers for each fold are nothing to look at.
     chosen: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
+    error_at_cost: float | None = None
 
     @property
-    def mean_error(self) -> float:
-        """Mean of the errors."""
-        return float(np.mean(self.errors))
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the errors of the folds."""
-        return float(np.std(self.errors, ddof=1)) if len(self.errors) > 1 else 0.0
+    def error(self) -> float:
+        """The error over all test rows."""
+        return self.performance.error.value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """Methods compared, full data first; ``print`` shows a table.
 
@@ -271,36 +269,33 @@ class Comparison:
     ----------
     contenders : tuple of Contender
         In the order of the methods, each by size.
-    n_repeats, n_folds, random_state : int
-        Number of cross-validations, of folds in each, and their seed.
+    splits : Splits
+        The folds.
+    random_state : int
+        Their seed.
     measure : {"error", "1 - R2"}
         What the errors are.
-    test_share : float or None
-        n_test/n_train of the folds; None takes that of equal folds.
     tuned : bool
         Whether C was tuned by inner folds, for all contenders; otherwise it is that of the model.
     note : str
-        Why C was not tuned, where that was asked for.
+        Why C was not tuned, where that was asked for, and which classes are rare.
 
     Examples
     --------
-    >>> from certifeature import Comparison
-    >>> contender = Contender("bss", 20, 20.0, (0.1, 0.2), 0.03, 1.5)
-    >>> print(Comparison((contender,), 1, 2, 0, tuned=True))
-    1 × 2-fold cross-validation, with C tuned by inner folds
-    method  asked  features          error  seconds  growth
-    bss        20        20  0.150 ± 0.071     0.03     1.5
-    growth: upper bound on the ratio of training objectives (chosen over all features) for
-    any labels of the rows that determine the model, with probability 0.99 or more; median
-    of the folds; up to 2 good, up to 10 fair, beyond that no useful bound
+    >>> from certifeature import compare
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
+    >>> found = compare(X, y, [20], methods=["bss"], cv=3, n_repeats=1)
+    >>> print(str(found).splitlines()[0])
+    1 × 3-fold cross-validation, with C tuned by inner folds
+    >>> print(found.difference(found.contenders[1], found.contenders[0]).verdict)
+    at par
     """
 
     contenders: tuple[Contender, ...]
-    n_repeats: int
-    n_folds: int
-    random_state: int
+    splits: Splits = field(repr=False)
+    random_state: int = 0
     measure: str = "error"
-    test_share: float | None = None
     tuned: bool = False
     note: str = ""
 
@@ -319,34 +314,50 @@ class Comparison:
         note : str, default=None
             Why C was not tuned, where that was asked for.
         """
+        tuned = all(candidate.tuned for candidate in candidates)
         contenders = []
-        for name, size in ((c.name, size) for c in candidates for size in c.sizes):
+        for name, size in (key for candidate in candidates for key in candidate.keys):
             outcomes, chosen = result.outcomes[name, size], result.chosen(name, size)
-            n_features = float(np.mean([*map(len, chosen)]))
-            seconds, growth = np.median([(o.seconds, o.growth) for o in outcomes], axis=0).tolist()
-            found = n_features, result.errors(name, size), seconds, growth
-            contenders.append(Contender(name, size, *found, () if name == FULL_DATA else chosen))
-        splits = result.splits
+            growths = [outcome.growth for outcome in outcomes if outcome.growth is not None]
+            weights = result.splits.weights[: len(outcomes)]
+            contenders.append(
+                Contender(
+                    name,
+                    size,
+                    n_features=float(np.mean([*map(len, chosen)])),
+                    performance=result.performance(name, size),
+                    errors=result.errors(name, size),
+                    seconds=float(np.median([outcome.seconds for outcome in outcomes])),
+                    growth=float(np.median(growths)),
+                    chosen=() if name == FULL_DATA else chosen,
+                    error_at_cost=float(
+                        np.average([outcome.error_at_cost for outcome in outcomes], weights=weights)
+                    )
+                    if tuned
+                    else None,
+                )
+            )
+        notes = [part for part in (note, result.splits.note) if part]
         return cls(
             tuple(contenders),
-            splits.n_repeats,
-            splits.n_folds,
+            result.splits,
             result.random_state,
             result.measure,
-            splits.test_share,
-            all(candidate.tuned for candidate in candidates),
-            note or "",
+            tuned,
+            "; ".join(notes),
         )
 
     def __str__(self) -> str:
-        rows = [
-            ["method", "asked", "features", self.measure.replace("R2", "R²"), "seconds", "growth"]
-        ]
+        has_auc = any(contender.performance.auc for contender in self.contenders)
+        name = "error" if self.measure == "error" else "1 - R²"
+        header = ["method", "asked", "features", f"{name} (95 % interval)", "AUC"]
+        rows = [[*header[: 4 + has_auc], "seconds", "growth"]]
         for c in self.contenders:
             size = "" if c.size is None else str(c.size)
-            error = f"{c.mean_error:.3f} ± {c.deviation:.3f}"
+            error = c.performance.error.shown(self.measure)
+            auc = [f"{c.performance.auc.value:.2f}" if c.performance.auc else ""][: int(has_auc)]
             n_features, seconds = f"{c.n_features:.0f}", f"{c.seconds:.2f}"
-            rows.append([c.method, size, n_features, error, seconds, shown_bound(c.growth)])
+            rows.append([c.method, size, n_features, error, *auc, seconds, shown_bound(c.growth)])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
@@ -354,6 +365,16 @@ class Comparison:
         ]
         title = f"{self.n_repeats} × {self.n_folds}-fold cross-validation, {self.cost}"
         return "\n".join([title, *([self.note] if self.note else []), *lines, _GROWTH])
+
+    @property
+    def n_repeats(self) -> int:
+        """Number of cross-validations."""
+        return self.splits.n_repeats
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds in each."""
+        return self.splits.n_folds
 
     @property
     def cost(self) -> str:
@@ -384,16 +405,26 @@ class Comparison:
         first, second : Contender
             Two of the contenders.
         """
-        test_share = self.test_share or 1 / (self.n_folds - 1)
-        return Difference.of(first.errors, second.errors, test_share, self.measure)
+        splits, errors = self.splits, (first.errors, second.errors)
+        return Difference.of(*errors, splits.test_share, self.measure, splits.weights)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a dict for each contender, errors as their mean and deviation."""
-        names = "method", "size", "n_features", "mean_error", "deviation", "seconds", "growth"
+        """Return a dict of numbers for each contender, errors with their intervals."""
         return [
-            {name.removeprefix("mean_"): getattr(contender, name) for name in names}
-            for contender in self.contenders
+            {"method": c.method, "size": c.size, "n_features": c.n_features}
+            | c.performance.to_record()
+            | {"error_at_cost": c.error_at_cost, "seconds": c.seconds, "growth": c.growth}
+            for c in self.contenders
         ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, fit for JSON."""
+        values: dict[str, Any] = {"n_repeats": self.n_repeats, "n_folds": self.n_folds}
+        for name in ("random_state", "measure", "tuned", "note"):
+            values[name] = getattr(self, name)
+        errors = [{"errors": list(contender.errors)} for contender in self.contenders]
+        records = [a | b for a, b in zip(self.to_records(), errors, strict=True)]
+        return {**values, "contenders": records}
 
     def to_frame(self) -> Any:
         """Return :meth:`to_records` as a pandas data frame, a row for each contender."""
@@ -425,8 +456,8 @@ class Comparison:
         >>> from certifeature import compare
         >>> from certifeature.datasets import make_relevant_features
         >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
-        >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3)
-        >>> display = comparison.plot()
+        >>> options = {"methods": ["bss", "random"], "cv": 3, "n_repeats": 1}
+        >>> display = compare(X, y, [10, 30], **options).plot()
         >>> display.ax_.get_ylabel()
         'test error (%)'
         >>> plt.close(display.figure_)
@@ -436,18 +467,6 @@ class Comparison:
         return ErrorCurveDisplay(self).plot(ax, **kwargs)
 
 
-def column_scaler(name: str, X: Any) -> Any:
-    """Return an unfitted scaler, or None; sparse columns are not centred, so that zeros stay."""
-    scalers = {
-        "none": None,
-        "standard": StandardScaler(with_mean=not sparse.issparse(X)),
-        "tfidf": TfidfTransformer(),
-    }
-    if name not in scalers:
-        raise ValueError(f"scaling={name!r} is unknown; choose from {', '.join(scalers)}.")
-    return scalers[name]
-
-
 def compare(
     X: Any,
     y: Any,
@@ -455,10 +474,10 @@ def compare(
     *,
     methods: Sequence[Any] | None = None,
     estimator: Any = None,
-    scaling: Literal["none", "standard", "tfidf"] = "none",
+    preprocessing: Any = None,
     tune: bool = True,
     cv: Any = 5,
-    n_repeats: int = 1,
+    n_repeats: int | None = None,
     groups: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -485,9 +504,9 @@ def compare(
         classifiers.
     estimator : estimator, default=None
         Linear model, as the selectors take it; None takes their default.
-    scaling : {"none", "standard", "tfidf"}, default="none"
-        How the columns are scaled first, learnt from the training rows of each fold: not at all;
-        to mean 0 and variance 1 (sparse data to variance 1 only); or by tf-idf, for word counts.
+    preprocessing : transformer, default=None
+        What the rows go through first, fitted to the training rows of each fold, such as a scaler,
+        or a pipeline that imputes missing values and scales.
     tune : bool, default=True
         Whether C is tuned for each method, and for all features: with few features another C is
         best than with many, so that one C for all would favour some. In every fold C is the best of
@@ -497,8 +516,9 @@ def compare(
     cv : int, cross-validation generator or iterable, default=5
         The folds: a number of folds, which are shuffled and have the classes in equal shares, or
         what scikit-learn takes for ``cv``.
-    n_repeats : int, default=1
-        Number of cross-validations, each with other folds, where ``cv`` is a number.
+    n_repeats : int, default=None
+        Number of cross-validations, each with other folds, where ``cv`` is a number. None takes ten
+        for up to 200 rows, and fewer for more: 2,000 over their number.
     groups : array-like of shape (n_samples,), default=None
         Group of each row, such as a patient; a number of folds keeps the rows of a group together.
     random_state : int, default=0
@@ -528,7 +548,7 @@ def compare(
     >>> from certifeature import compare
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
-    >>> comparison = compare(X, y, [20], methods=["bss", "rfe"], cv=3)
+    >>> comparison = compare(X, y, [20], methods=["bss", "rfe"], cv=3, n_repeats=1)
     >>> [contender.method for contender in comparison.contenders]
     ['full data', 'bss', 'rfe']
     """
@@ -536,17 +556,15 @@ def compare(
     check_model(model)
     model = capped(model)
     chosen, regression = methods_for(model, methods), predicts_numbers(model)
-    table, rows = table_and_rows(X, y, real_valued=regression)
-    assert rows.y is not None
-    _check_sizes(sizes, rows.n_features)
-    options = {"regression": regression, "n_repeats": n_repeats, "groups": groups}
-    splits = splits_of(rows.X, rows.y, cv, random_state, **options)
-    problem = tuning_problem(rows.y, splits, random_state, regression=regression) if tune else None
-    scaler, seed = column_scaler(scaling, rows.X), {"random_state": random_state}
-    tuned = tune and problem is None
-    candidates = candidates_for(chosen, sizes, model, scaler=scaler, tuned=tuned, **seed)
-    run: Any = {"growth": growth_for(model), "n_jobs": n_jobs, **seed}
-    result = cross_validate(table, rows.y, candidates, splits, **run)
+    table, y = table_and_labels(X, y, preprocessing, real_valued=regression)
+    _check_sizes(sizes, table.shape[1] if preprocessing is None else np.inf)
+    options: Any = {"regression": regression, "n_repeats": n_repeats, "groups": groups}
+    splits = splits_of(y, y, cv, random_state, **options)
+    problem = tuning_problem(y, splits, random_state, regression=regression) if tune else None
+    options = {"tuned": tune and problem is None, "random_state": random_state}
+    candidates = candidates_for(chosen, sizes, model, preprocessing=preprocessing, **options)
+    run: Any = {"growth": growth_for(model), "n_jobs": n_jobs, "random_state": random_state}
+    result = cross_validate(table, y, candidates, splits, **run)
     return Comparison.from_result(result, candidates, problem)
 
 
@@ -555,7 +573,7 @@ def candidates_for(
     sizes: Iterable[int],
     model: Any,
     *,
-    scaler: Any = None,
+    preprocessing: Any = None,
     tuned: bool = False,
     random_state: int = 0,
 ) -> list[Candidate]:
@@ -569,7 +587,7 @@ def candidates_for(
         Numbers of features, for methods that take one.
     model : estimator
         Linear model.
-    scaler : transformer, default=None
+    preprocessing : transformer, default=None
         First step of all pipelines.
     tuned : bool, default=False
         Whether C is tuned.
@@ -577,12 +595,12 @@ def candidates_for(
         Seed of the methods.
     """
     sizes = tuple(dict.fromkeys(sizes))
-    made = [Candidate.of(FULL_DATA, ALL_FEATURES, model, scaler, tuned=tuned)]
+    made = [Candidate.of(FULL_DATA, ALL_FEATURES, model, preprocessing, tuned=tuned)]
     for method in methods:
         selector = method.make(max(sizes, default=1), clone(model), random_state)
         options: dict[str, Any] = {"sizes": (None,) if method.own_size else sizes, "tuned": tuned}
         options["draws"] = method.draws
-        made.append(Candidate.of(method.name, selector, model, scaler, **options))
+        made.append(Candidate.of(method.name, selector, model, preprocessing, **options))
     return made
 
 
@@ -608,7 +626,7 @@ def _growth_on(model: Any, rows: Rows) -> Callable[[ColumnChoice], float]:
     return growth
 
 
-def _check_sizes(sizes: Any, n_features: int) -> None:
+def _check_sizes(sizes: Any, n_features: float) -> None:
     if not isinstance(sizes, Iterable):
         raise ValueError(f"sizes={sizes!r} is one number; give a list, [{sizes!r}].")
     impossible = [size for size in sizes if not 1 <= size < n_features]

@@ -1433,7 +1433,7 @@ BLOCKS_AND_FOLDS = [
     ),
     Bug(
         "intervals of folds do not count that training rows overlap",
-        "evaluation/intervals.py",
+        "evaluation/performance.py",
         "np.sqrt((1 / len(values) + test_share) * values.var(ddof=1))",
         "np.sqrt((1 / len(values)) * values.var(ddof=1))",
         f"{NEW_DATA}::TestInterval::test_by_hand",

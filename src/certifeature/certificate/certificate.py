@@ -9,8 +9,7 @@ from html import escape
 from typing import Any, Self
 
 from certifeature._utils import warn
-from certifeature.evaluation.new_data import NewData
-from certifeature.evaluation.new_data import as_sentences as new_data_sentences
+from certifeature.evaluation import NewData
 
 
 @dataclass(frozen=True)
@@ -384,7 +383,7 @@ def grade(growth: float) -> str:
 
 def as_sentences(certificate: Certificate) -> list[str]:
     """Return the certificate as a list of lines: the headline, its scope, and the details."""
-    new_data = " ".join(new_data_sentences(certificate.new_data))
+    new_data = "" if certificate.new_data is None else str(certificate.new_data)
     lines = headline(certificate), scope(certificate), new_data, *details(certificate)
     return [line for line in lines if line]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from joblib import hash as digest
+from sklearn.pipeline import Pipeline
 
 from certifeature._utils import check_choice
 from certifeature.certificate.all_rows import unproven_rows
@@ -190,6 +191,7 @@ def certify(
     rows: str = "support",
     realised: bool = True,
     cv: Any = None,
+    n_repeats: int | None = None,
     groups: Any = None,
     n_jobs: int | None = None,
 ) -> Certificate:
@@ -210,7 +212,9 @@ def certify(
         along.
     selection : selector, or array-like
         A fitted selector of this library or of scikit-learn (anything with ``get_support``), a
-        boolean mask, indices, or names of columns of a data frame.
+        boolean mask, indices, or names of columns of a data frame. Or a fitted pipeline that ends
+        with a selector: the rows are those that its other steps make of X, and in folds these
+        steps are fitted anew.
     weights : array-like of shape (n_selected,), default=None
         Positive scales of the selected features, in the order of ``selection``. None takes the
         scales of a selector of this library, and plain columns otherwise.
@@ -226,8 +230,11 @@ def certify(
     cv : int, cross-validation generator or iterable, default=None
         Folds in which to estimate the error on new data, with the chosen and with all features; see
         `certifeature.evaluation.new_data_errors`. Features are chosen anew in every fold, for the
-        true and for shuffled labels, so ``selection`` must be a selector, and ``cv=5`` takes ten
-        selections. None estimates nothing.
+        true and for shuffled labels, so ``selection`` must be a selector or a pipeline. None
+        estimates nothing.
+    n_repeats : int, default=None
+        Number of cross-validations, each with other folds, where ``cv`` is a number. None takes ten
+        for up to 200 rows, and fewer for more: 2,000 over their number.
     groups : array-like of shape (n_samples,), default=None
         Group of each row, such as a patient; a number of folds keeps the rows of a group together.
     n_jobs : int, default=None
@@ -255,8 +262,9 @@ def certify(
 
     What it proves is about training rows; cross-validation estimates the error on new ones:
 
-    >>> certify(X, y, rfe, cv=5).new_data.verdict
-    'tie'
+    >>> new_data = certify(X, y, rfe, cv=5, n_repeats=1).new_data
+    >>> new_data.better_than_chance, new_data.against_full.verdict
+    (True, 'not shown')
     """
     check_choice("rows", rows, ("support", "all"))
     check_choice("realised", realised, (True, False))
@@ -267,16 +275,19 @@ def certify(
         )
     if selection is None:
         return _certificate_of_fit(getattr(X, "selector_", X), realised)
+    repeatable, given = selection, X
+    if isinstance(selection, Pipeline):
+        X, selection = selection[:-1].transform(X) if len(selection) > 1 else X, selection[-1]
     # BSSSelectorCV has a selector of the size that it found; in folds, the search is repeated.
-    repeatable, selection = selection, getattr(selection, "selector_", selection)
+    selection = getattr(selection, "selector_", selection)
     if estimator is None:
         estimator = _model_of(selection)
     certifier = Certifier.of_data(X, y, estimator, rows, fitted=selection)
     columns = certifier.columns_of(selection, weights)
     new_data = None
     if cv is not None:
-        options = {"cv": cv, "groups": groups, "n_jobs": n_jobs}
-        new_data = new_data_errors(X, y, repeatable, model=estimator, **options)
+        options: Any = {"cv": cv, "n_repeats": n_repeats, "groups": groups, "n_jobs": n_jobs}
+        new_data = new_data_errors(given, y, repeatable, model=estimator, **options)
     promised_by = selection if weights is None else None
     certificate = certifier.certificate(columns, promised_by, realised=realised)
     return replace(certificate, new_data=new_data)

@@ -16,7 +16,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from certifeature._files import write_text
-from certifeature.cli.loading import DataOptions, Loaded, Scaling, read_features, scaling_or_note
+from certifeature.cli.loading import (
+    DataOptions,
+    Loaded,
+    Scaling,
+    read_features,
+    scaling_or_note,
+    to_scale,
+)
 from certifeature.cli.options import (
     CROSS_VALIDATED,
     METHOD,
@@ -59,6 +66,7 @@ def select_command(
     model: ModelOptions,
     stream: Annotated[bool, typer.Option("--stream")] = False,
     cv: Annotated[int | None, typer.Option(metavar="FOLDS", min=0)] = None,
+    repeats: Annotated[int | None, typer.Option(min=1)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
     write: Annotated[Path | None, typer.Option("--write", "-w")] = None,
     report: ReportOption = None,
@@ -88,6 +96,9 @@ def select_command(
         Estimate the error on new data by cross-validation with this number of folds. Features are
         chosen anew in each fold, for the true and for shuffled labels. A report uses five folds by
         default; 0 turns this off.
+    repeats
+        Number of cross-validations, each with new folds. The default is ten for up to 200 rows, and
+        fewer for more: 2,000 over their number.
     output
         Write the names and scales of the chosen features to this file; if it ends in .csv, as a
         table with rank, weight and more. - prints them.
@@ -115,7 +126,7 @@ def select_command(
     check_data_file(write, loaded)
     scaling = Scaling.none if stream else scaling_or_note(loaded.X, model.scale)
     task = Task(loaded, options, estimator, scaling, model.seed)
-    choice = chosen(task, cv, beside=report is not None)
+    choice = chosen(task, cv, repeats, beside=report is not None)
     if output is not None and not to_stdout:
         write_text(output, features_text(choice.features, output))
     if write is not None:
@@ -191,7 +202,7 @@ def compare_command(
     methods: Annotated[list[str] | None, METHOD] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
     report: ReportOption = None,
-    repeats: Annotated[int, typer.Option(min=1)] = 1,
+    repeats: Annotated[int | None, typer.Option(min=1)] = None,
     cv: Annotated[int, typer.Option(metavar="FOLDS", min=2)] = 5,
     tune: bool = True,
     model: ModelOptions,
@@ -217,7 +228,8 @@ def compare_command(
     output
         Write the table to this .csv or .json file.
     repeats
-        Number of cross-validations, each with new folds.
+        Number of cross-validations, each with new folds. The default is ten for up to 200 rows, and
+        fewer for more: 2,000 over their number.
     cv
         Number of folds.
     tune
@@ -233,10 +245,12 @@ def compare_command(
     # Columns are scaled again in each fold, by its training rows.
     loaded, estimator = read(data, model)
     scaling = scaling_or_note(loaded.X, model.scale)
+    X, scaler = to_scale(loaded.X, scaling)
     with showing("comparing methods"):
         settings: dict[str, Any] = {"tune": tune, "n_repeats": repeats, "cv": cv, "n_jobs": jobs}
-        settings |= {"estimator": estimator, "scaling": scaling.value, "random_state": model.seed}
-        comparison = compare(loaded.X, loaded.y, sorted(sizes), methods=names, **settings)
+        settings |= {"estimator": estimator, "random_state": model.seed}
+        settings["preprocessing"] = scaler
+        comparison = compare(X, loaded.y, sorted(sizes), methods=names, **settings)
     if output is not None:
         write_text(output, _table(comparison, output.suffix))
     if report is not None:
@@ -245,11 +259,7 @@ def compare_command(
         title = "Selectors compared on"
         save_report(report, title, asked, loaded, model.seed, comparison=comparison)
     if as_json:
-        # Hundreds of chosen features in each fold are left out.
-        values = asdict(comparison)
-        for contender in values["contenders"]:
-            del contender["chosen"]
-        typer.echo(json_text(values), nl=False)
+        typer.echo(json_text(comparison.to_dict()), nl=False)
     else:
         typer.echo(str(comparison))
 
@@ -279,7 +289,7 @@ def demo_command(
     data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
     typer.echo(f"{source}: {data.n_rows:,} texts, {data.n_features:,} words")
     task = Task(data, SelectOptions(str(_DEMO_SIZE)), ModelOptions().estimator(y))
-    choice = chosen(task, _DEMO_FOLDS, beside=True)
+    choice = chosen(task, _DEMO_FOLDS, None, beside=True)
     typer.echo(f"first choices: {' '.join(feature.name for feature in choice.features[:12])}")
     typer.echo(f"\n{choice.certificate}\n")
     assert choice.comparison is not None
@@ -292,8 +302,8 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
     """Write the report of a choice: the options, the result, and a comparison with others."""
     data, options, features = task.data, task.options, choice.features
     new_data = choice.certificate.new_data
-    if choice.own is not None:
-        features = with_times_chosen(features, choice.columns, choice.own)
+    if new_data is not None:
+        features = with_times_chosen(features, choice.columns, new_data)
     classes, shares, described = None, "", f"{data.n_rows:,} rows"
     if not predicts_numbers(task.model):
         shares = ", each with all classes in equal shares"
@@ -306,7 +316,7 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
         "Method": f"{options.method}, {'all rows' if options.unsupervised else 'support vectors'}",
         "Number of features": str(choice.search or options.size),
         **options.given(),
-        **({"Cross-validation": f"{new_data.n_folds} folds{shares}"} if new_data else {}),
+        **({"Cross-validation": new_data.design + shares} if new_data else {}),
         "Scaling": task.scaling.value,
         "Model": model_name(task.model),
     }

@@ -17,11 +17,12 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from certifeature._files import is_number, unguarded
 from certifeature.certificate.certificate import number
-from certifeature.comparison import column_scaler
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import check_text
 from certifeature.io.reader import FileBlocks, data_files, format_of, joined, read_data
@@ -342,6 +343,13 @@ class Scaling(StrEnum):
 def to_scale(X: Any, scaling: Scaling) -> tuple[Any, Any]:
     """Return rows that can be scaled, and an unfitted scaler, or None if there is none."""
     return _within_range(X) if scaling is Scaling.standard else X, column_scaler(scaling, X)
+
+
+def column_scaler(scaling: str, X: Any) -> Any:
+    """Return an unfitted scaler, or None; sparse columns are not centred, so that zeros stay."""
+    if scaling == Scaling.standard:
+        return StandardScaler(with_mean=not sparse.issparse(X))
+    return TfidfTransformer() if scaling == Scaling.tfidf else None
 
 
 def _within_range(X: Any) -> Any:

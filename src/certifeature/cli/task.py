@@ -202,7 +202,7 @@ def certified(
 # Cross-validation
 
 
-def chosen(task: Task, n_folds: int | None, *, beside: bool) -> Choice:
+def chosen(task: Task, n_folds: int | None, n_repeats: int | None, *, beside: bool) -> Choice:
     """Choose features, and cross-validate the choice; None is as many folds as a report has.
 
     Without a report, and without labels, None is no cross-validation, as 0 is.
@@ -210,17 +210,18 @@ def chosen(task: Task, n_folds: int | None, *, beside: bool) -> Choice:
     if n_folds is None and beside and not task.options.unsupervised:
         n_folds = n_folds_for(task)
     # Folds that cannot be made are an error before any long work.
-    folds = folds_of(task, n_folds) if n_folds else None
+    folds = folds_of(task, n_folds, n_repeats) if n_folds else None
     choice = choose(task)
     return choice if folds is None else assess(task, choice, folds, beside=beside)
 
 
-def folds_of(task: Task, n_folds: int) -> Splits:
-    """Return the folds of the rows, or raise."""
+def folds_of(task: Task, n_folds: int, n_repeats: int | None = None) -> Splits:
+    """Return the folds of the rows, or raise; None repeats them often where rows are few."""
     data = task.data
     if data.y is None:
         raise ValueError(f"{data.source}: there are no labels; give --target, or leave --cv out.")
-    return splits_of(data.y, data.y, n_folds, task.seed, regression=predicts_numbers(task.model))
+    options: Any = {"regression": predicts_numbers(task.model), "n_repeats": n_repeats}
+    return splits_of(data.y, data.y, n_folds, task.seed, **options)
 
 
 def n_folds_for(task: Task) -> int | None:
@@ -258,17 +259,17 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
     if beside:
         methods = [own, *methods_for(model, [name for name in _RIVALS if name != own.name])]
         tuned: Any = {"tuned": problem is None, "random_state": seed}
-        compared = candidates_for(methods, _sizes(task, size), model, scaler=scaler, **tuned)
+        compared = candidates_for(methods, _sizes(task, size), model, preprocessing=scaler, **tuned)
         if asked == size:
             # Its choices are those of the comparison.
             selector = compared[1].pipeline[-2]
         growth = growth_for(model)
-    own_options: Any = {"tuned": problem is None, "size": asked, "draws": own.draws}
+    own_options: Any = {"tuned": problem is None, "sizes": (asked,), "draws": own.draws}
     own_candidates = new_data_candidates(selector, model, scaler, **own_options)
     with showing(f"cross-validating in {splits.n_folds} folds"):
         seeded: Any = {"random_state": seed, "n_jobs": -1, "growth": growth}
         result = cross_validate(X, data.y, [*compared, *own_candidates], splits, **seeded)
-    new_data = NewData.from_result(result, data.n_features, asked, tuned=problem is None)
+    new_data = NewData.from_result(result, asked, tuned=problem is None)
     choice = replace(choice, certificate=replace(choice.certificate, new_data=new_data))
     if not beside:
         return choice

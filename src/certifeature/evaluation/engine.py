@@ -13,14 +13,16 @@ from typing import Any, Self
 import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
 
 from certifeature._utils import in_parallel, one_thread
-from certifeature.evaluation.splits import N_INNER, Split, Splits, splits_of
+from certifeature.evaluation.performance import Difference, Performance, performance
+from certifeature.evaluation.splits import N_INNER, N_SEARCH, Split, Splits, splits_of
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import capped, fit_at_scale, with_numbers
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
@@ -54,24 +56,38 @@ class Candidate:
         its features are used, best first.
     tuned : bool
         Whether C is tuned by inner folds, for each size its own; otherwise it is that of the model.
+    search : bool
+        Whether the number of features is one of the sizes too, that inner folds find with C; see
+        `search_size`. There is one outcome then, for the size None.
     draws : bool
         Whether the selector gets another ``random_state`` in every fold.
     shuffled : bool
         Whether labels are shuffled, as a control.
+    n_repeats : int or None
+        In how many of the repeated cross-validations it takes part; None is all of them.
     """
 
     name: str
     pipeline: Pipeline
     sizes: tuple[int | None, ...] = (None,)
     tuned: bool = False
+    search: bool = False
     draws: bool = False
     shuffled: bool = False
+    n_repeats: int | None = None
 
     @classmethod
-    def of(cls, name: str, selector: Any, model: Any, scaler: Any = None, **options: Any) -> Self:
-        """Return the candidate for a selector and a model, and perhaps a scaler before them."""
-        steps = [("scale", scaler), ("select", selector), ("model", model)]
-        return cls(name, Pipeline(steps[scaler is None :]), **options)
+    def of(
+        cls, name: str, selector: Any, model: Any, preprocessing: Any = None, **options: Any
+    ) -> Self:
+        """Return the candidate for a selector, a model, and perhaps a transformer before them."""
+        steps = [("preprocess", preprocessing), ("select", selector), ("model", model)]
+        return cls(name, Pipeline(steps[preprocessing is None :]), **options)
+
+    @property
+    def keys(self) -> list[tuple[str, int | None]]:
+        """Name and size of each of its outcomes."""
+        return [(self.name, size) for size in ((None,) if self.search else self.sizes)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +102,13 @@ class Outcome:
         Time of the selection; what several sizes share counts for each of them.
     predicted : ndarray of shape (n_test,)
         Classes, or numbers.
+    scores : ndarray of shape (n_test, n_classes) or None
+        How much each row seems to belong to each class, in sorted order.
     error : float
-        Share of wrong classes, or 1 - R² where numbers are predicted; NaN if nothing is predicted.
+        Share of wrong classes, or 1 - R² where numbers are predicted, with the variance of all
+        targets; NaN if nothing is predicted.
+    error_at_cost : float
+        The same at the C of the model, where C is tuned.
     score : float or None
         What the scorer returns, where there is one.
     growth : float or None
@@ -97,7 +118,9 @@ class Outcome:
     chosen: NDArray[np.intp]
     seconds: float
     predicted: NDArray[Any] | None = None
+    scores: FloatArray | None = None
     error: float = np.nan
+    error_at_cost: float = np.nan
     score: float | None = None
     growth: float | None = None
 
@@ -109,7 +132,7 @@ class CrossValidation:
     Attributes
     ----------
     outcomes : dict of (str, int or None) to tuple of Outcome
-        By name and size of the candidate; an outcome for each split.
+        By name and size of the candidate; an outcome for each split that it takes part in.
     y : ndarray of shape (n_samples,) or None
         Labels or targets.
     splits : Splits
@@ -118,6 +141,8 @@ class CrossValidation:
         Seed of whatever was drawn.
     regression : bool
         Whether numbers were predicted, so that errors are 1 - R².
+    n_features : int
+        Number of features that the selectors choose from.
     """
 
     outcomes: dict[tuple[str, int | None], tuple[Outcome, ...]]
@@ -125,6 +150,7 @@ class CrossValidation:
     splits: Splits
     random_state: int
     regression: bool
+    n_features: int
 
     @property
     def measure(self) -> str:
@@ -138,6 +164,21 @@ class CrossValidation:
     def chosen(self, name: str, size: int | None = None) -> tuple[tuple[int, ...], ...]:
         """Return the features that were chosen on each split, best first."""
         return tuple(tuple(outcome.chosen.tolist()) for outcome in self.outcomes[name, size])
+
+    def difference(
+        self, first: tuple[str, int | None], second: tuple[str, int | None]
+    ) -> Difference:
+        """Return the error of one candidate minus that of another, by their names and sizes."""
+        errors, splits = (self.errors(*first), self.errors(*second)), self.splits
+        return Difference.of(*errors, splits.test_share, self.measure, splits.weights)
+
+    def performance(self, name: str, size: int | None = None) -> Performance:
+        """Return how well a candidate predicts, with confidence intervals."""
+        assert self.y is not None
+        outcomes = self.outcomes[name, size]
+        predicted: Any = [outcome.predicted for outcome in outcomes]
+        scores = [outcome.scores for outcome in outcomes]
+        return performance(self.y, self.splits, predicted, scores, regression=self.regression)
 
 
 def masks_of(chosen: Sequence[Any], n_features: int) -> FloatArray:
@@ -157,9 +198,8 @@ def jaccard_index(masks: FloatArray) -> float:
     return float(np.mean(shares))
 
 
-def nogueira_index(masks: FloatArray) -> float:
+def nogueira_index(frequencies: FloatArray, n_selections: int) -> float:
     """Return the stability that is corrected for chance; NaN where all features are chosen."""
-    frequencies, n_selections = masks.mean(axis=0), len(masks)
     share = frequencies.mean()
     if share == 1:
         return float("nan")
@@ -197,6 +237,73 @@ def table_and_rows(X: Any, y: Any, **options: Any) -> tuple[Any, Rows]:
     rows = as_rows(X, y, **options)
     # Names are known to data frames only, and a selector may want them.
     return X if hasattr(X, "columns") else rows.X, rows
+
+
+def table_and_labels(
+    X: Any, y: Any, preprocessing: Any = None, *, real_valued: bool
+) -> tuple[Any, NDArray[Any]]:
+    """Return data that can be split, checked unless they are preprocessed first, and labels.
+
+    Parameters
+    ----------
+    X, y
+        Data with labels, or targets.
+    preprocessing : transformer, default=None
+        What turns X into numbers; it may impute missing values, or encode categories.
+    real_valued : bool
+        Whether y holds targets.
+    """
+    if preprocessing is not None and not come_in_blocks(X):
+        if sparse.issparse(X):
+            X = X.tocsr()
+        elif not hasattr(X, "columns"):
+            X = np.asarray(X)
+        _, rows = table_and_rows(np.zeros((X.shape[0], 1)), y, real_valued=real_valued)
+    else:
+        X, rows = table_and_rows(X, y, real_valued=real_valued)
+    assert rows.y is not None
+    return X, rows.y
+
+
+@dataclass(frozen=True, eq=False)
+class SizeSearch:
+    """Errors of several numbers of features in folds, with C tuned for each.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Numbers of features, in ascending order.
+    errors : ndarray of shape (n_sizes, n_folds)
+        Test errors at the best C of each size.
+    factors : ndarray of shape (n_sizes,)
+        What the C of the model is multiplied by for it.
+    """
+
+    sizes: tuple[Any, ...]
+    errors: FloatArray
+    factors: FloatArray
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean error of each size."""
+        return np.asarray(self.errors.mean(axis=1))
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the lowest mean."""
+        errors = self.errors[int(self.means.argmin())]
+        return float(errors.std(ddof=1) / np.sqrt(len(errors)))
+
+    @property
+    def place(self) -> int:
+        """Place of the size that is chosen, the first within one standard error of the best."""
+        means = self.means
+        return int(np.flatnonzero(means <= means.min() + self.standard_error)[0])
+
+    @property
+    def size(self) -> int:
+        """The size that is chosen."""
+        return int(self.sizes[self.place])
 
 
 def cross_validate(
@@ -239,9 +346,42 @@ def cross_validate(
     run = _Run(X, y, candidates, splits, random_state, growth, scorer)
     calls = [delayed(run.on_split)(place) for place in range(len(splits.pairs))]
     found = in_parallel(calls, "folds", n_jobs=n_jobs)
-    keys = [(candidate.name, size) for candidate in candidates for size in candidate.sizes]
-    outcomes = dict(zip(keys, zip(*found, strict=True), strict=True))
-    return CrossValidation(outcomes, y, splits, random_state, run.regression)
+    keys = [key for candidate in candidates for key in candidate.keys]
+    outcomes = {key: tuple(part[key] for _, part in found if key in part) for key in keys}
+    return CrossValidation(outcomes, y, splits, random_state, run.regression, found[0][0])
+
+
+def search_size(
+    X: Any,
+    y: NDArray[Any],
+    candidate: Candidate,
+    *,
+    groups: NDArray[Any] | None = None,
+    random_state: int = 0,
+) -> SizeSearch:
+    """Find a number of features on all rows, as a candidate with ``search`` does in each fold.
+
+    The size is the smallest one whose mean error over five folds is within one standard error of
+    the lowest, with C tuned for each size. The transformers before the selector are fitted to the
+    training rows of each fold.
+
+    Parameters
+    ----------
+    X, y : ndarray, sparse array or matrix, data frame
+        Rows with labels or targets, as `cross_validate` takes them.
+    candidate : Candidate
+        A pipeline with several sizes.
+    groups : ndarray of shape (n_samples,), default=None
+        Group of each row.
+    random_state : int, default=0
+        Seed of the folds.
+    """
+    run = _Run(X, y, [candidate], Splits([]), random_state, None, None)
+    everything = np.arange(len(y)), np.empty(0, dtype=np.intp)
+    fold = _Fold(run, (X, y, groups), everything, candidate.pipeline.steps[:-2])
+    with one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fold.search(candidate, random_state if candidate.draws else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,25 +401,46 @@ class _Run:
         """Whether the candidates predict numbers."""
         return any(predicts_numbers(candidate.pipeline[-1]) for candidate in self.candidates)
 
-    def on_split(self, place: int) -> list[Outcome]:
-        """Return the outcomes of the candidates on one split, each at all of its sizes."""
-        drawn = fold_seed(self.random_state, *divmod(place, self.splits.n_folds))
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """The classes, sorted."""
+        assert self.y is not None
+        return np.unique(self.y)
+
+    def error(self, y: NDArray[Any], predicted: NDArray[Any]) -> float:
+        """Return the share of wrong classes, or 1 - R² with the variance of all targets."""
+        if not self.regression:
+            return float((predicted != y).mean())
+        assert self.y is not None
+        deviations = np.abs(self.y - self.y.mean())
+        # Squares must not overflow.
+        scale = deviations.max()
+        return float((((predicted - y) / scale) ** 2).mean() / ((deviations / scale) ** 2).mean())
+
+    def on_split(self, place: int) -> tuple[int, dict[tuple[str, int | None], Outcome]]:
+        """Return the number of features, and the outcomes of the candidates on one split."""
+        repeat, fold_number = divmod(place, self.splits.n_folds)
+        drawn = fold_seed(self.random_state, repeat, fold_number)
+        taking_part = [c for c in self.candidates if c.n_repeats is None or repeat < c.n_repeats]
         # One thread, so that sums are rounded alike however many processes there are.
         with one_thread(), warnings.catch_warnings():
             # What is measured is how well a pipeline does, converged or not.
             warnings.simplefilter("ignore")
             alike: dict[Any, list[Candidate]] = {}
-            for candidate in self.candidates:
+            for candidate in taking_part:
                 first = (id(step) for _, step in candidate.pipeline.steps[:-2])
                 alike.setdefault((candidate.shuffled, *first), []).append(candidate)
-            outcomes: dict[str, list[Outcome]] = {}
+            outcomes: dict[tuple[str, int | None], Outcome] = {}
             # One at a time, so that the transformed rows of one fold only are in memory.
             for (shuffled, *_), candidates in alike.items():
                 labels = self._shuffled(place) if shuffled else self.y
                 steps, split = candidates[0].pipeline.steps[:-2], self.splits.pairs[place]
                 fold = _Fold(self, (self.X, labels, self.splits.groups), split, steps)
-                outcomes |= {c.name: list(fold.outcomes(c, drawn)) for c in candidates}
-            return [outcome for c in self.candidates for outcome in outcomes[c.name]]
+                for candidate in candidates:
+                    # Bounds are hardly worth computing again on nearly the same rows.
+                    found = fold.outcomes(candidate, drawn, growth=repeat == 0 and not shuffled)
+                    outcomes |= zip(candidate.keys, found, strict=True)
+            return fold.n_features, outcomes
 
     def _shuffled(self, place: int) -> NDArray[Any]:
         """Return labels that are shuffled, but stay on their side of the split.
@@ -303,30 +464,52 @@ class _Run:
 
 
 class _Fold:
-    """Training and test rows of one split, transformed by the steps before the selector."""
+    """One split of the rows, and the steps before the selector, fitted to its training rows."""
 
     def __init__(self, run: _Run, data: tuple[Any, ...], split: Split, steps: Any = ()) -> None:
-        self._run, (X, y, groups) = run, data
-        self._known, self._unseen = (_safe_indexing(X, part) for part in split)
+        self._run, self._data, self._split, self._steps = run, data, split, steps
+        _, y, groups = data
         self._y, self._y_test = (None if y is None else y[part] for part in split)
         self._groups = None if groups is None else groups[split[0]]
-        if steps:
-            transformer = clone(Pipeline(steps))
-            self._known = transformer.fit_transform(self._known, self._y)
-            self._unseen = transformer.transform(self._unseen)
         self._known_choices: dict[int, dict[int | None, tuple[ColumnChoice, float]]] = {}
         # Candidates may share models and choices.
         self._predicted = cache(self._prediction)
+        self._inner_folds = cache(self._new_inner_folds)
 
-    def outcomes(self, candidate: Candidate, drawn: int) -> Iterator[Outcome]:
-        """Yield the outcome of a candidate for each of its sizes."""
+    @cached_property
+    def _transformed(self) -> tuple[Any, Any]:
+        """Training and test rows as the selector gets them."""
+        known, unseen = (_safe_indexing(self._data[0], part) for part in self._split)
+        if not self._steps:
+            return known, unseen
+        transformer = clone(Pipeline(self._steps))
+        return transformer.fit_transform(known, self._y), transformer.transform(unseen)
+
+    @property
+    def _known(self) -> Any:
+        return self._transformed[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that there are to choose from."""
+        return int(self._known.shape[1])
+
+    def outcomes(self, candidate: Candidate, drawn: int, *, growth: bool) -> Iterator[Outcome]:
+        """Yield the outcome of a candidate for each of its sizes, or for the one that it finds."""
         selector, model = (step for _, step in candidate.pipeline.steps[-2:])
-        asked = selector, candidate.sizes, drawn if candidate.draws else None
-        choices = self._choices(*asked)
-        factors = self._tuned(model, *asked) if candidate.tuned else [1.0] * len(choices)
+        seed, sizes = drawn if candidate.draws else None, candidate.sizes
+        factors = np.ones(len(sizes))
+        if candidate.search or candidate.tuned:
+            search = self.search(candidate, seed)
+            factors = search.factors
+            if candidate.search:
+                sizes, factors = (search.size,), factors[[search.place]]
+        choices = self._choices(selector, sizes, seed)
         for (choice, seconds), factor in zip(choices, factors, strict=True):
             found = {} if model == ALL_FEATURES else dict(self._predicted(model, choice, factor))
-            if found and self._run.growth is not None and not candidate.shuffled:
+            if found and candidate.tuned:
+                found["error_at_cost"] = self._predicted(model, choice, 1.0)["error"]
+            if found and growth and self._run.growth is not None:
                 found["growth"] = self._growth(choice)
             yield Outcome(choice.indices, seconds, **found)
 
@@ -365,34 +548,40 @@ class _Fold:
         selector, parameter = clone(selector), size_parameter(selector)
         if size is not None and parameter is not None:
             selector.set_params(**{parameter: size})
-        with_numbers(selector, self._known).fit(self._known, self._y)
+        grouped = self._groups is not None and has_fit_parameter(selector, "groups")
+        options: dict[str, Any] = {"groups": self._groups} if grouped else {}
+        with_numbers(selector, self._known).fit(self._known, self._y, **options)
         if not selector.get_support().any():
             return ColumnChoice(np.empty(0, dtype=np.intp), np.empty(0))
         choice = as_column_choice(selector, n_features)
         return ColumnChoice(choice.indices[:size], choice.scales[:size])
 
-    def _tuned(self, model: Any, *asked: Any) -> list[float]:
-        """Return, for each size, what to multiply C by, as inner folds of the training rows prefer.
+    def search(self, candidate: Candidate, seed: int | None) -> SizeSearch:
+        """Return what inner folds of the training rows say about the sizes and C of a candidate.
 
         Features are chosen anew in every inner fold, at the C of the model: with those chosen on
-        all training rows, every C would look too good. Of equally good ones, the smallest is taken.
+        all training rows, every C would look too good.
         """
-        model = capped(model)
-        errors = np.zeros((len(asked[1]), len(_FACTORS)))
-        for inner in self._inner_folds:
-            for row, (choice, _) in zip(errors, inner._choices(*asked), strict=True):
+        selector, model = (step for _, step in candidate.pipeline.steps[-2:])
+        sizes, model = candidate.sizes, capped(model)
+        tried = np.array(_FACTORS if candidate.tuned else (1.0,))
+        folds = self._inner_folds(N_SEARCH if candidate.search else N_INNER)
+        errors = np.empty((len(folds), len(sizes), len(tried)))
+        for of_fold, fold in zip(errors, folds, strict=True):
+            choices = fold._choices(selector, sizes, seed)
+            for row, (choice, _) in zip(of_fold, choices, strict=True):
                 # Close enough to the optimum to tell which C is good.
-                found = (inner._prediction(model, choice, f, exact=False) for f in _FACTORS)
-                row += [prediction["error"] for prediction in found]
-        return [_FACTORS[place] for place in errors.argmin(axis=1)]
+                row[:] = [fold._prediction(model, choice, f, exact=False)["error"] for f in tried]
+        best = errors.mean(axis=0).argmin(axis=1)
+        return SizeSearch(sizes, errors[:, np.arange(len(sizes)), best].T, tried[best])
 
-    @cached_property
-    def _inner_folds(self) -> list[_Fold]:
+    def _new_inner_folds(self, n_folds: int) -> list[_Fold]:
         assert self._y is not None
         options: dict[str, Any] = {"regression": self._run.regression, "groups": self._groups}
-        splits = splits_of(self._y, self._y, N_INNER, self._run.random_state, **options)
-        data = self._known, self._y, self._groups
-        return [_Fold(self._run, data, split) for split in splits.pairs]
+        splits = splits_of(self._y, self._y, n_folds, self._run.random_state, **options)
+        rows = self._split[0]
+        inner = ((rows[train], rows[test]) for train, test in splits.pairs)
+        return [_Fold(self._run, self._data, split, self._steps) for split in inner]
 
     def _prediction(
         self, model: Any, choice: ColumnChoice, factor: float, *, exact: bool = True
@@ -410,18 +599,41 @@ class _Fold:
                 known, unseen = (rows.columns(columns, scales) for rows in self._rows)
             assert self._y is not None
             fitted = fit_at_scale(model, known, self._y, factor, exact=exact)
-        y, scorer = self._y_test, self._run.scorer
+        y, scorer, classes = self._y_test, self._run.scorer, self._run.classes
+        assert y is not None
         predicted = np.asarray(fitted.predict(unseen.X))
-        error = 1 - r2_score(y, predicted) if numbers else (predicted != y).mean()
-        score = None if scorer is None else float(scorer(fitted, unseen.X, y))
-        return {"predicted": predicted, "error": float(error), "score": score}
+        if not exact:
+            scorer = None
+        return {
+            "predicted": predicted,
+            "scores": None if numbers or not exact else _class_scores(fitted, unseen.X, classes),
+            "error": self._run.error(y, predicted),
+            "score": None if scorer is None else float(scorer(fitted, unseen.X, y)),
+        }
 
     @cached_property
     def _rows(self) -> tuple[Rows, Rows]:
         """Training and test rows as the model gets them, checked."""
-        return as_rows(self._known), as_rows(self._unseen)
+        known, unseen = self._transformed
+        return as_rows(known), as_rows(unseen)
 
     @cached_property
     def _growth(self) -> Callable[[ColumnChoice], float]:
         assert self._run.growth is not None
         return cache(self._run.growth(Rows(self._rows[0].X, self._y)))
+
+
+def _class_scores(fitted: Any, X: Any, classes: NDArray[Any]) -> FloatArray | None:
+    """Return how much rows seem to belong to each class; NaN for those that the model lacks."""
+    if not hasattr(fitted, "decision_function"):
+        # A guess is the same for all rows.
+        return np.zeros((X.shape[0], len(classes)))
+    scores = np.asarray(fitted.decision_function(X))
+    if scores.ndim == 1:
+        scores = np.column_stack([-scores, scores])
+    if scores.shape[1] != len(fitted.classes_):
+        # There is a score for each pair of classes.
+        return None
+    known = np.full((X.shape[0], len(classes)), np.nan)
+    known[:, np.searchsorted(classes, fitted.classes_)] = scores
+    return known

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
-from scipy.stats import binom
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 
 from certifeature.evaluation.engine import (
     ALL_FEATURES,
     Candidate,
     CrossValidation,
     cross_validate,
-    table_and_rows,
+    nogueira_index,
+    table_and_labels,
 )
-from certifeature.evaluation.intervals import CONCLUSIONS, Difference, shown_error
+from certifeature.evaluation.performance import Difference, Estimate, Performance, shown_error
 from certifeature.evaluation.splits import splits_of, tuning_problem
 from certifeature.models.problem import default_model, predicts_numbers
 
@@ -28,10 +31,10 @@ _SELECTED, _ALL, _SHUFFLED = "selected", "all features", "selected, labels shuff
 
 @dataclass(frozen=True)
 class NewData:
-    """Cross-validated errors with the chosen and with all features.
+    """Cross-validated performance with the chosen and with all features; ``str`` gives a verdict.
 
-    They estimate the error on new rows of the same kind; unlike the bounds of a certificate, they
-    prove nothing.
+    It estimates the error on new rows of the same kind; unlike the bounds of a certificate, it
+    proves nothing.
 
     Attributes
     ----------
@@ -39,110 +42,77 @@ class NewData:
         What an error is: the share of rows with a wrong class or, of real-valued targets, 1 - R².
     n_folds, n_repeats : int
         Folds of a cross-validation, and how often it was repeated with other folds.
+    n_groups : int or None
+        Number of groups of rows that stayed together; None without groups.
     n_features : int
         Features there are.
     n_selected : tuple of int
         How many were chosen in each fold.
-    errors_selected, errors_full : tuple of float
-        Test error of each fold with the chosen and with all features.
-    error_selected, error_full : float
-        Their means.
-    difference : float
-        ``error_selected - error_full``: above 0, all features did better.
-    interval : tuple of (float, float), or None
-        Confidence interval of the difference, by `corrected_interval`, that of shares within -1 and
-        1. None if the difference is the same in all folds, which says nothing about how much it
-        varies.
-    confidence : float
-        Confidence of the interval.
-    test_share : float
-        n_test/n_train of the folds.
-    errors_shuffled : tuple of float
-        Test error of each fold with features chosen for, and a model trained on, shuffled labels.
+    times_chosen : dict of int to int
+        In how many folds each feature was chosen, if in any.
+    selected, full : Performance
+        Performance of the model with the chosen and with all features.
+    against_full : Difference
+        Error with the chosen features minus error with all of them.
     shuffled_error : float
-        Their mean.
-    classes : tuple of str
-        Names of the classes; none of real-valued targets.
-    n_tested, n_wrong : tuple of int
-        How many test rows of all folds belong to each class, and how many of them the model on the
-        chosen features takes for another.
-    tuned : bool
-        Whether C was tuned by inner folds, on training rows alone, for the chosen and for all
-        features; otherwise it is that of the model. It is the latter for shuffled labels.
+        Error with features chosen for, and a model trained on, shuffled labels, at the C of the
+        model, in one cross-validation.
     chance_error : float
         Error without features: that of always the most frequent class or, of real-valued targets,
         of always their mean.
+    tuned : bool
+        Whether C was tuned by inner folds, on training rows alone, for the chosen and for all
+        features; otherwise it is that of the model.
+    note : str
+        Which classes have fewer rows than there are folds, if any.
     """
 
     measure: str
     n_folds: int
     n_repeats: int
+    n_groups: int | None
     n_features: int
     n_selected: tuple[int, ...]
-    errors_selected: tuple[float, ...]
-    errors_full: tuple[float, ...]
-    error_selected: float
-    error_full: float
-    difference: float
-    interval: tuple[float, float] | None
-    confidence: float
-    test_share: float
-    errors_shuffled: tuple[float, ...]
+    times_chosen: dict[int, int] = field(repr=False)
+    selected: Performance
+    full: Performance
+    against_full: Difference
     shuffled_error: float
-    classes: tuple[str, ...]
-    n_tested: tuple[int, ...]
-    n_wrong: tuple[int, ...]
-    tuned: bool
     chance_error: float
+    tuned: bool
+    note: str = ""
 
     @classmethod
-    def from_result(
-        cls, result: CrossValidation, n_features: int, size: int | None = None, *, tuned: bool
-    ) -> Self:
+    def from_result(cls, result: CrossValidation, size: int | None = None, *, tuned: bool) -> Self:
         """Return what a cross-validation of `new_data_candidates` says.
 
         Parameters
         ----------
         result : CrossValidation
             Result for these candidates, and perhaps for others.
-        n_features : int
-            Number of all features.
         size : int, default=None
             Number of chosen features, as the candidates have it.
         tuned : bool
             Whether C was tuned.
         """
-        y, splits, outcomes = result.y, result.splits, result.outcomes[_SELECTED, size]
+        y, splits, chosen = result.y, result.splits, result.chosen(_SELECTED, size)
         assert y is not None
-        keys = ((_SELECTED, size), (_ALL, None), (_SHUFFLED, size))
-        selected, full, shuffled = (result.errors(*key) for key in keys)
-        difference = Difference.of(selected, full, splits.test_share, result.measure)
-        classes, counts = np.unique(y, return_counts=True)
-        chance_error = 1.0 if result.regression else float(1 - counts.max() / len(y))
-        classes = classes[:0] if result.regression else classes
-        tested = np.concatenate([y[test] for _, test in splits.pairs])
-        wrong = tested != np.concatenate([outcome.predicted for outcome in outcomes])
+        _, counts = np.unique(y, return_counts=True)
         return cls(
             measure=result.measure,
             n_folds=splits.n_folds,
             n_repeats=splits.n_repeats,
-            n_features=n_features,
-            n_selected=tuple(len(outcome.chosen) for outcome in outcomes),
-            errors_selected=selected,
-            errors_full=full,
-            error_selected=float(np.mean(selected)),
-            error_full=float(np.mean(full)),
-            difference=difference.mean,
-            interval=difference.interval,
-            confidence=difference.confidence,
-            test_share=splits.test_share,
-            errors_shuffled=shuffled,
-            shuffled_error=float(np.mean(shuffled)),
-            classes=tuple(map(str, classes.tolist())),
-            n_tested=tuple(int((tested == label).sum()) for label in classes),
-            n_wrong=tuple(int(wrong[tested == label].sum()) for label in classes),
+            n_groups=None if splits.groups is None else len(np.unique(splits.groups)),
+            n_features=result.n_features,
+            n_selected=tuple(map(len, chosen)),
+            times_chosen=dict(Counter(chain.from_iterable(chosen))),
+            selected=result.performance(_SELECTED, size),
+            full=result.performance(_ALL),
+            against_full=result.difference((_SELECTED, size), (_ALL, None)),
+            shuffled_error=float(np.mean(result.errors(_SHUFFLED, size))),
+            chance_error=1.0 if result.regression else float(1 - counts.max() / len(y)),
             tuned=tuned,
-            chance_error=chance_error,
+            note=splits.note,
         )
 
     @property
@@ -151,41 +121,95 @@ class NewData:
         return cost_in_words(self.tuned)
 
     @property
-    def against_full(self) -> Difference:
-        """The difference to all features, and how sure it is."""
-        return Difference(self.difference, self.interval, self.confidence, self.measure)
+    def better_than_chance(self) -> bool:
+        """Whether the predictions are better than chance by more than luck.
 
-    @property
-    def verdict(self) -> str:
-        """Which does better: "tie", "selected", "full", or "unclear" where nothing varies."""
-        verdict = self.against_full.verdict
-        return {"lower": "selected", "higher": "full"}.get(verdict, verdict)
-
-    @property
-    def learnt(self) -> bool:
-        """Whether the error is below that of shuffled labels or of chance by more than luck.
-
-        Few folds say little of the first. The second is a binomial test of the rows that are put
-        into a wrong class, against always the most frequent one.
+        The interval of the area under the ROC curve is then above ½; where there is none, that of
+        the error is below `chance_error`.
         """
-        against = self.against_shuffled
-        if against.verdict == "lower" or (against.verdict == "unclear" and against.mean < 0):
-            return True
-        n_rows = sum(self.n_tested) // self.n_repeats
-        n_wrong = round(sum(self.n_wrong) / self.n_repeats)
-        return bool(n_rows and binom.cdf(n_wrong, n_rows, self.chance_error) <= 1 - self.confidence)
-
-    @property
-    def against_shuffled(self) -> Difference:
-        """The difference to shuffled labels."""
-        errors = self.errors_selected, self.errors_shuffled
-        return Difference.of(*errors, self.test_share, self.measure)
+        auc = self.selected.auc
+        return self.selected.error.high < self.chance_error if auc is None else auc.low > 0.5
 
     @property
     def size(self) -> str:
         """How many features were chosen, in words: "100", or "80 to 120" if folds differ."""
         fewest, most = min(self.n_selected), max(self.n_selected)
         return f"{fewest}" if fewest == most else f"{fewest} to {most}"
+
+    @property
+    def design(self) -> str:
+        """The folds, in words."""
+        repeats = f"{self.n_repeats} × " if self.n_repeats > 1 else ""
+        grouped = "" if self.n_groups is None else f" of {self.n_groups:,} groups of rows"
+        return f"{repeats}{self.n_folds}-fold cross-validation{grouped}"
+
+    @property
+    def stability(self) -> float:
+        """Agreement of the choices of the folds: 0 for random ones, 1 if they are all the same.
+
+        It is the measure of Nogueira, Sechidis and Brown; NaN where all features are chosen.
+        """
+        shares = np.zeros(self.n_features)
+        n_choices = len(self.n_selected)
+        shares[list(self.times_chosen)] = np.array(list(self.times_chosen.values())) / n_choices
+        return nogueira_index(shares, n_choices)
+
+    def sentences(self) -> list[str]:
+        """Return the verdict: one sentence on chance, one on all features, and notes."""
+        name = "error" if self.measure == "error" else "1 - R²"
+        return [
+            self._against_chance(name),
+            self._against_full(name),
+            *([f"Of some classes there are {self.note}."] if self.note else []),
+        ]
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences())
+
+    def _against_chance(self, name: str) -> str:
+        performance, chance = self.selected, self.shown(self.chance_error)
+        found = f"{name} {self.shown_estimate(performance.error)}"
+        if performance.n_wrong is not None:
+            about = "about " if self.n_repeats > 1 else ""
+            wrong = f"{about}{performance.n_wrong:.0f} of {performance.n_rows:,} rows wrong"
+            found = f"{wrong}, {found}"
+        if performance.auc is not None:
+            auc = performance.auc
+            found += f"; AUC {auc.value:.2f} ({auc.low:.2f} to {auc.high:.2f})"
+        baseline = (
+            "always the most frequent class" if self.measure == "error" else "always the mean"
+        )
+        where = f"in {self.design}, {self.cost}, with {self.size} features"
+        if not self.better_than_chance:
+            return (
+                f"Not shown to be better than chance, so do not rely on this choice: {where}, "
+                f"{found}; {baseline} has {chance}."
+            )
+        beyond = (
+            ""
+            if performance.error.high < self.chance_error
+            else (
+                " The classes are ranked better than by chance, but not named better than by that."
+            )
+        )
+        return f"Better than chance: {where}, {found}; {baseline} has {chance}.{beyond}"
+
+    def _against_full(self, name: str) -> str:
+        difference, everything = self.against_full, f"all {self.n_features:,} features"
+        verdicts = {
+            "at par": f"At par with {everything}",
+            "lower": f"Better than {everything}",
+            "higher": f"Worse than {everything}",
+            "not shown": f"No difference to {everything} is shown",
+        }
+        full = f"these have {name} {self.shown(self.full.error.value)}"
+        text = f"{verdicts[difference.verdict]}: {full}, difference {difference}"
+        text += f" ({difference.shown_interval()})"
+        if difference.verdict == "not shown" and difference.visible:
+            unit = " points" if self.measure == "error" else ""
+            visible = difference.signed(difference.visible).lstrip("+")
+            text += f"; rows like these show a difference of {visible}{unit} in four of five cases"
+        return f"{text}."
 
     def shown(self, error: float) -> str:
         """Return an error as text: a percentage, or 1 - R² as it is.
@@ -197,49 +221,48 @@ class NewData:
         """
         return shown_error(error, self.measure)
 
+    def shown_estimate(self, error: Estimate) -> str:
+        """Return an error with its interval as text.
+
+        Parameters
+        ----------
+        error : Estimate
+            An error.
+        """
+        low, high = self.shown(error.low), self.shown(error.high)
+        return f"{self.shown(error.value)} (95 % interval {low.removesuffix(' %')} to {high})"
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, fit for JSON."""
-        return asdict(self)
+        """Return plain values, fit for JSON, with the verdict in words."""
+        verdict = {
+            "better_than_chance": self.better_than_chance,
+            "against_all_features": self.against_full.verdict,
+            "stability": self.stability,
+            "sentences": self.sentences(),
+        }
+        return {"verdict": verdict, **asdict(self)}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Return the errors that `to_dict` was called on.
+        """Return the performance that `to_dict` was called on.
 
         Parameters
         ----------
         values : dict
-            As `to_dict` returns it; lists, as JSON has them, will do for tuples.
+            As `to_dict` returns it; lists and texts, as JSON has them, will do for tuples and keys.
         """
-        parts: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        parts = {name: value for name, value in values.items() if name != "verdict"}
+        parts["n_selected"] = tuple(values["n_selected"])
+        parts["times_chosen"] = {int(name): n for name, n in values["times_chosen"].items()}
+        for name in ("selected", "full"):
+            parts[name] = Performance.from_dict(values[name])
+        parts["against_full"] = Difference.from_dict(values["against_full"])
         return cls(**parts)
 
 
 def cost_in_words(tuned: bool) -> str:
     """Return which C errors are for: one tuned by inner folds, or that of the model."""
     return "with C tuned by inner folds" if tuned else "at the C of the model"
-
-
-def as_sentences(new_data: NewData | None) -> list[str]:
-    """Return what was found in at most two sentences; none if nothing was.
-
-    Parameters
-    ----------
-    new_data : NewData or None
-        What was found.
-    """
-    n = new_data
-    if n is None:
-        return []
-    repeats = f", {n.n_repeats} times" if n.n_repeats > 1 else ""
-    name = "error" if n.measure == "error" else "1 - R²"
-    return [
-        f"New data, estimated by {n.n_folds}-fold cross-validation{repeats}, features chosen anew "
-        f"in each fold, {n.cost}: {name} {n.shown(n.error_selected)} with {n.size} "
-        f"features, {n.shown(n.error_full)} with all {n.n_features}; difference {n.against_full} "
-        f"({n.against_full.shown_interval()}), {CONCLUSIONS[n.against_full.verdict]}.",
-        f"With shuffled labels the {name} is {n.shown(n.shuffled_error)} "
-        f"(chance: {n.shown(n.chance_error)}).",
-    ]
 
 
 def new_data_errors(
@@ -249,8 +272,8 @@ def new_data_errors(
     *,
     model: Any = None,
     cv: Any = 5,
+    n_repeats: int | None = None,
     groups: Any = None,
-    scaler: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> NewData:
@@ -265,11 +288,12 @@ def new_data_errors(
     Parameters
     ----------
     X : array-like, sparse array or matrix, data frame, of shape (n_samples, n_features)
-        Data with all features.
+        Data with all features; values may be missing if the first step of a pipeline imputes them.
     y : array-like of shape (n_samples,)
         Class labels, or real-valued targets of a model that is a regressor.
-    selector : selector
-        Anything with ``fit`` and ``get_support`` that scikit-learn can clone, fitted or not.
+    selector : selector or Pipeline
+        Anything with ``fit`` and ``get_support`` that scikit-learn can clone, fitted or not; or a
+        pipeline that ends with it, whose transformers are fitted to the training rows of each fold.
         Columns get the scales of a selector of this library, and stay as they are otherwise. What
         its parameters know of the labels, such as scores given as ``order``, is not forgotten.
     model : estimator, default=None
@@ -277,11 +301,12 @@ def new_data_errors(
     cv : int, cross-validation generator or iterable, default=5
         The folds: a number of folds, which are shuffled and have the classes in equal shares, or
         what scikit-learn takes for ``cv``.
+    n_repeats : int, default=None
+        Number of cross-validations, each with other folds, where ``cv`` is a number. None takes ten
+        for up to 200 rows, and fewer for more: 2,000 over their number.
     groups : array-like of shape (n_samples,), default=None
         Group of each row, such as a patient. A number of folds then keeps the rows of a group
         together, and groups exchange their labels where these are shuffled.
-    scaler : transformer, default=None
-        Fitted to the training rows of each fold, before anything else; it may be a pipeline.
     random_state : int, default=0
         Seed of folds that are given by their number, and of the shuffled labels.
     n_jobs : int, default=None
@@ -306,52 +331,69 @@ def new_data_errors(
     >>> from certifeature import BSSSelector
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(100, 300, 20, random_state=0)
-    >>> found = new_data_errors(X, y, BSSSelector(30), cv=4)
+    >>> found = new_data_errors(X, y, BSSSelector(30), cv=4, n_repeats=1)
     >>> found.n_selected
     (30, 30, 30, 30)
-    >>> found.error_selected < found.chance_error
+    >>> found.better_than_chance
+    True
+
+    Missing values are imputed inside the folds:
+
+    >>> import numpy as np
+    >>> from sklearn.impute import SimpleImputer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X[::7, 5] = np.nan
+    >>> pipeline = make_pipeline(SimpleImputer(strategy="median"), BSSSelector(30))
+    >>> new_data_errors(X, y, pipeline, cv=4, n_repeats=1).better_than_chance
     True
     """
+    preprocessing = None
+    if isinstance(selector, Pipeline):
+        preprocessing = selector[:-1] if len(selector) > 1 else None
+        selector = selector[-1]
     _check_repeatable(selector)
     model = default_model() if model is None else model
     regression = predicts_numbers(model)
-    table, rows = table_and_rows(X, y, real_valued=regression)
-    assert rows.y is not None
-    splits = splits_of(rows.X, rows.y, cv, random_state, regression=regression, groups=groups)
-    tuned = tuning_problem(rows.y, splits, random_state, regression=regression) is None
-    candidates = new_data_candidates(selector, model, scaler, tuned=tuned)
+    table, y = table_and_labels(X, y, preprocessing, real_valued=regression)
+    options: dict[str, Any] = {"n_repeats": n_repeats, "groups": groups, "regression": regression}
+    splits = splits_of(y, y, cv, random_state, **options)
+    tuned = tuning_problem(y, splits, random_state, regression=regression) is None
+    candidates = new_data_candidates(selector, model, preprocessing, tuned=tuned)
     seeded: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
-    result = cross_validate(table, rows.y, candidates, splits, **seeded)
-    return NewData.from_result(result, rows.n_features, tuned=tuned)
+    result = cross_validate(table, y, candidates, splits, **seeded)
+    return NewData.from_result(result, tuned=tuned)
 
 
 def new_data_candidates(
     selector: Any,
     model: Any,
-    scaler: Any = None,
+    preprocessing: Any = None,
     *,
     tuned: bool,
-    size: int | None = None,
+    sizes: tuple[int | None, ...] = (None,),
     draws: bool = False,
 ) -> list[Candidate]:
     """Return what `NewData` is about: a choice, all features, and the choice for shuffled labels.
 
     Parameters
     ----------
-    selector, model, scaler : selector, estimator, transformer or None
+    selector, model, preprocessing : selector, estimator, transformer or None
         Steps of the pipelines.
     tuned : bool
         Whether C is tuned for the true labels.
-    size : int, default=None
-        Number of features to choose; None leaves it to the selector.
+    sizes : tuple of int or None, default=(None,)
+        Number of features to choose; None leaves it to the selector. Of several, each fold finds
+        its own by inner folds.
     draws : bool, default=False
         Whether the selector gets another seed in every fold.
     """
-    options: dict[str, Any] = {"sizes": (size,), "draws": draws}
+    options: dict[str, Any] = {"sizes": sizes, "search": len(sizes) > 1, "draws": draws}
+    # The control needs no repeats.
+    control: dict[str, Any] = {"shuffled": True, "n_repeats": 1}
     return [
-        Candidate.of(_SELECTED, selector, model, scaler, tuned=tuned, **options),
-        Candidate.of(_ALL, ALL_FEATURES, model, scaler, tuned=tuned),
-        Candidate.of(_SHUFFLED, selector, model, scaler, shuffled=True, **options),
+        Candidate.of(_SELECTED, selector, model, preprocessing, tuned=tuned, **options),
+        Candidate.of(_ALL, ALL_FEATURES, model, preprocessing, tuned=tuned),
+        Candidate.of(_SHUFFLED, selector, model, preprocessing, **control, **options),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -82,7 +83,7 @@ class ErrorCurveDisplay(_ComparisonDisplay):
     """Test error against the number of features, a curve for each method.
 
     It is the share of wrong classes in percent, or 1 − R² where numbers are predicted.
-    Curves are means over the folds, bands a standard deviation to either side. Random features, the
+    Bands are 95 % confidence intervals of the errors. Random features, the
     baseline for every method, are dashed and grey; full data are a horizontal line. A method that
     finds its own number of features is a point with a bar. The title of the legend says whether C
     was tuned.
@@ -101,7 +102,7 @@ class ErrorCurveDisplay(_ComparisonDisplay):
     lines_ : dict of str to matplotlib Line2D
         The curve of each method, and the line of "full data".
     bands_ : dict of str to matplotlib FillBetweenPolyCollection
-        The band of each method whose folds differ.
+        The interval of each method.
     points_ : dict of str to matplotlib ErrorbarContainer
         The point of each method that finds its own number of features.
     legend_ : matplotlib Legend
@@ -118,7 +119,7 @@ class ErrorCurveDisplay(_ComparisonDisplay):
     >>> from certifeature import compare
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
-    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3)
+    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3, n_repeats=1)
     >>> display = ErrorCurveDisplay(comparison).plot()
     >>> display.ax_.get_ylabel(), sorted(display.lines_)
     ('test error (%)', ['bss', 'full data', 'random'])
@@ -132,26 +133,24 @@ class ErrorCurveDisplay(_ComparisonDisplay):
         in_percent = self.comparison.measure == "error"
         unit, label = (100, "test error (%)") if in_percent else (1, "1 − R² on test rows")
         for name, (contenders, style) in curves.items():
-            places, means, deviations = np.array(
-                [(c.n_features, unit * c.mean_error, unit * c.deviation) for c in contenders]
-            ).T
+            places = [c.n_features for c in contenders]
+            errors, low, high = (
+                unit * np.array([astuple(c.performance.error) for c in contenders]).T
+            )
             if contenders[0].size is None:
-                self.points_[name] = self.ax_.errorbar(
-                    places, means, deviations, capsize=3, **style
-                )
+                lengths = errors - low, high - errors
+                self.points_[name] = self.ax_.errorbar(places, errors, lengths, capsize=3, **style)
                 continue
-            (self.lines_[name],) = self.ax_.plot(places, means, **(style | own))
-            if deviations.any():
-                ends = np.maximum(means - deviations, 0), means + deviations
-                band = {"color": self.lines_[name].get_color(), "alpha": 0.15, "linewidth": 0}
-                self.bands_[name] = self.ax_.fill_between(places, *ends, **band)
+            (self.lines_[name],) = self.ax_.plot(places, errors, **(style | own))
+            band = {"color": self.lines_[name].get_color(), "alpha": 0.15, "linewidth": 0}
+            self.bands_[name] = self.ax_.fill_between(places, low, high, **band)
         full = self.comparison.full
         if full is not None:
             line: Any = {"color": "black", "linewidth": 1, "zorder": 1.5}
             name = f"all {full.n_features:g} features"
-            self.lines_[FULL_DATA] = self.ax_.axhline(unit * full.mean_error, label=name, **line)
+            self.lines_[FULL_DATA] = self.ax_.axhline(unit * full.error, label=name, **line)
         self.ax_.set_ylim(bottom=max(self.ax_.get_ylim()[0], 0.0))
-        return label, f"mean ± s.d., {{}} folds,\n{self.comparison.cost}"
+        return label, f"95 % intervals, {{}} folds,\n{self.comparison.cost}"
 
 
 class GrowthCurveDisplay(_ComparisonDisplay):
@@ -190,7 +189,7 @@ class GrowthCurveDisplay(_ComparisonDisplay):
     >>> from certifeature.datasets import make_relevant_features
     >>> from certifeature.plotting import ErrorCurveDisplay
     >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
-    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3)
+    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3, n_repeats=1)
     >>> figure, (left, right) = plt.subplots(1, 2, layout="constrained")
     >>> errors = ErrorCurveDisplay(comparison).plot(left)
     >>> growth = GrowthCurveDisplay(comparison).plot(right)

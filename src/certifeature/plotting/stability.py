@@ -94,7 +94,8 @@ class StabilityDisplay:
         self.n_features = n_features
         masks = masks_of(self.selections, n_features)
         self.frequencies = masks.mean(axis=0)
-        self.jaccard, self.nogueira = jaccard_index(masks), nogueira_index(masks)
+        self.jaccard = jaccard_index(masks)
+        self.nogueira = nogueira_index(self.frequencies, len(masks))
 
     @classmethod
     def from_estimator(

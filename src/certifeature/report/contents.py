@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from certifeature.certificate import Certificate
 from certifeature.comparison import Comparison, Contender
-from certifeature.evaluation import Difference, NewData
+from certifeature.evaluation import NewData
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import dense_coef
 from certifeature.sparsify import ColumnChoice
@@ -112,26 +110,13 @@ class Report:
             return False
         return self.new_data.n_selected != tuple(map(len, self.own.chosen))
 
-    @property
-    def estimate(self) -> tuple[float, float, Difference, str] | None:
-        """The error with the chosen and with all features, their difference, and at which C.
-
-        It is that of the comparison, if there is one with the same number of features in every fold
-        as the estimate of the certificate has.
-        """
-        own, comparison, n = self.own, self.comparison, self.new_data
-        if own and comparison and comparison.full and not self.searched:
-            difference = comparison.difference(own, comparison.full)
-            return own.mean_error, comparison.full.mean_error, difference, comparison.cost
-        return (n.error_selected, n.error_full, n.against_full, n.cost) if n else None
-
 
 def features_of(
     selection: Any,
     names: ArrayLike | None = None,
     *,
     model: Any = None,
-    own: Contender | None = None,
+    new_data: NewData | None = None,
 ) -> list[Feature]:
     """Return the chosen features, best first.
 
@@ -143,8 +128,8 @@ def features_of(
         Names of all features; None takes those that the selector knows, or numbers from 0.
     model : estimator, default=None
         Linear model fitted to all features, for their weights and what they point to.
-    own : Contender, default=None
-        The same choice in a comparison, for how often each feature was chosen over the folds.
+    new_data : NewData, default=None
+        What cross-validation says of the choice, for how often each feature was chosen.
 
     Examples
     --------
@@ -165,11 +150,11 @@ def features_of(
     columns = chosen.astype(str), sample.scales, *_weights_and_labels(model, sample), sample.reasons
     rows = zip(*((unknown if part is None else part).tolist() for part in columns), strict=True)
     features = [Feature(rank, *values) for rank, values in enumerate(rows, 1)]
-    return features if own is None else with_times_chosen(features, sample, own)
+    return features if new_data is None else with_times_chosen(features, sample, new_data)
 
 
 def with_times_chosen(
-    features: list[Feature], sample: ColumnChoice, own: Contender
+    features: list[Feature], sample: ColumnChoice, new_data: NewData
 ) -> list[Feature]:
     """Return features with the number of folds in which each was chosen anew.
 
@@ -179,11 +164,10 @@ def with_times_chosen(
         The chosen features.
     sample : ColumnChoice
         Their indices, in the same order.
-    own : Contender
-        The same choice in a comparison.
+    new_data : NewData
+        What cross-validation says of the choice.
     """
-    counts = Counter(chain.from_iterable(own.chosen))
-    times = (counts[index] for index in sample.indices.tolist())
+    times = (new_data.times_chosen.get(index, 0) for index in sample.indices.tolist())
     return [replace(f, times_chosen=n) for f, n in zip(features, times, strict=True)]
 
 

@@ -11,11 +11,7 @@ from pathlib import Path
 
 import certifeature
 from certifeature._files import write_text
-from certifeature.certificate import Certificate
-from certifeature.comparison import Contender
 from certifeature.evaluation import NewData
-from certifeature.evaluation.engine import masks_of, nogueira_index
-from certifeature.evaluation.new_data import as_sentences as new_data_sentences
 from certifeature.report.contents import Report
 from certifeature.report.sentences import rivals_of, verdict
 from certifeature.report.tables import feature_rows, features_csv, ranked
@@ -51,7 +47,7 @@ def render(report: Report) -> str:
     >>> "with these 30 features" in page
     True
     """
-    certificate, own, new_data = report.certificate, report.own, report.new_data
+    own, new_data = report.own, report.new_data
     methods, lowest, widest = ranked(report.comparison) if report.comparison else ([], 0.0, 1.0)
     style, script, said = asset("page.css"), asset("page.js"), verdict(report)
     return template("page.html").render(
@@ -63,9 +59,8 @@ def render(report: Report) -> str:
         verdict=said,
         reasons=Counter(feature.why for feature in report.features),
         wrong=_wrong(new_data) if new_data else "",
-        stability=_stability(own, certificate) if own and certificate else "",
+        stability=_stability(new_data) if new_data else "",
         beside=[own, *rivals_of(own, report.comparison)] if own and report.comparison else [],
-        estimates=new_data_sentences(new_data),
         features=feature_rows(report.features),
         table=_link("text/csv", features_csv(report.features)),
         methods=methods,
@@ -77,15 +72,18 @@ def render(report: Report) -> str:
 
 def _wrong(n: NewData) -> str:
     """Return how many test rows of each class are taken for another, unless classes are many."""
-    by_class = zip(n.classes, n.n_wrong, n.n_tested, strict=True)
-    return class_counts({name: f"{wrong:,} of {tested:,}" for name, wrong, tested in by_class})
+    by_class = {
+        name: (round((1 - n.selected.recalls[name].value) * count), count)
+        for name, count in n.selected.n_of_class.items()
+    }
+    return class_counts(
+        {name: f"{wrong:,} of {rows:,}" for name, (wrong, rows) in by_class.items()}
+    )
 
 
-def _stability(own: Contender, certificate: Certificate) -> str:
-    """Return how much the choices of the folds agree; nothing if there are not two."""
-    if len(own.chosen) < 2:
-        return ""
-    index = nogueira_index(masks_of(own.chosen, certificate.n_features))
+def _stability(new_data: NewData) -> str:
+    """Return how much the choices of the folds agree."""
+    index = new_data.stability
     return f"{MISSING if math.isnan(index) else f'{index:.2f}'} (0 is random, 1 always the same)"
 
 

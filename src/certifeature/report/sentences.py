@@ -26,7 +26,7 @@ def verdict(report: Report) -> list[str]:
     chosen, n_ties = [], 0
     if comparison is not None:
         chosen = [other for other in comparison.contenders if other.method != FULL_DATA]
-        chosen.sort(key=lambda other: other.mean_error)
+        chosen.sort(key=lambda other: other.error)
         differences = (comparison.difference(chosen[0], other) for other in chosen[1:])
         n_ties = sum(difference.verdict != "lower" for difference in differences)
         for rival in chosen:

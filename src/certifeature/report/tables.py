@@ -48,8 +48,8 @@ def features_csv(features: Sequence[Feature]) -> str:
 
 def ranked(comparison: Comparison) -> tuple[list[Contender], float, float]:
     """Return methods by error below full data, the lowest error to mark, and the end of a chart."""
-    order = sorted(comparison.contenders, key=lambda c: (c.mean_error, c.n_features))
-    rivals = [c.mean_error for c in order if c.method != FULL_DATA]
+    order = sorted(comparison.contenders, key=lambda c: (c.error, c.n_features))
+    rivals = [c.error for c in order if c.method != FULL_DATA]
     lowest = rivals[0] if rivals and rivals.count(rivals[0]) <= _MAX_LOWEST else math.nan
-    widest = max((c.mean_error + c.deviation for c in order), default=0.0) or 1.0
+    widest = max((c.performance.error.high for c in order), default=0.0) or 1.0
     return sorted(order, key=lambda c: c.method != FULL_DATA), lowest, widest

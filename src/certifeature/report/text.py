@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from certifeature.certificate import certificate as words
 from certifeature.comparison import FULL_DATA
-from certifeature.evaluation.intervals import CONCLUSIONS, shown_error
+from certifeature.evaluation.performance import shown_error
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -171,5 +171,5 @@ def template(name: str) -> Template:
     texts += [words.number, words.rounded_down, words.rounded_up]
     environment.filters |= {filter_.__name__: filter_ for filter_ in texts}
     environment.filters["thousands"] = "{:,}".format
-    environment.globals |= {"inf": math.inf, "missing": MISSING, "conclusions": CONCLUSIONS}
+    environment.globals |= {"inf": math.inf, "missing": MISSING}
     return environment.from_string(asset(name))

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from certifeature.evaluation.engine import Candidate, cross_validate, table_and_rows
-from certifeature.evaluation.splits import Splits
+from certifeature.evaluation.splits import Splits, checked_groups
 from certifeature.models.problem import default_model, predicts_numbers
 from certifeature.models.support import fit_at_scale, for_scikit_learn
 from certifeature.selectors.base import CertifiedSelector
@@ -42,7 +42,7 @@ class BSSSelectorCV(CertifiedSelector):
         ``min_features_to_select`` to half of the features, and all features.
     cv : int, cross-validation generator or iterable, default=None
         The folds, as everywhere in scikit-learn: None takes five, stratified for
-        classifiers.
+        classifiers. If `fit` gets groups, a number of folds keeps the rows of a group together.
     scoring : str or callable, default=None
         What is compared; None takes the score of the model: accuracy, or R² for numbers.
     n_jobs : int, default=None
@@ -77,6 +77,9 @@ class BSSSelectorCV(CertifiedSelector):
     -----
     The score of the size that was found is that of the best of several, and a little too good. For
     an honest estimate, cross-validate the whole of this selector.
+
+    Where scikit-learn's metadata routing is enabled, groups that are given to a pipeline, or to
+    `sklearn.model_selection.cross_validate` as ``params={"groups": groups}``, reach `fit`.
 
     Examples
     --------
@@ -116,7 +119,10 @@ class BSSSelectorCV(CertifiedSelector):
         self.scoring = scoring
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> Self:
+    # Metadata routing passes groups on without being asked to.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Find the number of features, and choose them.
 
         Parameters
@@ -125,6 +131,8 @@ class BSSSelectorCV(CertifiedSelector):
             Training data.
         y : array-like of shape (n_samples,)
             Class labels, or numbers for an estimator that predicts numbers.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each row, such as a patient, for the folds.
 
         Returns
         -------
@@ -138,11 +146,19 @@ class BSSSelectorCV(CertifiedSelector):
         method = selector._strategy().of_features(rows.n_features, rows.feature_names)
         sizes = self._sizes(len(method.fixed))
         model = default_model() if selector.estimator is None else selector.estimator
+        assert rows.y is not None
+        cv, options = self.cv, {"classifier": not numbers}
+        if groups is not None:
+            groups = checked_groups(groups, rows.n_rows)
+            if cv is None or isinstance(cv, Integral):
+                kind = GroupKFold if numbers else StratifiedGroupKFold
+                cv = kind(5 if cv is None else cv)
+        splits = list(check_cv(cv, rows.y, **options).split(rows.X, rows.y, groups))
         result = cross_validate(
             table,
             rows.y,
             [Candidate.of("search", selector, model, sizes=tuple(sizes.tolist()))],
-            Splits(list(check_cv(self.cv, rows.y, classifier=not numbers).split(rows.X, rows.y))),
+            Splits(splits, groups=groups),
             n_jobs=self.n_jobs,
             scorer=check_scoring(model, self.scoring),
         )
@@ -163,7 +179,6 @@ class BSSSelectorCV(CertifiedSelector):
         self.support_ = self.selector_.get_support()
         for name in ("indices_", "scales_", "reasons_", "certificate_"):
             setattr(self, name, getattr(self.selector_, name))
-        assert rows.y is not None
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.scales_[order])

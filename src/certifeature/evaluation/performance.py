@@ -1,0 +1,481 @@
+"""How well pipelines predict rows that they were not trained on, with confidence intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import expit, logit
+
+from certifeature.evaluation.splits import Splits
+
+FloatArray = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+# Differences closer than this differ by rounding only.
+_SAME = 1e-12
+# A choice is at par with another if the interval of the difference has no more than these points.
+PAR = 0.02
+# Chance to see a difference of the size that `Difference.visible` gives.
+_POWER = 0.8
+# Models of different folds share training rows, and those of new data would not. By simulation
+# (benchmarks/coverage.py) n errors vary about as much as those of this share of n independent rows.
+_INDEPENDENT = 2 / 3
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that was estimated, and its confidence interval.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    low, high : float
+        Ends of the 95 % interval, within what is possible.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def shown(self, measure: str) -> str:
+        """Return the estimate of an error with its interval: "5.0 % (2.1 to 11.2 %)".
+
+        Parameters
+        ----------
+        measure : {"error", "1 - R2"}
+            What the error is.
+        """
+        value, low, high = (shown_error(number, measure) for number in astuple(self))
+        return f"{value} ({low.removesuffix(' %')} to {high})"
+
+
+def share_interval(share: float, n: float) -> Estimate:
+    """Return a share of n independent rows with Wilson's 95 % interval.
+
+    Parameters
+    ----------
+    share : float
+        The share.
+    n : float
+        Number of rows; for rows that are not independent, how many independent ones they are worth.
+
+    Examples
+    --------
+    >>> share_interval(0.05, 100).shown("error")
+    '5.0 % (2.2 to 11.2 %)'
+    """
+    share, z = float(share), float(stats.norm.ppf((1 + CONFIDENCE) / 2))
+    centre, scale = share + z * z / (2 * n), 1 + z * z / n
+    half = z * np.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
+    low, high = (float(np.clip(end / scale, 0, 1)) for end in (centre - half, centre + half))
+    return Estimate(share, min(low, share), max(high, share))
+
+
+@dataclass(frozen=True)
+class Performance:
+    """Cross-validated performance of one pipeline.
+
+    Attributes
+    ----------
+    error : Estimate
+        Share of rows with a wrong class or, of real-valued targets, 1 - R².
+    n_rows : int
+        Rows that were tested.
+    n_wrong : float or None
+        Rows with a wrong class, on average over the repeats; None for real-valued targets.
+    recalls : dict of str to Estimate
+        For each class, the share of its rows that is found. For two classes, that of the second is
+        the sensitivity and that of the first the specificity.
+    n_of_class : dict of str to int
+        Rows of each class.
+    balanced_error : Estimate or None
+        Mean over the classes of the share of rows that is not found.
+    auc : Estimate or None
+        Area under the ROC curve; of several classes, the mean of each against the others. None for
+        real-valued targets, and if no fold tests two classes.
+    mae : float or None
+        Mean absolute error of real-valued targets.
+    """
+
+    error: Estimate
+    n_rows: int
+    n_wrong: float | None = None
+    recalls: dict[str, Estimate] = field(default_factory=dict, repr=False)
+    n_of_class: dict[str, int] = field(default_factory=dict, repr=False)
+    balanced_error: Estimate | None = None
+    auc: Estimate | None = None
+    mae: float | None = None
+
+    def to_record(self) -> dict[str, float | None]:
+        """Return the main numbers, as a row of a table has them."""
+        estimates = {"error": self.error, "balanced_error": self.balanced_error, "auc": self.auc}
+        ends = {"": "value", "_low": "low", "_high": "high"}
+        found = {
+            f"{name}{end}": None if estimate is None else getattr(estimate, attribute)
+            for name, estimate in estimates.items()
+            for end, attribute in ends.items()
+        }
+        return {**found, "mae": self.mae}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Return the performance that `dataclasses.asdict` was called on.
+
+        Parameters
+        ----------
+        values : dict
+            Plain values.
+        """
+        parts = dict(values)
+        for name in ("error", "balanced_error", "auc"):
+            parts[name] = None if values[name] is None else Estimate(**values[name])
+        parts["recalls"] = {name: Estimate(**value) for name, value in values["recalls"].items()}
+        return cls(**parts)
+
+
+def performance(
+    y: NDArray[Any],
+    splits: Splits,
+    predicted: Sequence[NDArray[Any]],
+    scores: Sequence[FloatArray | None] = (),
+    *,
+    regression: bool = False,
+) -> Performance:
+    """Return how well a pipeline predicts the test rows of its folds.
+
+    Folds share training rows, so that the errors of n rows vary more than those of n independent
+    rows. Wilson's interval gets 2n/3 rows for it and, with groups of rows, fewer by their design
+    effect. What the intervals cover in simulations is printed by ``benchmarks/coverage.py``.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Classes, or targets.
+    splits : Splits
+        Training and test rows.
+    predicted : sequence of ndarray
+        Predictions for the test rows of the first splits, or of all.
+    scores : sequence of ndarray of shape (n_test, n_classes) or None, default=()
+        How much the test rows seem to belong to each class, in sorted order, on these splits; NaN
+        for a class that the training rows lack. Without it there is no area under the ROC curve.
+    regression : bool, default=False
+        Whether there are targets instead of classes.
+    """
+    tests = [test for _, test in splits.pairs[: len(predicted)]]
+    if regression:
+        return _of_numbers(y, tests, splits.groups, predicted)
+    tested, wrong = np.zeros(len(y)), np.zeros(len(y))
+    for test, labels in zip(tests, predicted, strict=True):
+        tested[test] += 1
+        wrong[test] += labels != y[test]
+    rows = np.flatnonzero(tested)
+    tested, wrong, labels = tested[rows], wrong[rows], y[rows]
+    groups = np.arange(len(rows)) if splits.groups is None else splits.groups[rows]
+
+    def missed(mask: NDArray[np.bool_]) -> tuple[float, float]:
+        effect = _design_effect(wrong[mask] / tested[mask], groups[mask])
+        return wrong[mask].sum() / tested[mask].sum(), mask.sum() * _INDEPENDENT / effect
+
+    names = np.unique(labels).tolist()
+    of_class = {str(name): missed(labels == name) for name in names}
+    shares, sizes = np.array(list(of_class.values())).T
+    error = share_interval(*missed(np.ones(len(rows), dtype=bool)))
+    has_scores = len(scores) > 0 and all(part is not None for part in scores)
+    return Performance(
+        error,
+        len(rows),
+        n_wrong=error.value * len(rows),
+        recalls={name: share_interval(1 - share, n) for name, (share, n) in of_class.items()},
+        n_of_class={str(name): int((labels == name).sum()) for name in names},
+        # The mean of shares of so many rows varies like a share of their harmonic sum.
+        balanced_error=share_interval(shares.mean(), len(names) ** 2 / (1 / sizes).sum()),
+        auc=_area(y, tests, scores, splits.groups) if has_scores else None,
+    )
+
+
+def _design_effect(losses: FloatArray, groups: NDArray[Any]) -> float:
+    """Return how many times as much a mean varies as that of independent rows, at least 1.
+
+    With one group there is nothing to tell it by, and all rows count as one.
+    """
+    names, group = np.unique(groups, return_inverse=True)
+    centred = losses - losses.mean()
+    spread = float(centred @ centred)
+    if len(names) == len(losses):
+        return 1.0
+    if len(names) == 1 or spread <= _SAME:
+        # Equal losses say nothing, and a group is worth one row.
+        return len(losses) / len(names)
+    sums = np.bincount(group, weights=centred)
+    return max(1.0, float(sums @ sums) / spread * len(names) / (len(names) - 1))
+
+
+def _concordant_pairs(
+    y: NDArray[Any], classes: NDArray[Any], scores: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return, for each row and class, its concordant pairs of one row in and one out of the class.
+
+    A pair is concordant if the row in the class has the larger score; ties count a half. The second
+    array has the number of all pairs, so that the area under the ROC curve is the share of the
+    first in the second.
+    """
+    concordant, pairs = np.zeros(scores.shape), np.zeros(scores.shape)
+    for place, name in enumerate(classes):
+        inside, column = y == name, scores[:, place]
+        if np.isnan(column).any():
+            continue
+        for here, sign in ((inside, 1), (~inside, -1)):
+            own, others = sign * column[here], np.sort(sign * column[~here])
+            below = np.searchsorted(others, own), np.searchsorted(others, own, side="right")
+            concordant[here, place], pairs[here, place] = sum(below) / 2, len(others)
+    return concordant, pairs
+
+
+def _area(
+    y: NDArray[Any], tests: Sequence[Any], scores: Sequence[Any], groups: NDArray[Any] | None
+) -> Estimate | None:
+    """Return the area under the ROC curve, the mean over classes, each against the others.
+
+    Only rows of one fold are compared, since scores of different models need not be on one scale.
+    The variance is that of DeLong, DeLong and Clarke-Pearson, from the mean share of pairs of each
+    row, with the rows of a group together; the interval is on the logit scale.
+    """
+    classes = np.unique(y)
+    # With two classes, one area is the other.
+    used = slice(1, None) if len(classes) == 2 else slice(None)
+    concordant, pairs = np.zeros((2, len(y), len(classes[used])))
+    for test, own in zip(tests, scores, strict=True):
+        counts = _concordant_pairs(y[test], classes[used], own[:, used])
+        concordant[test] += counts[0]
+        pairs[test] += counts[1]
+    totals = pairs.sum(axis=0)
+    known = totals > 0
+    if not known.any():
+        return None
+    concordant, pairs, totals = concordant[:, known], pairs[:, known], totals[known]
+    areas = concordant.sum(axis=0) / totals
+    # Each row moves the mean area by its own share of pairs, less what it would have by the mean.
+    influence = (2 * (concordant - areas * pairs) / totals).mean(axis=1)
+    sums = _group_sums(influence, groups)
+    area = float(areas.mean())
+    # With an area of 0 or 1 nothing varies; then half a pair, of as many as there are rows.
+    n_rows = len(y) * _INDEPENDENT
+    variance = max(float(sums @ sums) / _INDEPENDENT, 0.25 / n_rows**2)
+    inner = float(np.clip(area, 0.5 / n_rows, 1 - 0.5 / n_rows))
+    half = stats.norm.ppf((1 + CONFIDENCE) / 2) * np.sqrt(variance) / (inner * (1 - inner))
+    low, high = expit(logit(inner) - half), expit(logit(inner) + half)
+    return Estimate(area, min(float(low), area), max(float(high), area))
+
+
+def _group_sums(values: FloatArray, groups: NDArray[Any] | None) -> FloatArray:
+    """Return the sum over each group; without groups, every row is one."""
+    if groups is None:
+        return values
+    _, group = np.unique(groups, return_inverse=True)
+    return np.asarray(np.bincount(group, weights=values), dtype=np.float64)
+
+
+def _of_numbers(
+    y: FloatArray,
+    tests: Sequence[Any],
+    groups: NDArray[Any] | None,
+    predicted: Sequence[FloatArray],
+) -> Performance:
+    """Return 1 - R² over all test rows, and the mean absolute error.
+
+    R² compares with always the mean of all targets. The interval is that of the logarithm of a
+    ratio of means, with a variance that allows for folds that share training rows.
+    """
+    # Only ratios count, and squares must not overflow.
+    scale = float(np.abs(y - y.mean()).max())
+    tested, squares, absolute = np.zeros((3, len(y)))
+    for test, numbers in zip(tests, predicted, strict=True):
+        residuals = np.abs(numbers - y[test])
+        tested[test] += 1
+        squares[test] += (residuals / scale) ** 2
+        absolute[test] += residuals
+    rows = np.flatnonzero(tested)
+    squares, absolute = squares[rows] / tested[rows], absolute[rows] / tested[rows]
+    totals = ((y[rows] - y[rows].mean()) / scale) ** 2
+    ratio = float(squares.sum() / totals.sum())
+    influence = (squares - ratio * totals) / totals.sum()
+    sums = _group_sums(influence, None if groups is None else groups[rows])
+    n_groups = max(int(np.count_nonzero(sums)), 2)
+    variance = float(sums @ sums) * n_groups / (n_groups - 1) / _INDEPENDENT
+    half = 0.0
+    if ratio > 0:
+        half = stats.t.ppf((1 + CONFIDENCE) / 2, n_groups - 1) * variance**0.5 / ratio
+    error = Estimate(ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(min(half, 700))))
+    return Performance(error, len(rows), mae=float(absolute.mean()))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean difference of two errors on the same folds; ``str`` gives it with its sign.
+
+    Attributes
+    ----------
+    mean : float
+        The first error minus the second.
+    interval : tuple of (float, float), or None
+        95 % interval, by `corrected_interval`, that of shares within -1 and 1; None if the
+        difference is the same in all folds.
+    visible : float
+        The smallest true difference that folds like these show as significant in four of five
+        cases; 0 if the difference is the same in all folds.
+    measure : {"error", "1 - R2"}
+        What the errors are: shares, that are shown as percentages, or 1 - R².
+
+    Examples
+    --------
+    >>> difference = Difference.of((0.10, 0.13, 0.12), (0.11, 0.10, 0.11), test_share=1 / 2)
+    >>> print(difference, difference.shown_interval(), difference.verdict, sep="; ")
+    +1.0 points; 95 % interval -6.9 to +8.9; not shown
+    """
+
+    mean: float
+    interval: tuple[float, float] | None
+    visible: float = 0.0
+    measure: str = "error"
+
+    @classmethod
+    def of(
+        cls,
+        first: Sequence[float],
+        second: Sequence[float],
+        test_share: float,
+        measure: str = "error",
+        weights: Sequence[float] | None = None,
+    ) -> Self:
+        """Return the difference of the errors of two methods on the same folds.
+
+        Parameters
+        ----------
+        first, second : sequence of float
+            Errors of each fold. If one has more, only the folds that both have count.
+        test_share : float
+            n_test/n_train: 1/(k - 1) for k folds.
+        measure : {"error", "1 - R2"}, default="error"
+            What the errors are.
+        weights : sequence of float, default=None
+            Number of test rows of each fold, or what is proportional to it; None is the same for
+            all.
+        """
+        n_folds = min(len(first), len(second))
+        differences = np.subtract(first[:n_folds], second[:n_folds])
+        mean = float(
+            np.average(differences, weights=None if weights is None else weights[:n_folds])
+        )
+        interval = corrected_interval(differences, test_share)
+        if interval is None:
+            return cls(mean, None, measure=measure)
+        shift = mean - float(differences.mean())
+        interval = interval[0] + shift, interval[1] + shift
+        quantiles = stats.t.ppf([(1 + CONFIDENCE) / 2, _POWER], len(differences) - 1)
+        visible = (interval[1] - mean) * float(quantiles.sum() / quantiles[0])
+        if measure == "error":
+            # Few folds may have an interval that is wider than all that two shares can differ by.
+            interval = max(interval[0], -1.0), min(interval[1], 1.0)
+        return cls(mean, interval, min(visible, 1.0) if measure == "error" else visible, measure)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Return the difference that `dataclasses.asdict` was called on.
+
+        Parameters
+        ----------
+        values : dict
+            Plain values.
+        """
+        ends = values["interval"]
+        return cls(**values | {"interval": None if ends is None else tuple(ends)})
+
+    @property
+    def verdict(self) -> str:
+        """What is shown of the first error: "lower", "higher", "at par", or "not shown".
+
+        At par is an interval that contains 0 and ends at most 2 points above it.
+        """
+        if abs(self.mean) <= _SAME and self.interval is None:
+            return "at par"
+        if self.interval is None or np.isnan(self.mean):
+            return "not shown"
+        low, high = self.interval
+        if low <= 0 <= high:
+            return "at par" if high <= PAR else "not shown"
+        return "higher" if low > 0 else "lower"
+
+    def __str__(self) -> str:
+        return self.signed(self.mean) + (" points" if self.measure == "error" else "")
+
+    def shown_interval(self) -> str:
+        """Return the interval, or why there is none."""
+        ends = self.shown_ends()
+        return ends if self.interval is None else f"95 % interval {ends}"
+
+    def shown_ends(self) -> str:
+        """Return from where to where the interval reaches, or that nothing varies."""
+        if self.interval is None:
+            return "the same in every fold"
+        low, high = map(self.signed, self.interval)
+        return f"{low} to {high}"
+
+    def signed(self, value: float) -> str:
+        """Return a number with its sign, in points where errors are shares."""
+        text = f"{100 * value:+.1f}" if self.measure == "error" else f"{value:+.3g}"
+        return text.lstrip("+-") if abs(value) <= _SAME else text
+
+
+def shown_error(error: float, measure: str) -> str:
+    """Return an error as text: a percentage, or 1 - R² as it is."""
+    return f"{100 * error:.1f} %" if measure == "error" else f"{error:.3g}"
+
+
+def corrected_interval(
+    differences: Sequence[float] | FloatArray, test_share: float
+) -> tuple[float, float] | None:
+    """Return a 95 % confidence interval of the mean difference of cross-validated errors.
+
+    The J differences are not independent, since training rows overlap. The corrected resampled
+    t-test [1]_ allows for it by the variance (1/J + n_test/n_train)·s², with s² that of the
+    differences, instead of s²/J; for folds that are drawn several times, J counts them all [2]_.
+    The interval is approximate.
+
+    Parameters
+    ----------
+    differences : sequence of float
+        Difference of two errors in each fold.
+    test_share : float
+        n_test/n_train: 1/(k - 1) for k folds.
+
+    Returns
+    -------
+    tuple of (float, float), or None
+        Both ends; None if all differences are the same.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, *Inference for the Generalization Error*, Machine Learning 52,
+           2003.
+    .. [2] R. R. Bouckaert and E. Frank, *Evaluating the Replicability of Significance Tests for
+           Comparing Learning Algorithms*, Advances in Knowledge Discovery and Data Mining, 2004.
+
+    Examples
+    --------
+    >>> low, high = corrected_interval([0.01, 0.03, 0.00, 0.02, -0.01], test_share=1 / 4)
+    >>> f"{low:.4f} to {high:.4f}"
+    '-0.0194 to 0.0394'
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    if np.ptp(values) <= _SAME:
+        return None
+    deviation = np.sqrt((1 / len(values) + test_share) * values.var(ddof=1))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * deviation)
+    mean = float(values.mean())
+    return mean - half, mean + half
