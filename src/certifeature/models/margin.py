@@ -72,10 +72,14 @@ def _separators(rows: SafeRows, signs: FloatArray) -> Iterator[tuple[FloatArray,
     def found(alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
         return rows.combination(alpha * signs)[0], alpha
 
-    alpha = libsvm_multipliers(kernel / size, signs, np.full(len(signs), _HARD))
-    yield found(alpha)
-    yield found(_on_the_margin(kernel, signs, alpha))
-    if min(rows.values.shape) > MAX_DIRECT:
+    n_rows, n_features = rows.values.shape
+    is_large = min(n_rows, n_features) > MAX_DIRECT
+    # Of classes that overlap, LIBSVM makes all the steps that it may.
+    if is_large or n_rows <= n_features:
+        alpha = libsvm_multipliers(kernel / size, signs, np.full(len(signs), _HARD))
+        yield found(alpha)
+        yield found(_on_the_margin(kernel, signs, alpha))
+    if is_large:
         return
     weights = None
     for cost in _HARDER:
