@@ -124,7 +124,7 @@ class Picks:
             return None
         counted = np.ones(len(columns.indices), dtype=bool)
         if self.columns.steps is not None:
-            counted = np.isin(columns.indices, self.columns.steps.features)
+            counted = np.isin(columns.indices, self.columns.steps.picks)
         promise = promise_of_scales(self.promise, self.columns, counted, columns.scales)
         if self.covered.residual or promise.regularised_min is None or mu is None:
             return promise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from certifeature._utils import one_each
 from certifeature.models import feature_weights
 
+IntArray = NDArray[np.intp]
+
 
 class EmptyChoiceError(ValueError):
     """A random choice that has no features."""
@@ -19,17 +21,17 @@ class EmptyChoiceError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps of BSS, each of which adds energy·vvᵀ to a matrix.
+    """The steps of BSS, each of which adds energy·Σvvᵀ over a feature or a group to a matrix.
 
     Attributes
     ----------
-    features : ndarray of shape (n_steps,)
-        The feature of each step; a feature may occur several times.
+    picks : ndarray of shape (n_steps,)
+        The feature of each step, or its group; it may occur several times.
     energies : ndarray of shape (n_steps,)
         The factor of its vvᵀ.
     """
 
-    features: NDArray[np.intp]
+    picks: IntArray
     energies: NDArray[np.float64]
 
 
@@ -48,12 +50,15 @@ class ColumnChoice:
     reasons : ndarray of shape (n_chosen,) or None
         Why each was chosen: "fixed", "trusted", "cover" or "next", for `certifeature.BSSSelector`
         only.
+    groups : ndarray of shape (n_chosen,) or None
+        The group of each, where features are chosen in groups; its columns follow one another.
     """
 
     indices: NDArray[np.intp]
     scales: NDArray[np.float64]
     steps: Steps | None = None
     reasons: NDArray[np.str_] | None = None
+    groups: IntArray | None = None
 
     @classmethod
     def of_picks(
@@ -69,6 +74,76 @@ class ColumnChoice:
         scales = np.sqrt(np.bincount(places, squares)[order])
         return cls(
             indices[order], scales, steps, None if reasons is None else reasons[first[order]]
+        )
+
+
+class Groups:
+    """A partition of the features into groups, each of which is chosen as a whole.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    labels : ndarray of shape (n_features,), default=None
+        Number of the group of each feature, from 0 on without gaps. None for groups of one.
+    """
+
+    def __init__(self, n_features: int, labels: IntArray | None = None) -> None:
+        self.n_features, self.labels = n_features, labels
+        self._sizes = np.broadcast_to(np.intp(1), n_features)
+        if labels is not None:
+            self._sizes = np.bincount(labels)
+            self._order = np.argsort(labels, kind="stable")
+            self._starts = np.cumsum(self._sizes) - self._sizes
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    @property
+    def called(self) -> str:
+        """What the groups are called in messages."""
+        return "features" if self.labels is None else "groups"
+
+    @property
+    def largest(self) -> int:
+        """Number of features of the largest group."""
+        return int(self._sizes.max(initial=1))
+
+    def members(self, groups: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the features of some groups, one group after the other, and how many each has."""
+        sizes = self._sizes[groups]
+        if self.labels is None:
+            return groups, sizes
+        ends = np.cumsum(sizes)
+        shifts = np.repeat(self._starts[groups] - (ends - sizes), sizes)
+        return self._order[np.arange(len(shifts)) + shifts], sizes
+
+    def of(self, features: IntArray) -> IntArray:
+        """Return the groups of some features, in the order of their first feature."""
+        if self.labels is None:
+            return features
+        groups = self.labels[features]
+        return groups[np.sort(np.unique(groups, return_index=True)[1])]
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of values over the features of each group."""
+        return values if self.labels is None else np.bincount(self.labels, values).astype(float)
+
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return for each feature the value of its group."""
+        return values if self.labels is None else values[self.labels]
+
+    def columns(self, choice: ColumnChoice) -> ColumnChoice:
+        """Return the columns of chosen groups, with the scales and reasons of their groups."""
+        if self.labels is None:
+            return choice
+        features, sizes = self.members(choice.indices)
+        return replace(
+            choice,
+            indices=features,
+            scales=np.repeat(choice.scales, sizes),
+            reasons=None if choice.reasons is None else np.repeat(choice.reasons, sizes),
+            groups=np.repeat(choice.indices, sizes),
         )
 
 
