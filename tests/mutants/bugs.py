@@ -911,8 +911,8 @@ SPARSIFIERS = [
     Bug(
         "features that are in anyway lose the scales of their picks",
         "selectors/bss.py",
-        "picked.scales**2, np.ones(len(more))",
-        "picked.scales**2 * ~np.isin(picked.indices, kept), np.ones(len(more))",
+        "np.ones(len(kept)), squares, np.ones(len(more))",
+        "np.ones(len(kept)), squares * ~np.isin(new, kept), np.ones(len(more))",
         f"{CONSTANTS}::test_features_that_are_in_anyway_and_picked_too_add_their_squared_scales",
     ),
 ]

@@ -14,7 +14,7 @@ from certifeature import _utils as _memory
 from certifeature._progress import phase
 from certifeature._utils import as_count, check_choice, one_each
 from certifeature.basis.basis import Vectors, as_vectors, row_blocks, squared_norms
-from certifeature.sparsify.choice import ColumnChoice, Groups, Steps
+from certifeature.sparsify.choice import ColumnChoice, Groups, Steps, checked_groups
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -689,7 +689,7 @@ def bss(
             f"{dimension:g} directions. Ask for at least {int(dimension) + 1}, or give a basis "
             f"truncated to fewer than {n_select} directions, or a smaller coverage."
         )
-    parts = Groups(len(vectors), None if groups is None else _labels(groups, len(vectors)))
+    parts = checked_groups(groups, len(vectors))
     chosen = np.asarray(() if chosen is None else chosen, dtype=np.intp)
     ratio = np.sqrt(dimension / n_select)
     reach = np.sqrt(n_select * dimension)
@@ -711,17 +711,6 @@ def bss(
             advance()
     squares = energies * ((1 - ratio) / n_select)
     return parts.columns(ColumnChoice.of_picks(picks, squares, Steps(picks, energies)))
-
-
-def _labels(groups: ArrayLike, n_features: int) -> IntArray:
-    """Return the checked numbers of the groups of the features."""
-    given = one_each("groups", groups, n_features, "features")
-    labels = given.astype(np.intp)
-    if (labels != given).any() or not np.array_equal(
-        np.unique(labels), np.arange(labels.max() + 1)
-    ):
-        raise ValueError("groups must be numbered 0, 1, 2 and so on, without gaps.")
-    return labels
 
 
 def _window(reach: float, walls: NDArray[np.float64] | None) -> int:
