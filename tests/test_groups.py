@@ -16,8 +16,9 @@ from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, BSSSelectorCV, LeverageScoreSelector, RandomSelector, certify
 from certifeature.certificate import Certificate
+from certifeature.certificate.promise import sampling_promise
 from certifeature.datasets import make_relevant_features
-from certifeature.rows import RowBlocks
+from certifeature.rows.blocks import ArrayBlocks
 from certifeature.sparsify import leverage_sample
 from certifeature.sparsify.choice import as_column_choice, as_groups
 
@@ -139,7 +140,7 @@ def test_groups_can_be_given_in_four_ways(data):
     for selector in fitted:
         np.testing.assert_array_equal(selector.indices_, fitted[0].indices_)
         assert len(np.unique(selector.feature_groups_)) == 8 + 320
-    assert any(len(group) > 1 for group in np.split(fitted[0].indices_, 20))
+    assert fitted[0].n_features_ > 20
 
 
 def test_always_included_features_bring_their_groups(data, labels):
@@ -189,7 +190,7 @@ def test_sparse_rows_have_the_same_groups(data, labels, kind):
 def test_blocks_and_dask_take_groups(data, labels, kind):
     X, y = data
     y = np.where(y == y[0], 1, -1)
-    blocks = RowBlocks(lambda: zip(np.array_split(X, 4), np.array_split(y, 4), strict=True))
+    blocks = ArrayBlocks(X, y, n_rows=30)
     selector = kind(25, feature_groups=labels, estimator=LinearSVC()).fit(blocks)
     groups = selector.group_indices_
     assert 0 < len(groups) <= 25
@@ -209,8 +210,9 @@ def test_blocks_and_dask_take_groups(data, labels, kind):
     model=st.sampled_from([None, LogisticRegression(C=0.1), SVC(kernel="linear", C=0.1)]),
     order=st.sampled_from(["auto", "coef", "cover", "leverage"]),
     trust=st.sampled_from([0.0, 0.3, "auto"]),
+    rescale=st.sampled_from(["each", "common"]),
 )
-def test_layers_of_the_certificate_nest(seed, largest, model, order, trust):
+def test_layers_of_the_certificate_nest(seed, largest, model, order, trust, rescale):
     if order == "cover":
         trust = 0.0
     rng = np.random.default_rng(seed)
@@ -218,7 +220,7 @@ def test_layers_of_the_certificate_nest(seed, largest, model, order, trust):
     X, y = rng.standard_normal((n, d)) * rng.exponential(size=d), np.arange(n) % 2
     groups = rng.permutation(np.repeat(np.arange(d), rng.integers(1, largest + 1, d))[:d])
     size = int(rng.integers(2, len(np.unique(groups))))
-    options = {"order": order, "trust": trust, "estimator": model, "rescale": "each"}
+    options = {"order": order, "trust": trust, "estimator": model, "rescale": rescale}
     selector = BSSSelector(size, feature_groups=groups, **options).fit(X, y)
     certificate = certify(X, y, selector)
     slack = 1 + 1e-6
@@ -231,8 +233,8 @@ def test_layers_of_the_certificate_nest(seed, largest, model, order, trust):
 
 
 def test_the_promise_counts_groups(data):
-    """40 groups of 10 columns, and 8 directions: what 40 single features would promise."""
-    X, y = data[0][:8], np.arange(8) % 2
+    """20 of 40 groups and 8 directions: what 20 picks of single features would promise."""
+    X = data[0][:8]
     options = {"order": "leverage", "rescale": "each", "supervised": False, "basis": "exact"}
     selector = BSSSelector(20, feature_groups=np.arange(400) // 10, **options).fit(X)
     promise = selector.certificate_.a_priori
@@ -241,6 +243,15 @@ def test_the_promise_counts_groups(data):
     assert selector.certificate_.lambda_min >= promise.lambda_min
     assert "BSS made 20 picks of groups for 8 directions" in str(selector.certificate_)
     assert selector.certificate_.n_selected == 10 * selector.certificate_.n_groups
+
+
+def test_uniform_draws_promise_by_the_leverage_of_groups(rng):
+    X = np.linalg.qr(rng.uniform(1, 2, (400, 1)) * rng.choice([-1, 1], (400, 4)))[0].T
+    groups = rng.permutation(np.arange(400) // 2)
+    selector = RandomSelector(190, feature_groups=groups, supervised=False).fit(X)
+    coherence = 200 * np.bincount(groups, (X**2).sum(axis=0)).max()
+    expected = sampling_promise("uniform sampling", 4, coherence, 190)
+    assert selector.certificate_.a_priori.lambda_min == pytest.approx(expected.lambda_min)
 
 
 def test_the_order_of_columns_has_no_influence(data, labels):
@@ -275,7 +286,7 @@ def test_draws_of_groups_are_unbiased(rng, replace):
     groups = rng.permutation(np.repeat(np.arange(20), [1, 5] * 10))
     total, n_draws = np.zeros((4, 4)), 4000
     for seed in range(n_draws):
-        sample = leverage_sample(vectors, 6, groups=groups, random_state=seed, replace=replace)
+        sample = leverage_sample(vectors, 12, groups=groups, random_state=seed, replace=replace)
         chosen = vectors[sample.indices] * sample.scales[:, None]
         total += chosen.T @ chosen / n_draws
     np.testing.assert_allclose(total, np.eye(4), atol=0.06)
