@@ -1,6 +1,7 @@
 """The data sets: what they promise, for whatever versions are installed."""
 
 import sys
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,14 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import LinearSVC
 
 from certifeature.datasets import docstrings, load_docstrings, make_relevant_features
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cleaned_once():
+    """Clean each docstring once only, since that takes most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(docstrings, "_clean", cache(docstrings._clean))
+        yield
 
 
 @pytest.fixture(scope="module")

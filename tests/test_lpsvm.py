@@ -185,17 +185,17 @@ def test_columns_of_large_mean_are_solved_sparse_and_dense(form, rng):
     assert_optimal(X, labels(rng, 30), 1.0, form)
 
 
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("C", [0.03, 1.0, 100.0])
 def test_ten_classes_are_solved(C):
-    X, y = load_digits(return_X_y=True)
+    X, y = (part[::2] for part in load_digits(return_X_y=True))
     selector = LPSVMSelector(C=C).fit(StandardScaler().fit_transform(X), y)
     assert selector.duality_gap_ <= 2e-8
 
 
 @pytest.mark.parametrize("density", [0.03, 1.0])
 def test_many_rows_are_solved(density, rng):
-    values = rng.standard_normal((20_000, 20)) * (rng.random((20_000, 20)) < density)
-    signs = np.where(values[:, :5].sum(axis=1) + rng.standard_normal(20_000) > 0, 1.0, -1.0)
+    values = rng.standard_normal((8000, 20)) * (rng.random((8000, 20)) < density)
+    signs = np.where(values[:, :5].sum(axis=1) + rng.standard_normal(8000) > 0, 1.0, -1.0)
     for C in (0.1, 10.0):
         solution = lpsvm(sparse.csr_array(values), signs, C)
         assert solution.gap <= 2e-8

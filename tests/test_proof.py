@@ -167,7 +167,7 @@ def test_rows_said_to_have_no_loss_have_none_at_the_optimum(seed, loss, intercep
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(12))
 def test_what_holds_for_all_rows_is_proven_whatever_the_solver_did(seed):
     """Then the optimum on all rows is that on the rows of the certificate."""
     rng = np.random.default_rng(seed)
@@ -289,7 +289,7 @@ def test_a_probable_bound_that_is_exceeded_is_withdrawn(data, monkeypatch):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
-    ("shape", "seed"), [*product([(60, 300), (400, 60)], range(3)), ((1200, 1500), 0)], ids=str
+    ("shape", "seed"), [*product([(60, 300), (400, 60)], range(2)), ((1200, 1500), 0)], ids=str
 )
 def test_names_of_classes_change_nothing(n_classes, shape, seed):
     rng = np.random.default_rng(seed)

@@ -18,8 +18,8 @@ from certifeature.io import FileBlocks, read_data
 
 @pytest.fixture(scope="module")
 def frame():
-    X, y = make_relevant_features(60, 2000, 20, random_state=0)
-    table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(2000)])
+    X, y = make_relevant_features(60, 400, 20, random_state=0)
+    table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(400)])
     table.insert(0, "patient", [f"P-{i:03}" for i in range(60)])
     return table.assign(site=["Rome" if i % 2 else "Oslo" for i in range(60)], tumour=y)
 
@@ -76,7 +76,7 @@ class TestColumns:
     def test_row_names_are_no_feature_and_are_written(self, name, files, frame, capsys):
         write = ("--write", "reduced.csv")
         indices, found = chosen(capsys, "select", name, *PLAIN, "-k", 10, *write)
-        assert found["data"]["n_features"] == 2000
+        assert found["data"]["n_features"] == 400
         reduced = pd.read_csv("reduced.csv")
         assert reduced.columns[0] == "patient"
         assert reduced["patient"].tolist() == frame["patient"].tolist()
@@ -90,9 +90,9 @@ class TestColumns:
 
     def test_positions_count_from_0_as_in_python(self, files, capsys):
         by_name = chosen(capsys, "select", "genes.csv", *PLAIN, "-k", 10)[0]
-        by_number = ("--target", "-1", "--id", "0", "--drop", "2001")
+        by_number = ("--target", "-1", "--id", "0", "--drop", "401")
         assert chosen(capsys, "select", "genes.csv", *by_number, "-k", 10)[0] == by_name
-        data = read_data("genes.csv", target=-1, id=0, drop=[2001])
+        data = read_data("genes.csv", target=-1, id=0, drop=[401])
         assert data.feature_names[by_name[0]] == f"gene{by_name[0]}"
 
     def test_what_pandas_writes_with_its_index_can_be_read(self, files, frame, capsys):
@@ -108,10 +108,10 @@ class TestColumns:
         assert all(int(feature["name"]) == feature["index"] for feature in found["features"])
 
     def test_a_feature_may_be_kept_and_another_dropped(self, files, capsys):
-        options = ("--keep", "gene1999", "--drop", "gene0,gene1", "--drop", "gene2")
+        options = ("--keep", "gene399", "--drop", "gene0,gene1", "--drop", "gene2")
         _, found = chosen(capsys, "select", "genes.csv", *PLAIN, *options, "-k", 10)
-        assert found["data"]["n_features"] == 1997
-        assert found["features"][0] | {"name": "gene1999", "index": 1996} == found["features"][0]
+        assert found["data"]["n_features"] == 397
+        assert found["features"][0] | {"name": "gene399", "index": 396} == found["features"][0]
 
     @pytest.mark.parametrize("kind", ["csv", "parquet"])
     def test_text_is_named_with_an_example_and_remedies(self, kind, files, capsys):
@@ -129,7 +129,7 @@ class TestColumns:
             (("--id", "pateint"), "id='pateint' is not there. There is 'patient'"),
             (("--id", "tumour"), "'tumour' is given as target and as id"),
             (("--drop", "tumour"), "'tumour' is given as target and as drop"),
-            (("--drop", "9999"), "drop=9999 is not a position among 2003 columns"),
+            (("--drop", "9999"), "drop=9999 is not a position among 403 columns"),
         ],
     )
     def test_what_is_not_there(self, options, message, files, capsys):
@@ -137,7 +137,7 @@ class TestColumns:
 
     def test_the_last_column_is_named_since_labels_are_often_there(self, files, capsys):
         message = refused(capsys, "select", "genes.csv", "-k", 10)
-        assert "'gene6' and 1995 more; the last is 'tumour'" in message
+        assert "'gene6' and 395 more; the last is 'tumour'" in message
         assert "--target" in message
 
     def test_a_similar_name_of_a_file_is_suggested(self, files, capsys):
@@ -258,7 +258,7 @@ class TestManyFiles:
         options = (*PLAIN, "-k", 10)
         frame.drop(columns="gene7").to_csv("fewer.csv", index=False)
         message = refused(capsys, "select", "genes.csv", "fewer.csv", *options)
-        assert "block 1 (fewer.csv) has 1999 features, and genes.csv has 2000" in message
+        assert "block 1 (fewer.csv) has 399 features, and genes.csv has 400" in message
         frame.rename(columns={"gene7": "Gene7"}).to_csv("other.csv", index=False)
         message = refused(capsys, "select", "genes.csv", "other.csv", *options)
         assert "'Gene7' in place of 'gene7'" in message
@@ -282,7 +282,7 @@ class TestManyFiles:
         assert (files / "parts" / "1.svm").read_bytes() == before
 
     def test_python_takes_a_pattern_too(self, files):
-        assert len(FileBlocks("parts/*.svm", n_features=2000)) == 4
+        assert len(FileBlocks("parts/*.svm", n_features=400)) == 4
 
 
 class TestStream:
@@ -295,7 +295,7 @@ class TestStream:
         assert found["data"]["source"] == "parts (4 files)"
         growth = whole["certificate"]["measured_growth"]
         assert found["certificate"]["measured_growth"] == pytest.approx(growth)
-        assert "30 of 2,000 features" in (files / "r.html").read_text(encoding="utf-8")
+        assert "30 of 400 features" in (files / "r.html").read_text(encoding="utf-8")
 
     def test_no_file_is_held_longer_than_it_takes(self, files, capsys, monkeypatch):
         monkeypatch.setattr("certifeature.cli.loading._free_memory", lambda: 0)
@@ -350,9 +350,9 @@ class TestDoctor:
         for given in (["genes.csv", "-t", "tumour"], ["across.csv", "--transpose", "-t", "tumour"]):
             assert run(["doctor", *given]) == 0
             text = capsys.readouterr().out
-            assert "60 samples, 2,003 columns" in text
+            assert "60 samples, 403 columns" in text
             assert "labels: tumour, '1' in 36 samples, '-1' in 24" in text
-            assert "features: 2,000 of numbers" in text
+            assert "features: 400 of numbers" in text
             assert "'site' is text, such as 'Oslo', 2 different: --drop 'site'" in text
             assert "select would refuse the data as they are" in text
             command = shlex.split(text.splitlines()[-1].removeprefix("Try: "))
@@ -369,7 +369,7 @@ class TestDoctor:
             assert run(["doctor", data]) == 0
             text = capsys.readouterr().out
             assert "svmlight" in text
-            assert "select would choose from 2,000 features, not scaled, for a linear SVM\n" in text
+            assert "select would choose from 400 features, not scaled, for a linear SVM\n" in text
 
     def test_a_table_that_lies_on_its_side(self, files, capsys):
         assert run(["doctor", "across.csv"]) == 0

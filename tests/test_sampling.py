@@ -149,7 +149,7 @@ def test_rrqr_serves_zero_and_duplicate_columns_last(rng):
     assert rrqr(X, 7).indices.tolist() == [2, 4, 0, 1, 3, 5, 6]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(16))
 def test_rrqr_gives_ties_to_the_lower_index(seed):
     """Columns that are as far from the span, but for rounding: copies and mirrored ones."""
     rng = np.random.default_rng(seed)

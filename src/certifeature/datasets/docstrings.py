@@ -40,7 +40,7 @@ _GIVE_AWAY = re.compile(
     rf"|:[a-z:]+:`[^`]*{_ROOT}\.[^`]*`|{_ROOT}(?:\.\w+)+|scikit[-\s]+learn",
     re.MULTILINE,
 )
-_GIVE_AWAY_PARTS = ("numpy", "scikit", "scipy", "sklearn")
+_GIVE_AWAY_PART = re.compile("numpy|scikit|scipy|sklearn")
 _PREFIX = re.compile(r"\b(\w+)\.(?=\w)")
 
 _DESCR = """\
@@ -247,7 +247,7 @@ def _clean(docstring: str) -> str:
     text = _GIVE_AWAY.sub(" ", _IMPORT.sub(" ", text))
     text = _PREFIX.sub(lambda match: " " if match[1] in aliases else match[0], text)
     words = re.findall(_WORD, text)
-    return " ".join(word for word in words if not any(part in word for part in _GIVE_AWAY_PARTS))
+    return " ".join(word for word in words if not _GIVE_AWAY_PART.search(word))
 
 
 def _describe(documents: Iterable[str], *, n_words: int, weighting: str) -> str:
