@@ -3,9 +3,10 @@
 import numpy as np
 
 
-def direct_bss(vectors, n_select, priority=None, coverage=None, chosen=()):
-    """Return indices and weights; every step inverts matrices and looks at all the features."""
-    norms = np.linalg.norm(vectors, axis=1)
+def direct_bss(vectors, n_select, priority=None, coverage=None, chosen=(), groups=None):
+    """Return features (or groups) and their weights; every step inverts and looks at everything."""
+    groups = np.arange(len(vectors)) if groups is None else groups
+    norms = np.sqrt(np.bincount(groups, np.sum(vectors**2, axis=1)))
     scores = np.round(norms, 12) if priority is None else priority
     ranking = np.argsort(-scores, kind="stable")
     ranking = ranking[norms[ranking] > 1e-6 * norms.max()]
@@ -15,8 +16,8 @@ def direct_bss(vectors, n_select, priority=None, coverage=None, chosen=()):
     stretch = (1 + ratio) / (1 - ratio)
     eye, A = np.eye(len(walls)), np.zeros((len(walls), len(walls)))
     lower, upper = reach * np.diag(walls), stretch * reach * np.diag(walls)
-    taken = np.isin(np.arange(len(vectors)), chosen)
-    energies = np.zeros(len(vectors))
+    taken = np.isin(np.arange(len(norms)), chosen)
+    energies = np.zeros(len(norms))
     picks = []
     for step in range(n_select):
         above, below = (np.linalg.inv(lower + A - (step + s) * eye) for s in (1, 0))
@@ -24,7 +25,8 @@ def direct_bss(vectors, n_select, priority=None, coverage=None, chosen=()):
         after, before = (np.linalg.inv(upper - A + stretch * (step + s) * eye) for s in (1, 0))
         fall = np.trace(before) - np.trace(after)
         low, high = above @ above / rise - above, after @ after / fall + after
-        both = np.column_stack([np.sum(vectors @ form * vectors, axis=1) for form in (low, high)])
+        forms = [np.sum(vectors @ form * vectors, axis=1) for form in (low, high)]
+        both = np.column_stack([np.bincount(groups, values) for values in forms])
         admissible = ranking[both[ranking, 0] >= both[ranking, 1]]
         # Features of priority −∞ are a last resort, after those that were picked.
         fresh = admissible[~taken[admissible] & (scores[admissible] > -np.inf)]
@@ -35,6 +37,7 @@ def direct_bss(vectors, n_select, priority=None, coverage=None, chosen=()):
             picks.append(pick)
         taken[pick] = True
         energies[pick] += energy
-        A += energy * np.outer(vectors[pick], vectors[pick])
+        members = vectors[groups == pick]
+        A += energy * members.T @ members
     weights = np.sqrt(energies[picks] * (1 - ratio) / n_select)
     return np.array(picks), weights

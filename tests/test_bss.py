@@ -118,7 +118,7 @@ def test_a_lowered_ceiling_is_above_the_surplus_and_below_the_ceiling(seed, n_up
     ceiling = barriers.ceiling(spectrum, barriers.step(spectrum), 3, room)
     for _ in range(n_updates):
         update = rng.standard_normal(n_components) / 2
-        spectrum.add(update)
+        spectrum.add(update[None])
         matrix = matrix + np.outer(spectrum.axes @ update, spectrum.axes @ update)
     surplus = barriers.step(spectrum).surplus
     form = _matrix_of(lambda v: surplus.at(v, v**2), n_components)
@@ -140,7 +140,7 @@ def test_many_vectors_have_the_values_that_each_has_alone(seed, n_updates, soft)
     start = rng.standard_normal((6, 6)) / 2
     spectrum = barriers.spectrum(start @ start.T, 30)
     for _ in range(n_updates):
-        spectrum.add(spectrum.turned(rng.standard_normal((1, 6)) / 9)[0])
+        spectrum.add(spectrum.turned(rng.standard_normal((1, 6)) / 9))
     surplus = barriers.step(spectrum).surplus
     vectors = spectrum.turned(rng.standard_normal((4000, 6)))
     alone = np.concatenate([surplus.at(vectors[[i]], vectors[[i]] ** 2) for i in range(50)])
@@ -177,7 +177,7 @@ def test_surplus_is_the_difference_of_the_two_forms(rng):
     barriers = Barriers(np.array([-5.0, 60.0]), np.array([1.0, 2.0]))
     spectrum = barriers.spectrum(matrix, 4)
     update = rng.standard_normal(n_components)
-    spectrum.add(update)
+    spectrum.add(update[None])
     # The potentials before the step are those of the matrix without the update.
     old = [np.trace(np.linalg.inv(s * (matrix - p * np.eye(7)))) for s, p in ((1, -5), (-1, 60))]
     matrix = matrix + np.outer(spectrum.axes @ update, spectrum.axes @ update)
@@ -262,7 +262,7 @@ def test_cover_takes_the_admissible_feature_of_the_largest_ratio(scaling, n_sele
     """The picks are those of a direct version that inverts both matrices in every step."""
     vectors = random_basis(rng, 80, 12, scaling)
     sample = bss(vectors, n_select, priority="cover")
-    np.testing.assert_array_equal(sample.steps.features, _direct_cover(vectors, n_select))
+    np.testing.assert_array_equal(sample.steps.picks, _direct_cover(vectors, n_select))
     chosen = vectors[sample.indices] * sample.scales[:, None]
     eigenvalues = np.linalg.eigvalsh(chosen.T @ chosen)
     ratio = np.sqrt(12 / n_select)
@@ -270,14 +270,16 @@ def test_cover_takes_the_admissible_feature_of_the_largest_ratio(scaling, n_sele
     assert eigenvalues.max() <= (1 + ratio) ** 2 + 1e-9
 
 
-def _direct_cover(vectors, n_select):
+def _direct_cover(vectors, n_select, groups=None):
     n_components = vectors.shape[1]
     ratio = np.sqrt(n_components / n_select)
     stretch = (1 + ratio) / (1 - ratio)
     reach, identity = np.sqrt(n_select * n_components), np.eye(n_components)
     matrix, picked = np.zeros((n_components, n_components)), []
     # Ratios tie at the start; the longest vector is taken then.
-    vectors_by_norm = np.argsort(-np.round(np.linalg.norm(vectors, axis=1), 12), kind="stable")
+    groups = np.arange(len(vectors)) if groups is None else groups
+    norms = np.sqrt(np.bincount(groups, np.sum(vectors**2, axis=1)))
+    by_norm = np.argsort(-np.round(norms, 12), kind="stable")
     for step in range(n_select):
         below = [np.linalg.inv(matrix - (step + s - reach) * identity) for s in (0, 1)]
         above = [np.linalg.inv(stretch * (step + s + reach) * identity - matrix) for s in (0, 1)]
@@ -285,17 +287,17 @@ def _direct_cover(vectors, n_select):
         fall = np.trace(above[0]) - np.trace(above[1])
 
         def forms(form):
-            return np.einsum("ij,jk,ik->i", vectors, form, vectors)
+            return np.bincount(groups, np.einsum("ij,jk,ik->i", vectors, form, vectors))
 
         lower = forms(below[1] @ below[1]) / rise - forms(below[1])
         upper = forms(above[1] @ above[1]) / fall + forms(above[1])
         ratios = np.round(lower / upper, 9)
         free = np.where((ratios >= 1) & ~np.isin(np.arange(len(ratios)), picked), ratios, 0)
         keys = free if free.any() else ratios
-        feature = vectors_by_norm[np.argmax(keys[vectors_by_norm])]
-        picked.append(feature)
-        energy = 2 / (lower + upper)[feature]
-        matrix += energy * np.outer(vectors[feature], vectors[feature])
+        pick = by_norm[np.argmax(keys[by_norm])]
+        picked.append(pick)
+        members = vectors[groups == pick]
+        matrix += 2 / (lower + upper)[pick] * members.T @ members
     return picked
 
 
@@ -306,8 +308,130 @@ def test_features_that_are_in_already_are_not_picked_while_others_serve(seed, n_
     vectors = random_basis(rng, 60, 6, "even")
     chosen = rng.choice(60, n_chosen, replace=False)
     sample = bss(vectors, 20, priority=rng.random(60), chosen=chosen)
-    again = np.isin(sample.steps.features, chosen)
+    again = np.isin(sample.steps.picks, chosen)
     # With so many left to take, none that is in comes again, and the bounds are the same.
     assert not again.any()
     reduced = vectors[sample.indices] * sample.scales[:, None]
     assert np.linalg.eigvalsh(reduced.T @ reduced).min() >= (1 - np.sqrt(6 / 20)) ** 2 - 1e-9
+
+
+def random_groups(rng, n_features, largest):
+    """Return the group of each feature, in groups of 1 to so many, which lie anywhere."""
+    sizes = rng.integers(1, largest + 1, n_features)
+    labels = np.repeat(np.arange(n_features), sizes)[:n_features]
+    return rng.permutation(labels)
+
+
+def group_numbers(rng, n_groups):
+    return {
+        "norm": None,
+        "random": rng.random(n_groups),
+        "some infinite": np.where(rng.random(n_groups) < 0.3, -np.inf, rng.random(n_groups)),
+    }
+
+
+@pytest.mark.slow
+@settings(max_examples=5 * settings.default.max_examples)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_components=st.integers(1, 12),
+    largest=st.sampled_from([1, 2, 5, 50]),
+    spare_picks=st.one_of(st.integers(1, 3), st.integers(1, 60)),
+    scaling=st.sampled_from(sorted(SCALINGS)),
+    ranking=st.sampled_from(["norm", "random", "some infinite", "cover"]),
+    soft=st.booleans(),
+)
+def test_groups_keep_the_bounds_of_single_features(
+    seed, n_components, largest, spare_picks, scaling, ranking, soft
+):
+    rng = np.random.default_rng(seed)
+    n_features = n_components + int(rng.integers(0, 200))
+    vectors = random_basis(rng, n_features, n_components, scaling)
+    groups = random_groups(rng, n_features, largest)
+    priority = "cover" if ranking == "cover" else group_numbers(rng, groups.max() + 1)[ranking]
+    shares = 10.0 ** rng.uniform(-3, 0, n_components) if soft else np.ones(n_components)
+    n_select = int(shares.sum()) + spare_picks
+    coverage = shares if soft else None
+    sample = bss(vectors, n_select, groups=groups, coverage=coverage, priority=priority)
+    chosen = vectors[sample.indices] * sample.scales[:, None]
+    roots = np.sqrt(shares)
+    matrix = roots[:, None] * (chosen.T @ chosen) * roots + np.diag(1 - shares)
+    spectrum, ratio = np.linalg.eigvalsh(matrix), np.sqrt(shares.sum() / n_select)
+    assert (1 - ratio) ** 2 * (1 - 1e-9) <= spectrum[0]
+    assert spectrum[-1] <= (1 + ratio) ** 2 * (1 + 1e-9)
+    # Groups are whole, have one scale, and are at most as many as there are picks.
+    np.testing.assert_array_equal(groups[sample.indices], sample.groups)
+    numbers, scales = np.unique(sample.groups), np.zeros(groups.max() + 1)
+    scales[sample.groups] = sample.scales
+    assert len(numbers) <= n_select
+    np.testing.assert_array_equal(np.sort(sample.indices), np.flatnonzero(np.isin(groups, numbers)))
+    np.testing.assert_array_equal(scales[groups[sample.indices]], sample.scales)
+
+
+@pytest.mark.parametrize("ranking", ["norm", "random", "some infinite", "cover"])
+@pytest.mark.parametrize("soft", [False, True])
+def test_groups_of_one_are_picked_as_single_features(ranking, soft, rng):
+    vectors = random_basis(rng, 200, 12, "heavy tail")
+    priority = "cover" if ranking == "cover" else group_numbers(rng, 200)[ranking]
+    options = {"coverage": rng.random(12) if soft else None, "priority": priority}
+    alone = bss(vectors, 40, **options)
+    grouped = bss(vectors, 40, groups=np.arange(200), **options)
+    np.testing.assert_array_equal(grouped.indices, alone.indices)
+    np.testing.assert_array_equal(grouped.scales, alone.scales)
+    np.testing.assert_array_equal(grouped.groups, alone.indices)
+
+
+@pytest.mark.parametrize("largest", [3, 8, 50])
+@pytest.mark.parametrize("scaling", ["even", "exponential", "heavy tail"])
+@pytest.mark.parametrize(("soft", "ranking"), [(False, "norm"), (False, "random"), (True, "norm")])
+def test_groups_are_those_of_the_direct_algorithm(largest, scaling, soft, ranking, rng):
+    vectors = random_basis(rng, 900, 20, scaling)
+    groups = random_groups(rng, 900, largest)
+    coverage = 10.0 ** rng.uniform(-2, 0, 20) if soft else None
+    priority = group_numbers(rng, groups.max() + 1)[ranking]
+    sample = bss(vectors, 60, groups=groups, coverage=coverage, priority=priority)
+    picks, weights = direct_bss(vectors, 60, priority, coverage, groups=groups)
+    np.testing.assert_array_equal(sample.groups[np.diff(sample.groups, prepend=-1) != 0], picks)
+    by_group = dict(zip(sample.groups.tolist(), sample.scales, strict=True))
+    np.testing.assert_allclose([by_group[g] for g in picks], weights, rtol=1e-6)
+
+
+def test_deep_scans_of_groups_make_the_same_picks(rng, small_limits):
+    vectors = random_basis(rng, 1200, 16, "heavy tail")
+    groups = random_groups(rng, 1200, 6)
+    priority = rng.random(groups.max() + 1)
+    expected = direct_bss(vectors, 100, priority, groups=groups)[0]
+    small_limits(HEAD_VALUES=0, LEAST_HEAD=4, SMALL_HEAD=2, FIRST_LOOK=1)
+    small_limits(FIRST_BLOCK=4, MANY_BLOCKS=3)
+    sample = bss(vectors, 100, groups=groups, priority=priority)
+    assert list(dict.fromkeys(sample.groups.tolist())) == expected.tolist()
+    taken = np.unique(groups)[::3]
+    sample = bss(vectors, 30, groups=groups, priority=priority, chosen=taken)
+    expected = direct_bss(vectors, 30, priority, chosen=taken, groups=groups)[0]
+    assert list(dict.fromkeys(sample.groups.tolist())) == expected.tolist()
+
+
+@pytest.mark.parametrize("scaling", ["even", "exponential", "heavy tail"])
+def test_cover_takes_the_group_of_the_largest_ratio(scaling, rng):
+    vectors = random_basis(rng, 300, 12, scaling)
+    groups = random_groups(rng, 300, 6)
+    sample = bss(vectors, 30, groups=groups, priority="cover")
+    np.testing.assert_array_equal(sample.steps.picks, _direct_cover(vectors, 30, groups))
+
+
+def test_groups_that_hold_the_same_directions(rng):
+    """Each group spans everything, so that any few of them cover all directions."""
+    vectors = np.tile(np.eye(6), (30, 1)) / np.sqrt(30)
+    groups = np.repeat(np.arange(30), 6)
+    sample = bss(vectors, 12, groups=groups)
+    assert list(dict.fromkeys(sample.groups.tolist())) == list(range(12))
+    spectrum = eigenvalues(vectors, sample)
+    np.testing.assert_allclose(spectrum, spectrum[0])
+
+
+@pytest.mark.parametrize("groups", [[0, 1, 3, 3], [-1, 0, 1, 1], [0, 0.5, 1, 1]])
+def test_numbers_of_groups_that_make_no_sense_are_named(groups):
+    with pytest.raises(ValueError, match="groups must be numbered 0, 1, 2 and so on"):
+        bss(np.eye(4)[:, :2], 3, groups=groups)
+    with pytest.raises(ValueError, match="each of the 2 groups"):
+        bss(np.eye(4)[:, :2], 3, groups=[0, 0, 1, 1], priority=np.ones(4))

@@ -175,7 +175,7 @@ class TestScales:
         """Otherwise a certificate would grow by scales that nobody asked for."""
         selector = BSSSelector(150, fixed_features=[3], order="coef", rescale="each").fit(*data)
         anyway = selector.reasons_ != "cover"
-        again = np.isin(selector.indices_, selector.fit_result_.columns.steps.features)
+        again = np.isin(selector.indices_, selector.fit_result_.columns.steps.picks)
         np.testing.assert_array_equal(selector.scales_[anyway & ~again], 1)
         assert (selector.scales_[anyway & again] > 1).all()
 

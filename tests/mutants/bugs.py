@@ -6,6 +6,7 @@ A bug that changes nothing that can be seen is none, and does not belong here.
 from mutants.planting import Bug
 
 CONSTANTS = "tests/test_constants.py"
+GROUPS = "tests/test_groups.py"
 BSS = "tests/test_bss.py"
 SOFT = "tests/test_soft.py"
 LEADING = "tests/test_leading.py"
@@ -813,8 +814,8 @@ SPARSIFIERS = [
     Bug(
         "potentials after a pick are taken to first order",
         "sparsify/bss.py",
-        "signed * square_forms / (1 + signed * inverse_forms)",
-        "signed * square_forms",
+        'np.einsum("kii->k", np.linalg.solve(cores, square_forms))',
+        'np.einsum("kii->k", square_forms)',
         f"{BSS}::test_same_picks_as_the_direct_algorithm",
     ),
     Bug(
@@ -876,8 +877,8 @@ SPARSIFIERS = [
     Bug(
         "features that are barely admissible are not",
         "sparsify/bss.py",
-        "admissible = step.surplus.at(vectors, squares) >= 0",
-        "admissible = step.surplus.at(vectors, squares) >= 0.01",
+        "admissible = block.totals(step.surplus.at(block.vectors, block.squares)) >= 0",
+        "admissible = block.totals(step.surplus.at(block.vectors, block.squares)) >= 0.01",
         f"{BSS}::test_same_picks_as_the_direct_algorithm",
     ),
     Bug(
@@ -886,6 +887,34 @@ SPARSIFIERS = [
         "np.sqrt(np.bincount(places, squares)[order])",
         "np.sqrt((np.bincount(places, squares) / np.bincount(places))[order])",
         f"{BSS}::test_same_picks_as_the_direct_algorithm",
+    ),
+    Bug(
+        "the first feature of a group says whether it is admissible",
+        "sparsify/bss.py",
+        "np.add.reduceat(values, np.cumsum(self.sizes) - self.sizes)",
+        "values[np.cumsum(self.sizes) - self.sizes]",
+        f"{BSS}::test_groups_are_those_of_the_direct_algorithm",
+    ),
+    Bug(
+        "potentials after a pick of a group take its features one by one",
+        "sparsify/bss.py",
+        "energy * _SIGNED * inverse_forms",
+        "energy * _SIGNED * inverse_forms * np.eye(len(pick))",
+        f"{BSS}::test_groups_are_those_of_the_direct_algorithm",
+    ),
+    Bug(
+        "leverage sampling scales the columns of a group by its size, too",
+        "sparsify/choice.py",
+        "scales=np.repeat(choice.scales, sizes),",
+        "scales=np.repeat(choice.scales / np.sqrt(sizes), sizes),",
+        f"{GROUPS}::test_draws_of_groups_are_unbiased",
+    ),
+    Bug(
+        "uniform draws of groups promise what those of single features do",
+        "selectors/random.py",
+        "self.groups.sums(leverage_scores(basis.vectors))",
+        "leverage_scores(basis.vectors)",
+        f"{GROUPS}::test_uniform_draws_promise_by_the_leverage_of_groups",
     ),
     Bug(
         "a feature that leverage sampling draws twice counts once",
@@ -911,8 +940,8 @@ SPARSIFIERS = [
     Bug(
         "features that are in anyway lose the scales of their picks",
         "selectors/bss.py",
-        "picked.scales**2, np.ones(len(more))",
-        "picked.scales**2 * ~np.isin(picked.indices, kept), np.ones(len(more))",
+        "np.ones(len(kept)), squares, np.ones(len(more))",
+        "np.ones(len(kept)), squares * ~np.isin(new, kept), np.ones(len(more))",
         f"{CONSTANTS}::test_features_that_are_in_anyway_and_picked_too_add_their_squared_scales",
     ),
 ]

@@ -188,8 +188,11 @@ class Certificate:
         no loss on any other row, so that the bounds of its objective hold for all rows. None if it
         was not checked.
     n_fixed, n_trusted : int
-        How many of the chosen features were fixed beforehand, and how many were taken straight
-        from the top of an order, where the selector tells.
+        How many of the chosen features, or groups, were fixed beforehand, and how many were taken
+        straight from the top of an order, where the selector tells.
+    n_groups : int or None
+        Number of chosen groups, where features are chosen in groups. Picks of ``a_priori`` are
+        groups then.
     model : str or None
         The model whose objective counts; None stands for any ℓ2-regularised linear model.
     new_data : NewData or None
@@ -230,6 +233,7 @@ class Certificate:
     covers_all_rows: bool | None = None
     n_fixed: int = 0
     n_trusted: int = 0
+    n_groups: int | None = None
     model: str | None = None
     new_data: NewData | None = None
     converged: bool = True
@@ -400,7 +404,9 @@ def as_html(certificate: Certificate) -> str:
 
 def as_phrase(c: Certificate) -> str:
     """Return the numbers of the headline, as short as a line in a list."""
-    start = f"{c.n_selected} of {c.n_features} features, objective"
+    chosen = f"{c.n_selected} of {c.n_features} features"
+    chosen = chosen if c.n_groups is None else f"{_groups(c)} of {c.n_features}"
+    start = f"{chosen}, objective"
     start += " on the support vectors" if only_support(c) else ""
     ratio, labels = proven_ratio(c), f"for other {_labels(c)}"
     bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
@@ -418,8 +424,11 @@ def headline(c: Certificate) -> str:
     bound, chance, of_model = c.measured_growth, _chance(measured_probability(c)), objective_of(c)
     ratio, is_useful = proven_ratio(c), bound <= FAIR
     kept = {"fixed": c.n_fixed, "trusted": c.n_trusted}
-    beside = ", ".join(f"{count:,} {reason}" for reason, count in kept.items() if count)
+    of_groups = "" if c.n_groups is None else "groups "
+    beside = ", ".join(f"{n:,} {of_groups}{reason}" for reason, n in kept.items() if n)
     chosen = "this 1 feature" if c.n_selected == 1 else f"these {c.n_selected:,} features"
+    if c.n_groups is not None:
+        chosen = f"{'this' if c.n_groups == 1 else 'these'} {_groups(c)}"
     chosen = f"with {chosen}{f' ({beside})' if beside else ''}"
     all_of_them = f"what it is with all {c.n_features:,}"
     if ratio is not None:
@@ -434,6 +443,12 @@ def headline(c: Certificate) -> str:
         promise = f"{_at_most(c.promised_growth)}{_chance(c.a_priori.probability)}"
         sentences.append(f"Promised beforehand: {promise} ({grade(c.promised_growth)}).")
     return " ".join(sentences)
+
+
+def _groups(c: Certificate) -> str:
+    """Return the numbers of chosen groups and of their columns."""
+    groups = f"{c.n_groups:,} group{'s' * (c.n_groups != 1)}"
+    return f"{groups}, {c.n_selected:,} column{'s' * (c.n_selected != 1)}"
 
 
 def objective_of(c: Certificate) -> str:
@@ -553,7 +568,10 @@ def _promised(c: Certificate) -> str:
         elif c.regularised is None and c.rank is not None and c.n_selected <= c.rank:
             reason = _too_few(c)
         return f"{start}: no bound, because {reason}."
-    source = f"{promise.method} made {promise.n_picks:,} pick{'s' * (promise.n_picks != 1)} for "
+    what = "pick" if c.n_groups is None else "pick of a group"
+    many = "picks" if c.n_groups is None else "picks of groups"
+    source = f"{promise.method} made {promise.n_picks:,} {what if promise.n_picks == 1 else many} "
+    source += "for "
     source += (
         f"{promise.dimension:g} directions"
         if promise.regularised_min is None

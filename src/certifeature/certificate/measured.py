@@ -404,7 +404,12 @@ class Measurable:
             measured = extreme_eigenvalues(basis, columns) if exact else None
             bounds = measured or without_basis(columns, n_features)
             regularised = self._regularised(basis, columns, bounds[0])
-        reasons = np.empty(0) if columns.reasons is None else columns.reasons
+        # One for each feature, or for each group.
+        first, n_groups = np.arange(len(columns.indices)), None
+        if columns.groups is not None:
+            first = np.unique(columns.groups, return_index=True)[1]
+            n_groups = len(first)
+        reasons = np.empty(0) if columns.reasons is None else columns.reasons[first]
         return Certificate(
             self.kind,
             self.n_rows,
@@ -416,6 +421,7 @@ class Measurable:
             regularised=regularised,
             n_fixed=int((reasons == "fixed").sum()),
             n_trusted=int((reasons == "trusted").sum()),
+            n_groups=n_groups,
             model=self.target.name,
             converged=self.target.converged,
         )

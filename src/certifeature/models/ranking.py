@@ -62,6 +62,7 @@ def stable_scores(
     n_subsamples: int = _SUBSAMPLES,
     share: float = 0.6,
     seed: int = 0,
+    groups: Indices | None = None,
 ) -> FloatArray:
     """Score all features by how large their weights are against how much they vary.
 
@@ -87,10 +88,13 @@ def stable_scores(
         Of numbers, share of all rows.
     seed : int, default=0
         Seed for the subsampling, and for a model whose ``random_state`` is None.
+    groups : ndarray of int, of shape (n_features,), default=None
+        Number of the group of each feature, to score groups: by ‖mean w‖ over their features, and
+        the norm of the standard deviations.
 
     Returns
     -------
-    ndarray of shape (n_features,)
+    ndarray of shape (n_features,) or (n_groups,)
         Scores, 0 for a feature that no fit uses. With several classes, the norm over the binary
         problems. The order of rows does not change them, nor does that of columns, unless distinct
         rows look alike but for it, as those of the identity matrix do.
@@ -146,7 +150,7 @@ def stable_scores(
     is_squared_hinge = problem.loss == "squared_hinge" and problem.intercept is not None
     if is_squared_hinge and len(y) <= min(X.shape[1], _MAX_TOGETHER):
         at_once = _weights_at_once(model, rows, exponent, y, sample_weight, subsamples)
-        return _norm_of_scores(at_once, importance)
+        return _norm_of_scores(at_once, importance, groups)
     back = None
     if _gram_pays(rows):
         X, back = _coordinates(rows)
@@ -158,9 +162,9 @@ def stable_scores(
             advance()
     problems = zip(*fits, strict=True)
     if back is None:
-        return _norm_of_scores(problems, importance)
+        return _norm_of_scores(problems, importance, groups)
     turned = ((rows.T @ (back @ np.column_stack(weights))).T for weights in problems)
-    return _norm_of_scores(turned, importance)
+    return _norm_of_scores(turned, importance, groups)
 
 
 def _without_repeats(
@@ -268,22 +272,30 @@ def _weights_at_once(
     return [weights.T for weights in np.hsplit(rows.T @ duals, len(targets))]
 
 
-def _norm_of_scores(problems: Iterable[Weights], importance: FloatArray) -> FloatArray:
+def _norm_of_scores(
+    problems: Iterable[Weights], importance: FloatArray, groups: Indices | None
+) -> FloatArray:
     """Return the norm over binary problems, each with the weights of every subsample.
 
     Problems count as much as their classes have rows.
     """
-    scores = np.array([_scores(weights) for weights in problems])
+    scores = np.array([_scores(weights, groups) for weights in problems])
     return np.asarray(np.linalg.norm(scores * importance[: len(scores), None], axis=0))
 
 
-def _scores(fits: Weights) -> FloatArray:
-    """Return |mean|/(sd + rms sd) of weights; a second copy of them all may be too much."""
+def _scores(fits: Weights, groups: Indices | None) -> FloatArray:
+    """Return |mean|/(sd + rms sd) of weights; a second copy of them all may be too much.
+
+    Of a group they are the norms of the means and of the standard deviations of its weights.
+    """
     largest = max(np.abs(weights).max(initial=0.0) for weights in fits)
     if largest == 0:
-        return np.zeros(len(fits[0]))
+        return np.zeros(len(fits[0]) if groups is None else groups.max() + 1)
     means = sum(weights / largest for weights in fits) / len(fits)
     squares = sum((weights / largest - means) ** 2 for weights in fits) / len(fits)
+    if groups is not None:
+        means = np.sqrt(np.bincount(groups, means**2))
+        squares = np.bincount(groups, squares)
     means = np.round(np.abs(means), _WEIGHT_DIGITS)
     deviations = np.round(np.sqrt(squares), _WEIGHT_DIGITS)
     if deviations.max() <= _SOLVER:

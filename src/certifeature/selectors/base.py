@@ -29,7 +29,7 @@ from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.selectors.fit import Fit, FitOptions, FitResult, Strategy
 from certifeature.sparsify import ColumnChoice
 
-# Those that all selectors have, each by itself.
+# Those that several selectors have, each by itself.
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_features_to_select": [
         Interval(Integral, 1, None, closed="left"),
@@ -44,6 +44,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "n_components": [Interval(Integral, 1, None, closed="left"), None],
     "rescale": [StrOptions({"common", "each"}), Options(bool, {False})],
     "random_state": ["random_state"],
+    "feature_groups": ["array-like", callable, None],
 }
 
 
@@ -263,11 +264,12 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
     @property
     def ranking_(self) -> NDArray[np.intp]:
         """Rank of each feature: 1 for those chosen, the others by their scores."""
-        ranks = np.ones(self.n_features_in_, dtype=np.intp)
-        others = np.flatnonzero(~self.support_)
-        order = np.argsort(-self.scores_[others], kind="stable")
+        groups, scores = self.fit_result_.groups, self.fit_result_.ranking.scores
+        ranks = np.ones(len(groups), dtype=np.intp)
+        others = np.setdiff1d(np.arange(len(groups)), groups.of(self.indices_))
+        order = np.argsort(-scores[others], kind="stable")
         ranks[others[order]] = np.arange(2, len(others) + 2)
-        return ranks
+        return groups.spread(ranks)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, FitOptions, Strategy]:
         """Check parameters and data, and set the number and names of the features."""
@@ -289,13 +291,13 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
             real_valued=predicts_numbers(self.estimator),
         )
         strategy = strategy.of_features(rows.n_features, rows.feature_names)
-        return rows, self._options(rows.n_features), strategy
+        return rows, self._options(len(strategy.groups)), strategy
 
-    def _options(self, n_features: int) -> FitOptions:
-        """Return the parameters of a fit to so many features."""
+    def _options(self, n_groups: int) -> FitOptions:
+        """Return the parameters of a fit to so many features, or groups."""
         size = self.n_features_to_select
         if not isinstance(size, str | Integral):
-            size = max(1, int(size * n_features))
+            size = max(1, int(size * n_groups))
         return FitOptions(
             size=None if isinstance(size, str) else int(size),
             epsilon=self.epsilon,
@@ -344,7 +346,8 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
     def _learn(self, result: FitResult) -> None:
         """Set the attributes that a fit determines."""
         self.fit_result_ = result
-        self.scores_, self.basis_ = result.ranking.scores, result.basis
+        groups, ranking, reasons = result.groups, result.ranking, result.columns.reasons
+        self.scores_, self.basis_ = groups.spread(ranking.scores), result.basis
         self.indices_, self.scales_ = result.columns.indices, result.columns.scales
         self.n_features_to_select_, self.n_rounds_ = result.size, result.n_rounds
         self.certificate_, support = result.certificate, result.support
@@ -352,9 +355,13 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
         self.support_rows_ = (
             np.arange(result.basis.n_rows) if result.rows is None else result.rows.places
         )
+        trusted, in_groups = ranking.trusted, groups.labels is not None
         optional = {
-            "reasons_": result.columns.reasons,
-            "trusted_scores_": result.ranking.trusted,
+            "reasons_": None if reasons is None else reasons[groups.firsts(self.indices_)],
+            "trusted_scores_": None if trusted is None else groups.spread(trusted),
+            "feature_groups_": groups.labels,
+            "group_names_": groups.names,
+            "group_indices_": groups.of(self.indices_) if in_groups else None,
             "n_passes_": getattr(support, "n_passes", None),
             "optimality_gap_": getattr(support, "optimality_gap", None),
         }

@@ -28,7 +28,7 @@ from certifeature.rows.rows import Rows
 from certifeature.selectors.base import CONSTRAINTS, BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, bss
-from certifeature.sparsify.choice import as_indices
+from certifeature.sparsify.choice import Groups, as_indices
 
 FloatArray = NDArray[np.float64]
 
@@ -39,18 +39,18 @@ ORDERS = ("auto", *LABELLED, *BY_COVERAGE)
 _FAINT = 0.1
 
 
-def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis) -> FloatArray:
-    """Return ranks in which features come last that lie mostly outside a cut basis.
+def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis, groups: Groups) -> FloatArray:
+    """Return ranks in which groups come last that lie mostly outside a cut basis.
 
     BSS would scale such a feature by its small part inside the basis, and so enlarge the part
     outside.
     """
     if basis.residual is not None:
-        shares = basis.residual.energies
+        shares = groups.sums(basis.residual.energies)
     elif basis.n_components == whole.n_components:
         return scores
     else:
-        seen, there_is = (squared_norms(b.vectors) for b in (basis, whole))
+        seen, there_is = (groups.sums(squared_norms(b.vectors)) for b in (basis, whole))
         shares = np.divide(seen, there_is, out=np.zeros_like(seen), where=there_is > 0)
     visible = shares >= _FAINT * shares.max()
     return ranks(visible, scores).astype(np.float64)
@@ -157,12 +157,14 @@ class BSSStrategy(Strategy):
         return replace(self, n_rows=rows.n_rows if weights is None else float(weights.sum()))
 
     def of_features(self, n_features: int, names: NDArray[Any] | None) -> BSSStrategy:
-        """Return the strategy with always-included features as indices."""
+        """Return the strategy with the groups of the always-included features."""
         for order in (self.head, self.fill):
             if not isinstance(order, str) and not callable(order):
                 checked_scores(order, n_features)
+        found = super().of_features(n_features, names)
         fixed = () if self.fixed is None else self.fixed
-        return replace(self, fixed=as_indices(fixed, n_features, names, "fixed_features"))
+        fixed = found.groups.of(as_indices(fixed, n_features, names, "fixed_features"))
+        return replace(found, fixed=fixed)
 
     @property
     def ranks_directions(self) -> bool:
@@ -178,20 +180,21 @@ class BSSStrategy(Strategy):
         for order in [fill] if self.trust == 0 or head is fill else [fill, head]:
             if callable(order):
                 scores = _own_scores(order, _ranked_by(order, rows, support))
-                found.append(checked_scores(scores, len(basis.vectors)))
+                found.append(self.groups.scores(checked_scores(scores, self.groups.n_features)))
             elif not isinstance(order, str):
-                found.append(checked_scores(order, len(basis.vectors)))
+                found.append(self.groups.scores(checked_scores(order, self.groups.n_features)))
             elif order in BY_COVERAGE:
-                found.append(np.round(squared_norms(basis.vectors), 12))
+                found.append(np.round(self.groups.sums(squared_norms(basis.vectors)), 12))
             elif order == "coef":
                 assert support is not None
-                found.append(feature_weights(support.model, support.problem))
+                weights = feature_weights(support.model, support.problem)
+                found.append(self.groups.scores(weights))
             else:
                 assert support is not None
                 ranked = _ranked_by(order, rows, support)
                 assert ranked.y is not None
                 labelled = (support.model, ranked.X, ranked.y, ranked.sample_weight)
-                found.append(stable_scores(*labelled, seed=seed))
+                found.append(stable_scores(*labelled, seed=seed, groups=self.groups.labels))
         return Ranking(found[0], found[-1], self._redundant(found[-1], rows, support))
 
     def _can_subsample(self, support: Support) -> bool:
@@ -202,30 +205,34 @@ class BSSStrategy(Strategy):
     def _redundant(
         self, scores: FloatArray, rows: Rows | None, support: Support | None
     ) -> NDArray[np.bool_] | None:
-        """Tell which features copy a better one, or are constant beside a free intercept."""
+        """Tell which features copy a better one, or are constant beside a free intercept.
+
+        A group is redundant if all its features are.
+        """
         known = rows if support is None else support.candidates
         if known is None:
             return None
         keys = column_digests(known.X)
         best = np.argsort(-scores, kind="stable")
         best = np.concatenate([self.fixed, best[~np.isin(best, self.fixed)]])
+        best, _ = self.groups.members(best)
         redundant = np.ones(len(keys), dtype=bool)
         redundant[best[np.unique(keys[best], return_index=True)[1]]] = False
         if support is not None and support.problem and support.problem.intercept is None:
             redundant |= known.spread.variances == 0
-        return redundant
+        return np.asarray(self.groups.sums(~redundant) == 0)
 
     def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
         """Return a number of features for which BSS promises a lower bound of 1 − epsilon."""
         if self.trust is None or self.trust == 1:
-            return len(basis.vectors)
+            return len(self.groups)
         dimension = float(basis.n_components)
         if mu is not None:
             dimension = effective_dimension(basis.singular_values, mu)
         # (1 - sqrt(D/r))² >= 1 - epsilon, solved for r without cancellation for a small epsilon.
         ratio = epsilon / (1 + np.sqrt(1 - epsilon))
         n_picks = np.ceil(dimension / ratio**2)
-        return int(min(np.ceil(n_picks / (1 - self.trust)) + len(self.fixed), len(basis.vectors)))
+        return int(min(np.ceil(n_picks / (1 - self.trust)) + len(self.fixed), len(self.groups)))
 
     def n_leading(self, size: int) -> int | None:
         """Return half of the number of picks, within limits; None where all directions count."""
@@ -238,7 +245,7 @@ class BSSStrategy(Strategy):
     def least_size(self, basis: Basis) -> int:
         """Return the number of features with which BSS has more picks than directions."""
         if self.trust == 1:
-            return len(basis.vectors)
+            return len(self.groups)
         trust = 0.5 if self.trust is None else self.trust
         size = len(self.fixed) + int((basis.n_components + 1) / (1 - trust))
         while size - self._n_kept(size) <= basis.n_components:
@@ -246,11 +253,11 @@ class BSSStrategy(Strategy):
         return size
 
     def kept(self, ranking: Ranking, size: int) -> tuple[IntArray, NDArray[np.str_]]:
-        """Return the features that are not picked by BSS, and the reason for each."""
+        """Return the groups that are not picked by BSS, and the reason for each."""
         if len(self.fixed) > size:
             raise ValueError(
-                f"fixed_features names {len(self.fixed)} features, more than the {size} that are "
-                "to be chosen; fix fewer, or raise n_features_to_select."
+                f"fixed_features names {len(self.fixed)} {self.groups.called}, more than the "
+                f"{size} that are to be chosen; fix fewer, or raise n_features_to_select."
             )
         assert ranking.trusted is not None
         best = ranking.best(ranking.trusted)
@@ -265,14 +272,15 @@ class BSSStrategy(Strategy):
         # Rounded, since 0.1 · 30 is a little more than 3 in floating point.
         return n_fixed + int(np.ceil(round(trust * (size - n_fixed), 9)))
 
-    def everything(self, n_features: int) -> ColumnChoice:
+    def everything(self) -> ColumnChoice:
         """Return all features, with their reasons."""
-        indices = np.arange(n_features)
-        reasons = np.where(np.isin(indices, self.fixed), "fixed", "cover")
-        return replace(super().everything(n_features), reasons=reasons)
+        everything = super().everything()
+        chosen = everything.indices if everything.groups is None else everything.groups
+        reasons = np.where(np.isin(chosen, self.fixed), "fixed", "cover")
+        return replace(everything, reasons=reasons)
 
     def covered(self, basis: Basis, kept: IntArray, n_picks: int) -> Basis:
-        """Return the directions that so many picks can cover beside the features that are kept.
+        """Return the directions that so many picks can cover beside the groups that are kept.
 
         If they cannot cover all, these are the directions along which the other features have most
         energy: the leading eigenvectors of Σ(I − M)Σ, with M = VᵀV of the kept features.
@@ -294,7 +302,7 @@ class BSSStrategy(Strategy):
         if not len(kept):
             return basis.truncated(n_covered)
         shares = basis.singular_values / basis.singular_values[0]
-        scaled = basis.vectors[kept] * shares
+        scaled = basis.vectors[self.groups.members(kept)[0]] * shares
         energy = np.diag(shares**2) - scaled.T @ scaled
         axes = np.linalg.eigh(energy)[1][:, ::-1]
         return basis.turned(np.ascontiguousarray(axes[:, :n_covered]))
@@ -303,10 +311,11 @@ class BSSStrategy(Strategy):
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
     ) -> Picks:
         """Keep the top of the ranking, and let BSS pick the others."""
+        groups = self.groups
         kept, reasons = self.kept(ranking, size)
         n_picks = size - len(kept)
         if n_picks == 0:
-            return Picks(ColumnChoice(kept, np.ones(size), None, reasons), basis)
+            return Picks(groups.columns(ColumnChoice(kept, np.ones(size), None, reasons)), basis)
         if mu is None:
             covered, cut = self.covered(basis, kept, n_picks), None
             directions, coverage = covered, None
@@ -323,32 +332,40 @@ class BSSStrategy(Strategy):
                 priority = np.where(ranking.redundant, -np.inf, priority)
         # BSS makes two picks at least; the first alone can match one direction exactly.
         n_made = n_picks if cut else max(2, n_picks)
-        picked = bss(directions.vectors, n_made, coverage=coverage, priority=priority, chosen=kept)
+        picked = bss(
+            directions.vectors,
+            n_made,
+            groups=groups.labels,
+            coverage=coverage,
+            priority=priority,
+            chosen=kept,
+        )
         promise = None
         if cut is not None:
             assert mu is not None
             promise = _ridge_bound(basis, directions, cut, mu, picked, n_picks)
         elif n_picks == 1:
-            best = picked.indices[:1]
-            picked = ColumnChoice(best, 1 / np.abs(covered.vectors[best][:, 0]))
+            best, _ = groups.members(groups.of(picked.indices[:1]))
+            scale = 1 / np.linalg.norm(covered.vectors[best])
+            picked = ColumnChoice(best, np.full(len(best), scale))
         elif covered.exact:
             promise = bss_promise(covered.n_components, n_picks)
             if len(kept) or not self.for_proof:
                 # The other features have scale 1, and add at most the identity.
                 promise = replace(promise, lambda_max=promise.lambda_max + 1)
-        features = np.concatenate([kept, picked.indices])
-        more = np.empty(0, dtype=np.intp)
+        new = groups.of(picked.indices)
+        chosen, more = np.concatenate([kept, new]), np.empty(0, dtype=np.intp)
         if not self.for_proof:
             best = ranking.best(ranking.scores)
-            more = best[~np.isin(best, features)][: size - len(np.unique(features))]
-        others = np.repeat(["cover", "next"], [len(picked.indices), len(more)])
-        columns = ColumnChoice.of_picks(
-            np.concatenate([features, more]),
-            np.concatenate([np.ones(len(kept)), picked.scales**2, np.ones(len(more))]),
+            more = best[~np.isin(best, chosen)][: size - len(np.unique(chosen))]
+        squares = picked.scales[groups.firsts(picked.indices)] ** 2
+        choice = ColumnChoice.of_picks(
+            np.concatenate([chosen, more]),
+            np.concatenate([np.ones(len(kept)), squares, np.ones(len(more))]),
             picked.steps,
-            np.concatenate([reasons, others]),
+            np.concatenate([reasons, np.repeat(["cover", "next"], [len(new), len(more)])]),
         )
-        return Picks(columns, covered, promise)
+        return Picks(groups.columns(choice), covered, promise)
 
     def _priority(
         self, scores: FloatArray, directions: Basis, whole: Basis, coverage: FloatArray | None
@@ -360,8 +377,8 @@ class BSSStrategy(Strategy):
             # Leverage within these directions; weak ones count for less.
             shares = np.ones(directions.n_components) if coverage is None else coverage
             parts = [block**2 @ shares for _, block in row_blocks(directions.vectors)]
-            scores = np.asarray(np.round(np.concatenate(parts), 12), dtype=np.float64)
-        return with_faint_last(scores, directions, whole)
+            scores = np.round(self.groups.sums(np.concatenate(parts)), 12)
+        return with_faint_last(scores, directions, whole, self.groups)
 
     def _limited(self, priority: FloatArray, n_picks: int) -> FloatArray:
         """Return the priority, with −∞ for features that rank far below the number of picks."""
@@ -447,8 +464,9 @@ class BSSSelector(BaseSelector):
         - callable: takes the rows and their labels (None if unsupervised) and returns scores, as
           the score functions of :mod:`sklearn.feature_selection` do.
 
-        Exact copies of a chosen feature, and constant features if the intercept is free, are chosen
-        only if no others are left.
+        The score of a group is the norm of the scores of its features, or the largest where some
+        are negative. Exact copies of a chosen feature, and constant features if the intercept is
+        free, are chosen only if no others are left.
     trust : float or "auto", default="auto"
         Share of the features that is taken straight from the top of the ranking; BSS picks the
         rest. "auto" leaves BSS the share ½·min(1, r/n) of r features, with n rows that the model
@@ -456,11 +474,17 @@ class BSSSelector(BaseSelector):
         whose directions so few features cannot cover. It is 0 for the rankings "leverage" and
         "cover".
     fixed_features : array-like, default=None
-        Always-included features, as indices, names or a boolean mask. They count towards
-        ``n_features_to_select``.
+        Always-included features, as indices, names or a boolean mask, with their groups. They
+        count towards ``n_features_to_select``.
     guarantee : {"support", "full"}, default="support"
         Rows that the certificate of a supervised selection covers. "full" adds the support vectors
         of the reduced model and selects again, until there are no others.
+    feature_groups : list of lists, array-like of shape (n_features,) or callable, default=None
+        Groups of features, such as the one-hot columns of a category, each of which is chosen or
+        left out as a whole, with one scale: the columns of each group, as indices or names; or the
+        label of each feature's group; or a function from the name of a feature to that label, such
+        as ``lambda name: name.rpartition("_")[0]``. Features in no list, and those whose label is
+        None or empty, are groups of one. ``n_features_to_select`` counts groups then.
 
     Attributes
     ----------
@@ -474,12 +498,14 @@ class BSSSelector(BaseSelector):
     ranking_ : ndarray of shape (n_features,)
         Rank of each feature: 1 for those chosen, the others by ``scores_``.
     reasons_ : ndarray of shape (n_chosen,)
-        Why each of ``indices_`` was chosen: "fixed", "trusted" (top of the ranking), "cover"
-        (picked by BSS), or "next" (in the ranking, where BSS picked a feature twice).
+        Why each of ``indices_``, or of ``group_indices_``, was chosen: "fixed", "trusted" (top of
+        the ranking), "cover" (picked by BSS), or "next" (in the ranking, where BSS picked a feature
+        twice).
     scales_ : ndarray of shape (n_chosen,)
         Scale that `transform` gives to each of ``indices_``.
     scores_, trusted_scores_ : ndarray of shape (n_features,)
-        Scores by which BSS ranks features, and by which the share ``trust`` is taken.
+        Scores by which BSS ranks features, and by which the share ``trust`` is taken; with
+        ``feature_groups``, those of their groups.
     n_features_to_select_ : int
         Number of features that were asked for.
     support_rows_ : ndarray of shape (n_rows,)
@@ -499,6 +525,12 @@ class BSSSelector(BaseSelector):
         Kind, number of directions, rank and exactness of the basis.
     fit_result_ : FitResult
         Everything that the fit found; `certify` continues from it.
+    feature_groups_ : ndarray of shape (n_features,)
+        Number of the group of each feature, by first features; only with ``feature_groups``.
+    group_names_ : list of str
+        Names of the groups: their labels, positions in the list, or single features.
+    group_indices_ : ndarray of shape (n_chosen_groups,)
+        Chosen groups in the order of their choice.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -569,6 +601,7 @@ class BSSSelector(BaseSelector):
     trust: float | str = "auto"
     fixed_features: ArrayLike | None = None
     guarantee: str = "support"
+    feature_groups: Any = None
 
     def _strategy(self) -> BSSStrategy:
         head, fill = self._orders()
@@ -594,6 +627,7 @@ class BSSSelector(BaseSelector):
             fill,
             trust,
             self.fixed_features,
+            groups=self.feature_groups,
             for_proof=self._rescaling() == "each" or self._is_certified,
             may_cut=self.basis != "exact" and (self.n_components is None or trust != 0),
             automatic=isinstance(self.order, str) and self.order == "auto",

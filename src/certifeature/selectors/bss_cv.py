@@ -20,6 +20,7 @@ from certifeature.models.support import fit_at_scale, for_scikit_learn
 from certifeature.selectors.base import CertifiedSelector
 from certifeature.selectors.bss import BSSSelector
 
+_OF_GROUPS = ("feature_groups_", "group_names_", "group_indices_")
 _SERIES = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 
 
@@ -60,6 +61,8 @@ class BSSSelectorCV(CertifiedSelector):
         Mask of the chosen features.
     indices_, scales_, reasons_, certificate_
         Those of ``selector_``.
+    feature_groups_, group_names_, group_indices_
+        Those of ``selector_``, where it has ``feature_groups``; sizes count groups then.
     cv_results_ : dict of ndarray
         With a value for each size, in ascending order: ``n_features``, ``mean_test_score``,
         ``std_test_score``, and ``split0_test_score`` and so on of the folds.
@@ -144,7 +147,7 @@ class BSSSelectorCV(CertifiedSelector):
         numbers = predicts_numbers(selector.estimator)
         table, rows = table_and_rows(X, y, estimator=self, real_valued=numbers)
         method = selector._strategy().of_features(rows.n_features, rows.feature_names)
-        sizes = self._sizes(len(method.fixed))
+        sizes = self._sizes(len(method.fixed), len(method.groups))
         model = default_model() if selector.estimator is None else selector.estimator
         assert rows.y is not None
         cv, options = self.cv, {"classifier": not numbers}
@@ -177,8 +180,10 @@ class BSSSelectorCV(CertifiedSelector):
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
         self.selector_.fit(X, y)
         self.support_ = self.selector_.get_support()
-        for name in ("indices_", "scales_", "reasons_", "certificate_"):
-            setattr(self, name, getattr(self.selector_, name))
+        for name in ("indices_", "scales_", "reasons_", "certificate_", *_OF_GROUPS):
+            self.__dict__.pop(name, None)
+            if hasattr(self.selector_, name):
+                setattr(self, name, getattr(self.selector_, name))
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.scales_[order])
@@ -223,9 +228,8 @@ class BSSSelectorCV(CertifiedSelector):
         check_is_fitted(self)
         return self.support_
 
-    def _sizes(self, n_fixed: int) -> NDArray[np.intp]:
+    def _sizes(self, n_fixed: int, n_features: int) -> NDArray[np.intp]:
         """Return the sizes to compare, in ascending order."""
-        n_features = self.n_features_in_
         if self.sizes is None:
             # No size can be smaller than the number of always-included features.
             fewest = max(self.min_features_to_select, n_fixed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support, every_row, find_support, grown
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import ColumnChoice
-from certifeature.sparsify.choice import EmptyChoiceError
+from certifeature.sparsify.choice import EmptyChoiceError, Groups, as_groups
 
 FloatArray = NDArray[np.float64]
 
@@ -124,7 +124,8 @@ class Picks:
             return None
         counted = np.ones(len(columns.indices), dtype=bool)
         if self.columns.steps is not None:
-            counted = np.isin(columns.indices, self.columns.steps.features)
+            chosen = columns.indices if columns.groups is None else columns.groups
+            counted = np.isin(chosen, self.columns.steps.picks)
         promise = promise_of_scales(self.promise, self.columns, counted, columns.scales)
         if self.covered.residual or promise.regularised_min is None or mu is None:
             return promise
@@ -132,8 +133,18 @@ class Picks:
         return replace(promise, regularised_min=promise.regularised_min * lower)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Strategy(ABC):
-    """An algorithm that chooses columns for a basis."""
+    """An algorithm that chooses columns for a basis.
+
+    Attributes
+    ----------
+    groups : Groups
+        Groups of features that are chosen as a whole. All scores and sizes are those of groups,
+        which are single features unless ``feature_groups`` is given.
+    """
+
+    groups: Any = None
 
     @property
     def ranks_directions(self) -> bool:
@@ -142,7 +153,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
-        """Return a score for each feature.
+        """Return a score for each group.
 
         ``rows`` is None for rows in blocks, which are read once, and ``support`` is None where
         features are chosen for all rows.
@@ -152,7 +163,7 @@ class Strategy(ABC):
     def choose(
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
     ) -> Picks:
-        """Choose fewer features than there are.
+        """Choose fewer groups than there are.
 
         ``mu`` is the strong convexity of the model's dual: the model depends on directions of
         smaller singular values by less than that. None weighs all directions equally.
@@ -162,25 +173,29 @@ class Strategy(ABC):
         """Return the strategy for rows that features are chosen for."""
         return self
 
-    def of_features(self, n_features: int, names: NDArray[Any] | None) -> Strategy:
+    def of_features(self, n_features: int, names: NDArray[Any] | None) -> Self:
         """Return the strategy for these features; raise if a parameter does not fit them."""
-        return self
+        return replace(self, groups=as_groups(self.groups, n_features, names))
 
-    def everything(self, n_features: int) -> ColumnChoice:
+    def everything(self) -> ColumnChoice:
         """Return all features, unscaled."""
-        return ColumnChoice(np.arange(n_features), np.ones(n_features))
+        n_groups = len(self.groups)
+        everything: ColumnChoice = self.groups.columns(
+            ColumnChoice(np.arange(n_groups), np.ones(n_groups))
+        )
+        return everything
 
     def n_leading(self, size: int) -> int | None:
         """Return how many leading directions suffice for a model with μ > 0; None for all."""
         return None
 
     def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
-        """Return a number of scaled features that keeps epsilon by theorem."""
-        return len(basis.vectors)
+        """Return a number of scaled groups that keeps epsilon by theorem."""
+        return len(self.groups)
 
     def least_size(self, basis: Basis) -> int:
-        """Return the number of features below which no bound for all directions exists."""
-        return basis.n_components
+        """Return the number of groups below which no bound for all directions exists."""
+        return int(np.ceil(basis.n_components / self.groups.largest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +213,9 @@ class FitResult:
     ranking : Ranking
         Scores of the features.
     size : int
-        Number of features asked for.
+        Number of features, or groups, asked for.
+    groups : Groups
+        The groups that features are chosen in.
     columns : ColumnChoice
         Chosen columns and their scales.
     certified : ColumnChoice
@@ -216,6 +233,7 @@ class FitResult:
     basis: BasisFacts
     ranking: Ranking
     size: int
+    groups: Groups
     columns: ColumnChoice
     certified: ColumnChoice
     certificate: Certificate
@@ -280,30 +298,30 @@ class Fit:
 
     def columns(self, size: int) -> ColumnChoice:
         """Return the chosen columns, all of them from the number of features on."""
-        known, n_features = self.directions(size), self._rows.n_features
-        if size >= n_features:
-            return self._strategy.everything(n_features)
+        known, groups = self.directions(size), self._strategy.groups
+        if size >= len(groups):
+            return self._strategy.everything()
         with one_thread():
             choice = known.basis, self._mu, size, known.ranking, self._options.seed
             return self._rescaled(self._strategy.choose(*choice).columns)
 
     def result(self, size: int | None) -> FitResult:
         """Choose features and measure the certificate of the choice."""
-        known, n_features = self.directions(size), self._rows.n_features
+        known, groups = self.directions(size), self._strategy.groups
         with phase("choose features"), one_thread():
             asked, picks, remedy = "n_features_to_select means", None, "fewer"
             if size is None:
                 asked = f"epsilon={self._options.epsilon} takes"
-                remedy = "a larger epsilon or a number of features"
+                remedy = f"a larger epsilon or a number of {groups.called}"
                 size, picks = self._certified_size()
-            if size >= n_features:
+            if size >= len(groups):
                 warn(
-                    f"{asked} {size} features and X has {n_features}: all are kept, unscaled. Ask "
-                    f"for {remedy}."
+                    f"{asked} {size} {groups.called} and X has {len(groups)}: all are kept, "
+                    f"unscaled. Ask for {remedy}."
                 )
-            size, choice = min(size, n_features), (known.ranking, self._options.seed)
-            if size == n_features:
-                picks = Picks(self._strategy.everything(size), known.basis)
+            size, choice = min(size, len(groups)), (known.ranking, self._options.seed)
+            if size == len(groups):
+                picks = Picks(self._strategy.everything(), known.basis)
             picks = picks or self._strategy.choose(known.basis, self._mu, size, *choice)
             columns = self._rescaled(picks.columns)
         with phase("measure certificate"):
@@ -321,6 +339,7 @@ class Fit:
             facts,
             known.ranking,
             size,
+            groups,
             columns,
             scaled,
             certificate,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from certifeature.basis import Basis
 from certifeature.certificate.promise import sampling_promise
@@ -53,6 +54,12 @@ class LeverageScoreSelector(BaseSelector):
     replace : bool, default=True
         True makes r independent draws; False tosses a coin for each feature, which comes up with
         probability min(1, r·p_i).
+    feature_groups : list of lists, array-like of shape (n_features,) or callable, default=None
+        Groups of features, such as the one-hot columns of a category, each of which is chosen or
+        left out as a whole, with one scale: the columns of each group, as indices or names; or the
+        label of each feature's group; or a function from the name of a feature to that label, such
+        as ``lambda name: name.rpartition("_")[0]``. Features in no list, and those whose label is
+        None or empty, are groups of one. ``n_features_to_select`` counts groups then.
 
     Attributes
     ----------
@@ -77,6 +84,12 @@ class LeverageScoreSelector(BaseSelector):
         Kind, number of directions, rank and exactness of the basis.
     fit_result_ : FitResult
         All that the fit found, for :func:`certify` to go on from.
+    feature_groups_ : ndarray of shape (n_features,)
+        Number of the group of each feature, by first features; only with ``feature_groups``.
+    group_names_ : list of str
+        Names of the groups: their labels, positions in the list, or single features.
+    group_indices_ : ndarray of shape (n_chosen_groups,)
+        Chosen groups in the order of their choice.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -105,9 +118,10 @@ class LeverageScoreSelector(BaseSelector):
     _parameter_constraints = CONSTRAINTS | {"replace": ["boolean"]}
 
     replace: bool = True
+    feature_groups: Any = None
 
     def _strategy(self) -> _LeverageStrategy:
-        return _LeverageStrategy(self.replace)
+        return _LeverageStrategy(self.replace, groups=self.feature_groups)
 
 
 @dataclass(frozen=True)
@@ -117,12 +131,14 @@ class _LeverageStrategy(Strategy):
     replace: bool
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
-        return Ranking(leverage_scores(basis.vectors))
+        return Ranking(self.groups.sums(leverage_scores(basis.vectors)))
 
     def choose(
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
     ) -> Picks:
-        sample = leverage_sample(basis.vectors, size, random_state=seed, replace=self.replace)
+        sample = leverage_sample(
+            basis.vectors, size, groups=self.groups.labels, random_state=seed, replace=self.replace
+        )
         n_components = basis.n_components
         promise = sampling_promise("leverage-score sampling", n_components, n_components, size)
         return Picks(sample, basis, promise)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import leverage_scores, uniform
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RandomSelector(BaseSelector):
     """Choose features uniformly at random: the baseline of every other method.
 
@@ -46,6 +48,12 @@ class RandomSelector(BaseSelector):
         left out, so that C keeps its meaning; by √(d/r), which is right on average; or not at all.
     random_state : int, RandomState instance or None, default=0
         Seed for the draws, the sketch and LIBLINEAR; None draws anew at every call.
+    feature_groups : list of lists, array-like of shape (n_features,) or callable, default=None
+        Groups of features, such as the one-hot columns of a category, each of which is chosen or
+        left out as a whole, with one scale: the columns of each group, as indices or names; or the
+        label of each feature's group; or a function from the name of a feature to that label, such
+        as ``lambda name: name.rpartition("_")[0]``. Features in no list, and those whose label is
+        None or empty, are groups of one. ``n_features_to_select`` counts groups then.
 
     Attributes
     ----------
@@ -70,6 +78,12 @@ class RandomSelector(BaseSelector):
         Kind, number of directions, rank and exactness of the basis.
     fit_result_ : FitResult
         All that the fit found, for :func:`certify` to go on from.
+    feature_groups_ : ndarray of shape (n_features,)
+        Number of the group of each feature, by first features; only with ``feature_groups``.
+    group_names_ : list of str
+        Names of the groups: their labels, positions in the list, or single features.
+    group_indices_ : ndarray of shape (n_chosen_groups,)
+        Chosen groups in the order of their choice.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -88,8 +102,10 @@ class RandomSelector(BaseSelector):
     (200, 30)
     """
 
+    feature_groups: Any = None
+
     def _strategy(self) -> _UniformStrategy:
-        return _UniformStrategy()
+        return _UniformStrategy(groups=self.feature_groups)
 
 
 @dataclass(frozen=True)
@@ -97,13 +113,13 @@ class _UniformStrategy(Strategy):
     """Uniform draws without replacement."""
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
-        n_features = len(basis.vectors)
-        return Ranking(np.full(n_features, 1 / n_features))
+        n_groups = len(self.groups)
+        return Ranking(np.full(n_groups, 1 / n_groups))
 
     def choose(
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
     ) -> Picks:
-        n_features = len(basis.vectors)
-        coherence = n_features * float(leverage_scores(basis.vectors).max())
+        n_groups = len(self.groups)
+        coherence = n_groups * float(self.groups.sums(leverage_scores(basis.vectors)).max())
         promise = sampling_promise("uniform sampling", basis.n_components, coherence, size)
-        return Picks(uniform(n_features, size, seed), basis, promise)
+        return Picks(self.groups.columns(uniform(n_groups, size, seed)), basis, promise)

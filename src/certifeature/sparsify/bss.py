@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from certifeature import _utils as _memory
 from certifeature._progress import phase
 from certifeature._utils import as_count, check_choice, one_each
 from certifeature.basis.basis import Vectors, as_vectors, row_blocks, squared_norms
-from certifeature.sparsify.choice import ColumnChoice, Steps
+from certifeature.sparsify.choice import ColumnChoice, Groups, Steps, checked_groups
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -131,14 +131,17 @@ class Spectrum:
     and a column of Z with sign −1 in S takes the difference back. The picks have sign +1.
     """
 
-    def __init__(self, matrix: FloatArray, max_picks: int, barriers: Barriers) -> None:
+    def __init__(
+        self, matrix: FloatArray, max_picks: int, barriers: Barriers, rank: int = 1
+    ) -> None:
         self._matrix = matrix
         self.values, self.axes = barriers.eigenvalues(matrix)
         lifts = barriers.lifts(self.values, max_picks)
         self.lifted = self.values + lifts
         low = np.flatnonzero(lifts)
-        self._n_lifts = len(low)
-        self._updates = np.zeros((len(low) + max_picks, len(lifts)))
+        self._n_lifts, self._max_picks = len(low), max_picks
+        # The last pick may be a group, and begin just below the limit.
+        self._updates = np.zeros((len(low) + max_picks - 1 + rank, len(lifts)))
         self._updates[np.arange(len(low)), low] = np.sqrt(lifts[low])
         self._signs = np.ones(len(self._updates))
         self._signs[: len(low)] = -1
@@ -156,9 +159,10 @@ class Spectrum:
         return self._signs[: self._n_lifts + self.n_picks]
 
     def add(self, pick: FloatArray) -> None:
-        """Add a pick, in the coordinates of the axes."""
-        self._updates[self._n_lifts + self.n_picks] = pick
-        self.n_picks += 1
+        """Add the vectors of a pick, in the coordinates of the axes."""
+        start = self._n_lifts + self.n_picks
+        self._updates[start : start + len(pick)] = pick
+        self.n_picks += len(pick)
 
     def matrix(self) -> FloatArray:
         """Return A."""
@@ -179,7 +183,7 @@ class Spectrum:
 
     def is_stale(self, barriers: Barriers) -> bool:
         """Return whether the picks are too many, or D is too near to a barrier."""
-        if self._n_lifts + self.n_picks == len(self._updates):
+        if self.n_picks >= self._max_picks:
             return True
         nearest = _NEAREST_APPROACH * self._first_distance
         return self.n_picks > 0 and barriers.distance_after_step(self.lifted) < nearest
@@ -231,9 +235,12 @@ class Barriers:
         room = np.minimum(_LIFT * n_steps, (below + above) / 2)
         return np.where(below < _NEAR * room, room - below, 0.0)
 
-    def spectrum(self, matrix: FloatArray, max_picks: int) -> Spectrum:
-        """Return the spectrum of A, and compute the potentials from it."""
-        spectrum = Spectrum(matrix, max_picks, self)
+    def spectrum(self, matrix: FloatArray, max_picks: int, rank: int = 1) -> Spectrum:
+        """Return the spectrum of A, and compute the potentials from it.
+
+        It takes up to ``max_picks`` vectors, of picks that have up to ``rank`` each.
+        """
+        spectrum = Spectrum(matrix, max_picks, self, rank)
         self._potentials = (1 / self._distances(spectrum.values, 0)).sum(axis=1)
         return spectrum
 
@@ -255,12 +262,14 @@ class Barriers:
         return ceiling + room * np.abs(now).mean()
 
     def accept(self, step: Step, pick: FloatArray) -> float:
-        """Move the barriers after a pick; return its energy t, by which A grows by t·vvᵀ."""
+        """Move the barriers after a pick; return its energy t, by which A grows by t·Σvvᵀ."""
         inverse_forms, square_forms = step.forms(pick)
-        energy = 2 / float((square_forms / step.gaps - _SIGNS * inverse_forms).sum())
-        # The potentials after the pick, by the formula of Sherman and Morrison.
-        signed = _SIGNS * energy
-        self._potentials = step.potentials - signed * square_forms / (1 + signed * inverse_forms)
+        inverse, square = np.einsum("kii->k", inverse_forms), np.einsum("kii->k", square_forms)
+        energy = 2 / float((square / step.gaps - _SIGNS * inverse).sum())
+        # The potentials after the pick, by the formula of Woodbury.
+        cores = np.eye(len(pick)) + energy * _SIGNED * inverse_forms
+        fall = np.einsum("kii->k", np.linalg.solve(cores, square_forms))
+        self._potentials = step.potentials - energy * _SIGNS * fall
         self._positions = self._positions + self._steps
         return energy
 
@@ -288,12 +297,12 @@ class Step:
         self.potentials = resolvents.sum(axis=1) - _SIGNS * corrections
         self.gaps = _SIGNS * (self.potentials - old_potentials)
 
-    def forms(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return vᵀB⁻¹v and vᵀB⁻²v for both barriers."""
+    def forms(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return VB⁻¹Vᵀ and VB⁻²Vᵀ for both barriers and the rows of V."""
         spread = self._probes[:2]
-        corrected = (spread @ vector)[:, None, :] @ self._core
-        solved = self.resolvents * vector - _SIGNS[:, None] * (corrected @ spread)[:, 0, :]
-        return solved @ vector, np.einsum("ij,ij->i", solved, solved)
+        corrected = vectors @ spread.transpose(0, 2, 1) @ self._core
+        solved = self.resolvents[:, None, :] * vectors - _SIGNED * (corrected @ spread)
+        return solved @ vectors.T, solved @ solved.transpose(0, 2, 1)
 
     def diagonal_forms(self, resolvents: FloatArray) -> FloatArray:
         """Return the diagonals of 𝓛 and 𝓤 for diagonal B⁻¹ and the gaps of this step."""
@@ -341,25 +350,56 @@ NOTHING_ADMISSIBLE = (
 )
 
 
+class Block(NamedTuple):
+    """Groups by their places, and the features of one after those of the other.
+
+    Vectors are in the coordinates of the eigenbasis, and come with their squares.
+    """
+
+    places: IntArray
+    sizes: IntArray
+    vectors: FloatArray
+    squares: FloatArray
+
+    def totals(self, values: FloatArray) -> FloatArray:
+        """Return the sums over each group of values of its features."""
+        if len(values) == len(self.sizes):
+            return values
+        return np.asarray(np.add.reduceat(values, np.cumsum(self.sizes) - self.sizes))
+
+    def those(self, kept: NDArray[np.bool_]) -> Block:
+        """Return some of the groups."""
+        features = kept if len(kept) == len(self.vectors) else np.repeat(kept, self.sizes)
+        vectors, squares = self.vectors[features], self.squares[features]
+        return Block(self.places[kept], self.sizes[kept], vectors, squares)
+
+    def pick(self, number: Any) -> Pick:
+        """Return the place of a group, and its vectors."""
+        end = int(self.sizes[: number + 1].sum())
+        return self.places[number], self.vectors[end - self.sizes[number] : end]
+
+
 class Scan:
-    """Search for the best admissible feature: unpicked ones first, then picked ones.
+    """Search for the best admissible group: unpicked ones first, then picked ones.
 
     Parameters
     ----------
     vectors : ndarray or ImplicitVectors of shape (n_features, n_components)
         V.
+    groups : Groups
+        The groups of the features.
     ranking : ndarray
-        The features to examine, best first. A place is an index into it.
+        The groups to examine, best first. A place is an index into it.
     n_ranked : int
-        Number of those that come before picked features; the others come after them.
+        Number of those that come before picked groups; the others come after them.
     chosen : ndarray
-        Features that count as picked from the start.
+        Groups that count as picked from the start.
     """
 
     def __init__(
-        self, vectors: Vectors, ranking: IntArray, n_ranked: int, chosen: IntArray
+        self, vectors: Vectors, groups: Groups, ranking: IntArray, n_ranked: int, chosen: IntArray
     ) -> None:
-        self._vectors = vectors
+        self._vectors, self._groups = vectors, groups
         self._ranking = ranking
         self._n_ranked = n_ranked
         self._free = ~np.isin(ranking, chosen)
@@ -368,123 +408,123 @@ class Scan:
 
     def turn(self, spectrum: Spectrum, ceiling: FloatArray) -> None:
         """Change to the coordinates of a new eigenbasis, and to a diagonal above the next forms."""
-        self._turned = spectrum.turned
+        self._spectrum = spectrum
         n_head = max(_LEAST_HEAD, _HEAD_VALUES // len(ceiling))
         free = np.flatnonzero(self._free[: self._n_ranked])
         self._head, self._has_all = free[:n_head], len(free) <= n_head
-        self._head_vectors, self._head_squares = np.empty((2, len(self._head), len(ceiling)))
+        self._head_features, self._head_sizes = self._groups.members(self._ranking[self._head])
+        self._head_ends = np.concatenate([[0], np.cumsum(self._head_sizes)])
+        shape = 2, len(self._head_features), len(ceiling)
+        self._head_vectors, self._head_squares = np.empty(shape)
         self._n_turned = 0
         self.ceiling = ceiling
-        self._shortlist = Shortlist(self._vectors, self._ranking, spectrum, ceiling)
+        self._shortlist = Shortlist(self._turned, self._ranking, ceiling, self._vectors)
+
+    def _turned(self, places: IntArray) -> Block:
+        """Return groups with their coordinates in the eigenbasis."""
+        features, sizes = self._groups.members(self._ranking[places])
+        vectors = self._spectrum.turned(self._vectors[features])
+        return Block(places, sizes, vectors, vectors**2)
 
     def near_top(self, step: Step) -> Pick | None:
-        """Return the first admissible feature among the best unpicked ones, if there is one."""
+        """Return the first admissible group among the best unpicked ones, if there is one."""
         n_head = min(_SMALL_HEAD, len(self._head)) if self._went_deep else len(self._head)
         start, size = 0, max(_FIRST_LOOK, self._depth // 2)
         while start < n_head:
             stop = min(start + size, n_head)
-            self._turn_head(stop)
-            vectors, squares = self._head_vectors[start:stop], self._head_squares[start:stop]
-            admissible = step.surplus.at(vectors, squares) >= 0
-            hits = np.flatnonzero(admissible & self._free[self._head[start:stop]])
+            block = self._head_block(start, stop)
+            admissible = block.totals(step.surplus.at(block.vectors, block.squares)) >= 0
+            hits = np.flatnonzero(admissible & self._free[block.places])
             if hits.size:
                 self._depth = start + int(hits[0])
-                return self._pick(self._head[self._depth], vectors[hits[0]])
+                return self._picked(*block.pick(hits[0]))
             start, size = stop, 2 * size
         looked_at_all = self._has_all and n_head == len(self._head)
         return self._again(step.surplus) if looked_at_all else None
 
     def _again(self, surplus: QuadraticForm) -> Pick | None:
-        """Return the first admissible feature among the picked ones, if there is one."""
-        places = np.flatnonzero(~self._free)
-        vectors = self._turned(self._vectors[self._ranking[places]])
-        hits = np.flatnonzero(surplus.at(vectors, vectors**2) >= 0)
-        return self._pick(places[hits[0]], vectors[hits[0]]) if hits.size else None
+        """Return the first admissible group among the picked ones, if there is one."""
+        block = self._turned(np.flatnonzero(~self._free))
+        hits = np.flatnonzero(block.totals(surplus.at(block.vectors, block.squares)) >= 0)
+        return self._picked(*block.pick(hits[0])) if hits.size else None
 
-    def _turn_head(self, n_needed: int) -> None:
-        """Compute the coordinates of the first features of the head, unless that is done."""
-        if n_needed > self._n_turned:
-            n_needed = max(n_needed, 2 * self._n_turned, _SMALL_HEAD)
-            new = slice(self._n_turned, min(n_needed, len(self._head)))
-            self._head_vectors[new] = self._turned(self._vectors[self._ranking[self._head[new]]])
+    def _head_block(self, start: int, stop: int) -> Block:
+        """Return a part of the head; coordinates are computed when they are first needed."""
+        if stop > self._n_turned:
+            n_needed = min(max(stop, 2 * self._n_turned, _SMALL_HEAD), len(self._head))
+            new = slice(*self._head_ends[[self._n_turned, n_needed]])
+            vectors = self._vectors[self._head_features[new]]
+            self._head_vectors[new] = self._spectrum.turned(vectors)
             np.square(self._head_vectors[new], out=self._head_squares[new])
-            self._n_turned = new.stop
+            self._n_turned = n_needed
+        part = slice(*self._head_ends[[start, stop]])
+        vectors, squares = self._head_vectors[part], self._head_squares[part]
+        return Block(self._head[start:stop], self._head_sizes[start:stop], vectors, squares)
 
     def anywhere(self, surplus: QuadraticForm, ceiling: FloatArray) -> Pick:
-        """Return the first admissible feature of all, for a form below the ceiling."""
+        """Return the first admissible group of all, for a form below the ceiling."""
         picked: list[Pick] = []
         last_resort: list[Pick] = []
-        for block in self._shortlist.blocks():
-            kept = np.flatnonzero(block.squares @ ceiling >= 0)
-            vectors, squares = block.vectors[kept], block.squares[kept]
-            hits = np.flatnonzero(surplus.at(vectors, squares) >= 0)
-            for place, vector in zip(block.places[kept[hits]], vectors[hits], strict=True):
+        for listed in self._shortlist.blocks():
+            block = listed.those(listed.totals(listed.squares @ ceiling) >= 0)
+            hits = np.flatnonzero(block.totals(surplus.at(block.vectors, block.squares)) >= 0)
+            for hit in hits:
+                place, vectors = block.pick(hit)
                 if not self._free[place]:
-                    picked.append((place, vector))
+                    picked.append((place, vectors))
                 elif place < self._n_ranked:
                     self._went_deep = bool(place > self._head[-1])
-                    return self._pick(place, vector)
+                    return self._picked(place, vectors)
                 else:
-                    last_resort.append((place, vector))
+                    last_resort.append((place, vectors))
             if picked and (block.places >= self._n_ranked).any():
                 break
         if not picked and not last_resort:
             raise ValueError(NOTHING_ADMISSIBLE)
-        return self._pick(*(picked or last_resort)[0])
+        return self._picked(*(picked or last_resort)[0])
 
-    def _pick(self, place: int, vector: FloatArray) -> Pick:
+    def _picked(self, place: int, vectors: FloatArray) -> Pick:
         self._free[place] = False
-        return int(self._ranking[place]), vector
-
-
-class Block(NamedTuple):
-    """Places of features, with their coordinates in the eigenbasis and the squares of these."""
-
-    places: IntArray
-    vectors: FloatArray
-    squares: FloatArray
+        return int(self._ranking[place]), vectors
 
 
 class Shortlist:
-    """The features that may be admissible while the quadratic form stays below a ceiling.
+    """The groups that may be admissible while the quadratic form stays below a ceiling.
 
-    vᵀNv ≤ vᵀRv for N ≼ R, so that v is ruled out where the right side is negative. The list grows
-    as deep into the ranking as scans go.
+    vᵀNv ≤ vᵀRv for N ≼ R, so that a group is ruled out where the sum of the right sides is
+    negative. The list grows as deep into the ranking as scans go.
     """
 
     def __init__(
-        self, vectors: Vectors, ranking: IntArray, spectrum: Spectrum, ceiling: FloatArray
+        self,
+        turned: Callable[[IntArray], Block],
+        ranking: IntArray,
+        ceiling: FloatArray,
+        vectors: Vectors,
     ) -> None:
-        self._vectors, self._ranking = vectors, ranking
-        self._spectrum, self._ceiling = spectrum, ceiling
+        self._turned, self._n_places, self._ceiling = turned, len(ranking), ceiling
         self._end, self._stride = 0, _FIRST_BLOCK
+        self._longest = max(1, _LARGEST_BLOCK // vectors.shape[1])
         in_memory = vectors.size if isinstance(vectors, np.ndarray) else 0
         self._n_values, self._max_values = 0, max(_memory.MAX_LISTED, in_memory)
         self._blocks: list[Block] = []
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the blocks on the list, best first, and then those of the other features."""
+        """Yield the blocks on the list, best first, and then those of the other groups."""
         if len(self._blocks) >= _MANY_BLOCKS and self._n_values <= _LARGEST_JOINED:
             self._blocks = [Block(*map(np.concatenate, zip(*self._blocks, strict=True)))]
         yield from self._blocks
         start, stride = self._end, self._stride
-        longest = max(1, _LARGEST_BLOCK // self._vectors.shape[1])
-        while start < len(self._ranking):
-            block = self._screened(np.arange(start, min(start + stride, len(self._ranking))))
+        while start < self._n_places:
+            block = self._turned(np.arange(start, min(start + stride, self._n_places)))
+            block = block.those(block.totals(block.squares @ self._ceiling) >= 0)
             listed = self._end == start
-            start, stride = start + stride, min(2 * stride, longest)
+            start, stride = start + stride, min(2 * stride, self._longest)
             if listed and self._n_values + block.vectors.size <= self._max_values:
                 self._blocks.append(block)
                 self._end, self._stride = start, stride
                 self._n_values += block.vectors.size
             yield block
-
-    def _screened(self, places: IntArray) -> Block:
-        """Return those of the features that a form below the ceiling may admit."""
-        vectors = self._spectrum.turned(self._vectors[self._ranking[places]])
-        squares = vectors**2
-        kept = squares @ self._ceiling >= 0
-        return Block(places[kept], vectors[kept], squares[kept])
 
 
 # Ratios that are equal but for rounding tie.
@@ -494,9 +534,9 @@ _STEPS, _NEAREST = 8, 512
 
 
 class WidestScan(Scan):
-    """Search for the feature of the largest 𝓛/𝓤, whatever its rank.
+    """Search for the group of the largest 𝓛/𝓤, whatever its rank.
 
-    These ratios change little from step to step. All features are examined in the first two steps
+    These ratios change little from step to step. All groups are examined in the first two steps
     and then in every eighth, and in between those that were the best then.
     """
 
@@ -504,40 +544,39 @@ class WidestScan(Scan):
 
     def turn(self, spectrum: Spectrum, ceiling: FloatArray) -> None:
         """Change to the coordinates of a new eigenbasis."""
-        turned = [spectrum.turned(block) for _, block in row_blocks(self._vectors)]
-        self._all = np.concatenate(turned)[self._ranking]
-        self._squares = self._all**2
+        turned = np.concatenate([spectrum.turned(b) for _, b in row_blocks(self._vectors)])
+        features, sizes = self._groups.members(self._ranking)
+        self._all = Block(np.arange(len(sizes)), sizes, turned[features], turned[features] ** 2)
         self._n_since = _STEPS
 
-    def near_top(self, step: Step) -> Pick:
-        """Return the unpicked feature of the largest ratio, or the picked one if none is left."""
+    def near_top(self, step: Step) -> Pick | None:
+        """Return the unpicked group of the largest ratio, or the picked one if none is left."""
         is_recent = self._n_since < min(_STEPS, self._n_steps)
-        place = self._widest(step, self._near) if is_recent else None
-        if place is None:
-            place = self._widest_of_all(step)
+        pick = self._widest(step, self._near) if is_recent else None
         self._n_steps, self._n_since = self._n_steps + 1, self._n_since + 1
-        return self._pick(place, self._all[place])
+        return self._picked(*(pick or self._widest_of_all(step)))
 
-    def _widest_of_all(self, step: Step) -> int:
-        ratios = self._ratios(step, np.arange(len(self._all)))
+    def _widest_of_all(self, step: Step) -> Pick:
+        ratios = self._ratios(step, self._all)
         free = np.where(self._free, ratios, 0.0)
+        near = np.zeros(len(free), dtype=bool)
         # Stable, so that the better rank comes first among equal ratios.
-        self._near = np.sort(np.argsort(-free, kind="stable")[:_NEAREST])
-        self._n_since = 0
+        near[np.argsort(-free, kind="stable")[:_NEAREST]] = True
+        self._near, self._n_since = self._all.those(near), 1
         if ratios.max() < 1:
             raise ValueError(NOTHING_ADMISSIBLE)
-        return int(np.argmax(free if free.max() >= 1 else ratios))
+        return self._all.pick(int(np.argmax(free if free.max() >= 1 else ratios)))
 
-    def _widest(self, step: Step, places: NDArray[np.intp]) -> int | None:
-        """Return the unpicked feature of the largest ratio among some, if one is admissible."""
-        ratios = np.where(self._free[places], self._ratios(step, places), 0.0)
+    def _widest(self, step: Step, block: Block) -> Pick | None:
+        """Return the unpicked group of the largest ratio among some, if one is admissible."""
+        ratios = np.where(self._free[block.places], self._ratios(step, block), 0.0)
         best = int(np.argmax(ratios))
-        return int(places[best]) if ratios[best] >= 1 else None
+        return block.pick(best) if ratios[best] >= 1 else None
 
-    def _ratios(self, step: Step, places: NDArray[np.intp]) -> FloatArray:
-        lower, upper = step.both_forms(self._all[places], self._squares[places])
+    def _ratios(self, step: Step, block: Block) -> FloatArray:
+        lower, upper = map(block.totals, step.both_forms(block.vectors, block.squares))
         ratios = np.divide(lower, upper, out=np.zeros(len(lower)), where=upper > 0)
-        return np.round(ratios, _DIGITS)
+        return np.asarray(np.round(ratios, _DIGITS))
 
 
 # A column of negligible norm would need an enormous scale, which spoils rows outside the basis.
@@ -562,6 +601,7 @@ def bss(
     vectors: ArrayLike,
     n_select: int,
     *,
+    groups: ArrayLike | None = None,
     coverage: ArrayLike | None = None,
     priority: ArrayLike | str | None = None,
     chosen: ArrayLike | None = None,
@@ -577,6 +617,9 @@ def bss(
     the features that keep both barriers of the spectrum apart, the one of highest priority that was
     not picked before; where only picked ones are left, the best of those is picked again.
 
+    Features that belong together can be picked in groups, each with one scale. The bounds are the
+    same, with r the number of picks of groups; how large they are does not matter.
+
     A regularised model does not need all directions equally. With a share w that it needs of each,
     W = diag(w), and D = Σw instead of ℓ,
 
@@ -591,19 +634,22 @@ def bss(
         Orthonormal columns; row i belongs to feature i.
     n_select : int
         Number of steps r, more than ``n_components``, or than the sum of ``coverage``; an upper
-        bound on the number of chosen features.
+        bound on the number of chosen features, or groups.
+    groups : array-like of int, of shape (n_features,), default=None
+        Number of the group of each feature, from 0 on. None makes each feature a group.
     coverage : array-like of shape (n_components,), default=None
         Share w of each direction that has to be covered, above 0 and up to 1, such as σ²/(σ² + μ)
         for a singular value σ of the rows and a model of strong convexity μ. Shares below
         1e-6 count as that. None covers all directions alike.
-    priority : array-like of shape (n_features,) or "cover", default=None
-        Ranking of the admissible features, highest first, with ties to the lower index; None ranks
-        by the norms of the rows of V. Features of priority −∞ are a last resort, after those that
-        were picked before. "cover" takes the feature that leaves most room between the barriers:
-        the eigenvalues end up closest to each other, and all features are examined in every eighth
-        step. The bounds hold for every ranking.
+    priority : array-like of shape (n_groups,) or "cover", default=None
+        Ranking of the admissible features, or groups, highest first, with ties to the lower index;
+        None ranks by the norms of the rows of V. Features of priority −∞ are a last resort, after
+        those that were picked before. "cover" takes the feature that leaves most room between the
+        barriers: the eigenvalues end up closest to each other, and all features are examined in
+        every eighth step. The bounds hold for every ranking.
     chosen : array-like of int, default=None
-        Features that are chosen already. They are picked only where no other one is admissible.
+        Features, or groups, that are chosen already. They are picked only where no other one is
+        admissible.
 
     Returns
     -------
@@ -643,26 +689,28 @@ def bss(
             f"{dimension:g} directions. Ask for at least {int(dimension) + 1}, or give a basis "
             f"truncated to fewer than {n_select} directions, or a smaller coverage."
         )
+    parts = checked_groups(groups, len(vectors))
     chosen = np.asarray(() if chosen is None else chosen, dtype=np.intp)
     ratio = np.sqrt(dimension / n_select)
     reach = np.sqrt(n_select * dimension)
     stretch = (1 + ratio) / (1 - ratio)
     positions, steps = np.array([-reach, stretch * reach]), np.array([1.0, stretch])
     walls = None if shares is None else reach * (1 / shares - 1)
+    search = Scan
     if isinstance(priority, str):
         check_choice("priority", priority, ("cover",))
-        scan: Scan = WidestScan(vectors, *_ranking(vectors, None), chosen)
-    else:
-        scan = Scan(vectors, *_ranking(vectors, priority), chosen)
+        search, priority = WidestScan, None
+    scan = search(vectors, parts, *_ranking(vectors, parts, priority), chosen)
     start = np.zeros((n_components, n_components))
-    picks = _picks(scan, Barriers(positions, steps, walls), start, _window(reach, walls))
-    features, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
+    window = _window(reach, walls)
+    made = _picks(scan, Barriers(positions, steps, walls), start, window, parts.largest)
+    picks, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
     with phase("BSS picks", n_select) as advance:
         for number in range(n_select):
-            features[number], energies[number] = next(picks)
+            picks[number], energies[number] = next(made)
             advance()
     squares = energies * ((1 - ratio) / n_select)
-    return ColumnChoice.of_picks(features, squares, Steps(features, energies))
+    return parts.columns(ColumnChoice.of_picks(picks, squares, Steps(picks, energies)))
 
 
 def _window(reach: float, walls: NDArray[np.float64] | None) -> int:
@@ -674,14 +722,14 @@ def _window(reach: float, walls: NDArray[np.float64] | None) -> int:
 
 
 def _picks(
-    scan: Scan, barriers: Barriers, start: NDArray[np.float64], window: int
+    scan: Scan, barriers: Barriers, start: NDArray[np.float64], window: int, rank: int
 ) -> Iterator[tuple[int, float]]:
-    """Yield features and their energies: A grows from the start by energy·vvᵀ."""
-    spectrum = barriers.spectrum(start, window)
+    """Yield groups and their energies: A grows from the start by energy·Σvvᵀ."""
+    spectrum = barriers.spectrum(start, window, rank)
     room = _FIRST_ROOM
     while True:
         if spectrum.is_stale(barriers):
-            spectrum = barriers.spectrum(spectrum.matrix(), window)
+            spectrum = barriers.spectrum(spectrum.matrix(), window, rank)
             room = max(_LESS_ROOM * room, _LEAST_ROOM)
         step = barriers.step(spectrum)
         if spectrum.n_picks == 0:
@@ -693,15 +741,15 @@ def _picks(
                 # The features that were ruled out may have become admissible.
                 if spectrum.n_picks < window // 2:
                     room = min(_MORE_ROOM * room, _MAX_ROOM)
-                spectrum = barriers.spectrum(spectrum.matrix(), window)
+                spectrum = barriers.spectrum(spectrum.matrix(), window, rank)
                 step = barriers.step(spectrum)
                 scan.turn(spectrum, barriers.ceiling(spectrum, step, window, room))
                 ceiling = barriers.ceiling(spectrum, step, 0, _LEAST_ROOM)
             pick = scan.anywhere(step.surplus, ceiling)
-        feature, vector = pick
-        energy = barriers.accept(step, vector)
-        spectrum.add(vector * np.sqrt(energy))
-        yield feature, energy
+        group, vectors = pick
+        energy = barriers.accept(step, vectors)
+        spectrum.add(vectors * np.sqrt(energy))
+        yield group, energy
 
 
 def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
@@ -713,12 +761,14 @@ def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
     return np.maximum(shares, LEAST_COVERAGE)
 
 
-def _ranking(vectors: Vectors, priority: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
-    """Return the features to examine, best first, and how many of them are no last resort."""
-    norms = np.sqrt(squared_norms(vectors))
+def _ranking(
+    vectors: Vectors, groups: Groups, priority: ArrayLike | None
+) -> tuple[NDArray[np.intp], int]:
+    """Return the groups to examine, best first, and how many of them are no last resort."""
+    norms = np.sqrt(groups.sums(squared_norms(vectors)))
     # Rounded, so that norms that are equal up to rounding tie on every machine.
     scores = np.round(norms, 12) if priority is None else priority
-    scores = one_each("priority", scores, len(norms), "features")
+    scores = one_each("priority", scores, len(norms), groups.called)
     if np.isnan(scores).any():
         raise ValueError("priority contains NaN; every feature needs a rank.")
     order = np.argsort(-scores, kind="stable")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from certifeature._utils import one_each
 from certifeature.models import feature_weights
+
+IntArray = NDArray[np.intp]
 
 
 class EmptyChoiceError(ValueError):
@@ -19,17 +22,17 @@ class EmptyChoiceError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps of BSS, each of which adds energy·vvᵀ to a matrix.
+    """The steps of BSS, each of which adds energy·Σvvᵀ over a feature or a group to a matrix.
 
     Attributes
     ----------
-    features : ndarray of shape (n_steps,)
-        The feature of each step; a feature may occur several times.
+    picks : ndarray of shape (n_steps,)
+        The feature of each step, or its group; it may occur several times.
     energies : ndarray of shape (n_steps,)
         The factor of its vvᵀ.
     """
 
-    features: NDArray[np.intp]
+    picks: IntArray
     energies: NDArray[np.float64]
 
 
@@ -48,12 +51,15 @@ class ColumnChoice:
     reasons : ndarray of shape (n_chosen,) or None
         Why each was chosen: "fixed", "trusted", "cover" or "next", for `certifeature.BSSSelector`
         only.
+    groups : ndarray of shape (n_chosen,) or None
+        The group of each, where features are chosen in groups; its columns follow one another.
     """
 
     indices: NDArray[np.intp]
     scales: NDArray[np.float64]
     steps: Steps | None = None
     reasons: NDArray[np.str_] | None = None
+    groups: IntArray | None = None
 
     @classmethod
     def of_picks(
@@ -70,6 +76,186 @@ class ColumnChoice:
         return cls(
             indices[order], scales, steps, None if reasons is None else reasons[first[order]]
         )
+
+
+class Groups:
+    """A partition of the features into groups, each of which is chosen as a whole.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    labels : ndarray of shape (n_features,), default=None
+        Number of the group of each feature, from 0 on without gaps. None for groups of one.
+    names : list of str, default=None
+        Names of the groups.
+    """
+
+    def __init__(
+        self, n_features: int, labels: IntArray | None = None, names: list[str] | None = None
+    ) -> None:
+        self.n_features, self.labels, self.names = n_features, labels, names
+        self._sizes = np.broadcast_to(np.intp(1), n_features)
+        if labels is not None:
+            self._sizes = np.bincount(labels)
+            self._order = np.argsort(labels, kind="stable")
+            self._starts = np.cumsum(self._sizes) - self._sizes
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    @property
+    def called(self) -> str:
+        """What the groups are called in messages."""
+        return "features" if self.labels is None else "groups"
+
+    @property
+    def largest(self) -> int:
+        """Number of features of the largest group."""
+        return int(self._sizes.max(initial=1))
+
+    def members(self, groups: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the features of some groups, one group after the other, and how many each has."""
+        sizes = self._sizes[groups]
+        if self.labels is None:
+            return groups, sizes
+        ends = np.cumsum(sizes)
+        shifts = np.repeat(self._starts[groups] - (ends - sizes), sizes)
+        return self._order[np.arange(len(shifts)) + shifts], sizes
+
+    def of(self, features: IntArray) -> IntArray:
+        """Return the groups of some features, in the order of their first feature."""
+        firsts = features[self.firsts(features)]
+        return firsts if self.labels is None else self.labels[firsts]
+
+    def firsts(self, features: IntArray) -> IntArray:
+        """Return the places of those features that are the first of their group."""
+        if self.labels is None:
+            return np.arange(len(features))
+        return np.sort(np.unique(self.labels[features], return_index=True)[1])
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of values over the features of each group."""
+        return values if self.labels is None else np.bincount(self.labels, values).astype(float)
+
+    def scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scores of the groups: the norms of their features' scores.
+
+        If some scores are negative or infinite, which have no norm, it is the largest one. A
+        feature of score −∞ adds nothing to that of its group.
+        """
+        if self.labels is None:
+            return scores
+        found = np.full(len(self), -np.inf)
+        np.maximum.at(found, self.labels, scores)
+        largest = float(scores.max())
+        if 0 < largest < np.inf and (scores[scores > -np.inf] >= 0).all():
+            norms = np.sqrt(self.sums((np.maximum(scores, 0.0) / largest) ** 2))
+            # Rounded, so that equal groups tie.
+            found = np.where(found > -np.inf, np.round(norms, 12) * largest, found)
+        return found
+
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return for each feature the value of its group."""
+        return values if self.labels is None else values[self.labels]
+
+    def columns(self, choice: ColumnChoice) -> ColumnChoice:
+        """Return the columns of chosen groups, with the scales and reasons of their groups."""
+        if self.labels is None:
+            return choice
+        features, sizes = self.members(choice.indices)
+        return replace(
+            choice,
+            indices=features,
+            scales=np.repeat(choice.scales, sizes),
+            reasons=None if choice.reasons is None else np.repeat(choice.reasons, sizes),
+            groups=np.repeat(choice.indices, sizes),
+        )
+
+
+def checked_groups(groups: ArrayLike | None, n_features: int) -> Groups:
+    """Return the groups with given numbers."""
+    if groups is None:
+        return Groups(n_features)
+    given = one_each("groups", groups, n_features, "features")
+    labels = given.astype(np.intp)
+    numbers = np.arange(labels.max(initial=-1) + 1)
+    if (labels != given).any() or not np.array_equal(np.unique(labels), numbers):
+        raise ValueError("groups must be numbered 0, 1, 2 and so on, without gaps.")
+    return Groups(n_features, labels)
+
+
+def as_groups(feature_groups: Any, n_features: int, names: NDArray[Any] | None) -> Groups:
+    """Return the groups that features are chosen in, numbered by their first features.
+
+    Parameters
+    ----------
+    feature_groups : list of array-likes, array-like of shape (n_features,), callable or None
+        Columns of each group, as indices, names or masks; or the label of each feature's group; or
+        a function from the name of a feature to that label. Features that are in none of the lists,
+        and those of the label None, NaN or "", are groups of one. None makes all features that.
+    n_features : int
+        Number of features.
+    names : ndarray of shape (n_features,) or None
+        Names of the features.
+
+    Examples
+    --------
+    >>> names = np.array(["age", "site_A", "site_B"])
+    >>> groups = as_groups(lambda name: name.rpartition("_")[0], 3, names)
+    >>> groups.labels, groups.names
+    (array([0, 1, 1]), ['age', 'site'])
+    """
+    if feature_groups is None:
+        return Groups(n_features)
+    called = [f"x{column}" for column in range(n_features)] if names is None else map(str, names)
+    if callable(feature_groups):
+        if names is None:
+            raise ValueError(
+                "feature_groups is a function of names, and X has none; pass a data frame (for a "
+                "transformer before it, set_output(transform='pandas')), or labels of the features."
+            )
+        labels = [feature_groups(name) for name in names]
+    elif len(feature_groups) and all(_is_listing(group) for group in feature_groups):
+        labels = _listed_labels(feature_groups, n_features, names)
+    else:
+        labels = list(feature_groups)
+        if len(labels) != n_features:
+            raise ValueError(
+                f"feature_groups must be a list of groups, or have a label for each of the "
+                f"{n_features} features; got {len(labels)} values."
+            )
+    numbers: dict[Any, int] = {}
+    group_names: list[str] = []
+    found = np.empty(n_features, dtype=np.intp)
+    for column, (label, name) in enumerate(zip(labels, called, strict=True)):
+        # NaN differs from itself.
+        alone = label is None or label != label or label == ""
+        found[column] = numbers.setdefault((column,) if alone else label, len(numbers))
+        if len(group_names) < len(numbers):
+            group_names.append(name if alone else str(label))
+    return Groups(n_features, found, group_names)
+
+
+def _is_listing(group: Any) -> bool:
+    return isinstance(group, Collection) and not isinstance(group, str | bytes)
+
+
+def _listed_labels(listed: Any, n_features: int, names: NDArray[Any] | None) -> list[Any]:
+    """Return for each feature the name of the listed group that has it, or None."""
+    labels: list[Any] = [None] * n_features
+    for number, group in enumerate(listed):
+        columns = as_indices(list(group), n_features, names, f"feature_groups[{number}]")
+        if not len(columns):
+            raise ValueError(f"feature_groups[{number}] is empty; leave it out.")
+        for column in columns:
+            if labels[column] is not None:
+                raise ValueError(
+                    f"column {column} is in two feature_groups, {labels[column]} and {number}; "
+                    "groups must not overlap."
+                )
+            labels[column] = number
+    return labels
 
 
 def as_column_choice(
@@ -118,7 +304,10 @@ def as_column_choice(
         scales = one_each("weights", weights, len(indices), "selected features")
         if not np.isfinite(scales).all() or (scales <= 0).any():
             raise ValueError("weights must be finite and positive; leave a feature out instead.")
-    return ColumnChoice(indices, scales, reasons=getattr(selection, "reasons_", None))
+    fitted = getattr(getattr(selection, "selector_", selection), "fit_result_", None)
+    if fitted is None:
+        return ColumnChoice(indices, scales)
+    return replace(fitted.columns, indices=indices, scales=scales, steps=None)
 
 
 def _chosen_by(selector: Any, n_features: int, *, best_first: bool) -> NDArray[np.intp]:

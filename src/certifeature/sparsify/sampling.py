@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature._utils import as_count
 from certifeature.basis.basis import as_vectors, squared_norms
-from certifeature.sparsify.choice import ColumnChoice, EmptyChoiceError
+from certifeature.sparsify.choice import ColumnChoice, EmptyChoiceError, checked_groups
 
 
 def leverage_scores(vectors: ArrayLike) -> NDArray[np.float64]:
@@ -35,6 +35,7 @@ def leverage_sample(
     vectors: ArrayLike,
     n_select: int,
     *,
+    groups: ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
     replace: bool = True,
 ) -> ColumnChoice:
@@ -46,6 +47,9 @@ def leverage_sample(
         Orthonormal columns; row i belongs to feature i.
     n_select : int
         Number of draws r; with ``replace=False`` a bound on the expected number of features.
+    groups : array-like of int, of shape (n_features,), default=None
+        Number of the group of each feature, from 0 on, to draw groups: p is the sum of those of
+        their features. None makes each feature a group.
     random_state : int, Generator or None, default=None
         Source of the draws.
     replace : bool, default=True
@@ -69,13 +73,15 @@ def leverage_sample(
     >>> sorted(sample.indices.tolist())
     [0, 1, 2]
     """
-    scores = leverage_scores(vectors)
+    vectors = as_vectors(vectors)
+    parts = checked_groups(groups, len(vectors))
+    scores = parts.sums(squared_norms(vectors))
     n_select = as_count("n_select", n_select)
     rng = np.random.default_rng(random_state)
     probabilities = scores / scores.sum()
     if replace:
         draws = rng.choice(len(scores), size=n_select, p=probabilities)
-        return ColumnChoice.of_picks(draws, 1 / (n_select * probabilities[draws]))
+        return parts.columns(ColumnChoice.of_picks(draws, 1 / (n_select * probabilities[draws])))
     chances = np.minimum(1.0, n_select * probabilities)
     indices = np.flatnonzero(rng.random(len(scores)) < chances)
     if not indices.size:
@@ -83,7 +89,7 @@ def leverage_sample(
             f"no feature was chosen: with n_select={n_select} all {len(scores)} coins came up "
             "tails. Ask for more features or use replace=True."
         )
-    return ColumnChoice(indices, 1 / np.sqrt(chances[indices]))
+    return parts.columns(ColumnChoice(indices, 1 / np.sqrt(chances[indices])))
 
 
 def uniform(
