@@ -205,6 +205,7 @@ class TestRoundTrips:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*the last line has no end")
 class TestFuzz:
     @pytest.mark.parametrize("kind", FORMATS)
     @settings(max_examples=40)
@@ -318,15 +319,15 @@ class TestBadText:
             (b"a,b,y\n1,2,0\n3,4,1e999\n", r"label of row 1 .* is inf"),
             (b'a,b,y\n1,2,"0\n3,4,1\n', r"line 2: unexpected end.*quotation"),
             (b'a,b,y\n"1\n",2,0\n3,x,1\n', r"line 4, column 'b'"),
-            (b"a,b,y\n1,2,caf\xe9\n", r"line 2: byte 0xe9 at offset 13 .*UTF-8.*iconv"),
+            (b"a,b,y\n1,2,caf\xe9\n", r"line 2: byte 0xe9 at offset 13 .*UTF-8.*encoding latin1"),
             ("a,b,y\n1,2,0\n".encode("utf-16"), r"line 1: byte 0x00 at offset 3 .*utf-16"),
             (b"a;b;y\n1,5;1.234;0\n", r"column 'b': '1.234' is not"),
             (b"a;b;y\n1,5;1.234,5;0\n", r"column 'b': '1.234,5' is not"),
             (b'"a\n1\n', r"line 1: unexpected end.*quotation"),
             (b"a,y\n1," + b"x" * 200_000, r"line 2: field larger than field limit.*quotation"),
             (b"a,y\nr1,1,0\n", r"header: a column has no name.*--id 0"),
-            (b'!Series_title,"x"\n\ng,y\n1,0\n', r"'!Series_title'.*Remove the lines .* '!'"),
-            (b"a,y\n1,0\n!series_matrix_table_end\n", r"'!series_matrix_table_end'"),
+            (b'!Series_title,"x"\n\ng,y\n1,0\n', r"'g,y' is one column"),
+            (b"!Series_title\tx\n", r"the file is empty"),
         ],
     )
     def test_csv(self, content, message):
@@ -426,7 +427,7 @@ class TestBadText:
             read(content, "svmlight")
 
     def test_svmlight_lines_are_counted_with_blanks_and_comments(self):
-        content = b"# a comment\n-1 1:1 5:2 # good\n\n+1\n#\n#\n2 2:1 7:0.5\r\n-1 1:1"
+        content = b"# a comment\n-1 1:1 5:2 # good\n\n+1\n#\n#\n2 2:1 7:0.5\r\n-1 1:1\n"
         data = read(content, "svmlight")
         X, y = load_svmlight_file(io.BytesIO(content))
         assert np.array_equal(data.X.toarray(), X.toarray())
@@ -437,7 +438,7 @@ class TestBadText:
             (b"1 2:1e999", "index 2: its value is too large"),
         ):
             with pytest.raises(ValueError, match=rf"^the_file, line 9: .*{message}"):
-                read(content + b"\n" + line + b"\n1 1:2", "svmlight")
+                read(content + line + b"\n1 1:2\n", "svmlight")
         assert read(b"1 1:2 # a_b\n", "svmlight").X.toarray().tolist() == [[2.0]]
 
     @pytest.mark.ci
@@ -465,7 +466,7 @@ class TestBadText:
             read(b"1 1:1\n", "svmlight", target="y")
 
     def test_svmlight_details(self):
-        data = read(b"\t+1 qid:7 0:1e0 2:.5\t3:2. #x 9:9\r\n2.5\r\n-1 2147483647:1", "svmlight")
+        data = read(b"\t+1 qid:7 0:1e0 2:.5\t3:2. #x 9:9\r\n2.5\r\n-1 2147483647:1\n", "svmlight")
         assert data.X.shape == (3, 2**31)
         assert data.X.indices.tolist() == [0, 2, 3, 2**31 - 1]
         assert data.X.data.tolist() == [1.0, 0.5, 2.0, 1.0]
@@ -606,6 +607,110 @@ class TestAsPeopleHaveThem:
         across = read(b"g;s1;s2\na;1,5;2\ny;no, not;yes\n", "csv", transpose=True)
         assert across.X.tolist() == [[1.5], [2.0]]
         assert across.y.tolist() == ["no, not", "yes"]
+
+    def test_a_geo_series_matrix_as_downloaded(self, tmp_path):
+        text = (
+            '!Series_title\t"A study, with a comma"\n\n!Sample_title\t"first"\t"second"\n'
+            '!Sample_characteristics_ch1\t"tissue: liver"\t"tissue: lung: left"\n'
+            '!Sample_characteristics_ch1\t"age: 50"\t""\n'
+            '!series_matrix_table_begin\n"ID_REF"\t"GSM1"\t"GSM2"\n"1007_s_at"\t1.5\t-2\n'
+            '"x"\t0\t3e2\n!series_matrix_table_end\n'
+        )
+        path = tmp_path / "GSE1_series_matrix.txt.gz"
+        path.write_bytes(gzip.compress(text.encode()))
+        data = read_data(path, target="tissue")
+        assert data.X.tolist() == [[1.5, 0], [-2, 300]]
+        assert data.y.tolist() == ["liver", "lung: left"]
+        assert data.ids.tolist() == ["GSM1", "GSM2"]
+        assert data.feature_names.tolist() == ["1007_s_at", "x"]
+        assert {name: about.tolist() for name, about in data.about.items()} == {
+            "title": ["first", "second"],
+            "age": ["50", ""],
+        }
+        dropped = read_data(path, target="title", groups="tissue", drop=["GSM1", "x"])
+        assert (dropped.X.tolist(), dropped.y.tolist()) == ([[-2]], ["second"])
+        assert dropped.groups.tolist() == ["lung: left"]
+        with pytest.raises(ValueError, match=r"target='stage' is not there.*'tissue'"):
+            read_data(path, target="stage")
+
+    @pytest.mark.parametrize("encoding", ["latin1", "utf-16", "utf-8"])
+    def test_other_encodings(self, encoding):
+        content = "größe;y\n1,5;0\n2;1\n".encode(encoding)
+        data = read(content, "csv", encoding=encoding)
+        assert data.feature_names.tolist() == ["größe"]
+        assert data.X.tolist() == [[1.5], [2.0]]
+
+    def test_encodings_that_are_none(self):
+        with pytest.raises(ValueError, match="encoding 'latin17' is unknown"):
+            read(CSV, "csv", encoding="latin17")
+        with pytest.raises(ValueError, match=r"byte 0xf6 .*not in ASCII"):
+            read("ö,y\n1,0\n".encode("latin1"), "csv", encoding="ascii")
+        with pytest.raises(ValueError, match=r"encoding='latin1' was given.*Leave encoding out"):
+            read(npz(X=EYE), "npz", encoding="latin1")
+
+    @pytest.mark.parametrize("kind", ["csv", "excel", "parquet", "across"])
+    def test_missing_values_text_and_labels_where_they_are_accepted(self, kind):
+        rows = [
+            ["site", "age", "who", "y"],
+            ["Rome", 30, "b", "sick"],
+            ["Oslo", None, "a", None],
+            [None, 50, "b", "well"],
+        ]
+        if kind == "parquet":
+            buffer = io.BytesIO()
+            pd.DataFrame(rows[1:], columns=rows[0]).to_parquet(buffer)
+            content = buffer.getvalue()
+        elif kind == "excel":
+            content = workbook(rows)
+        else:
+            rows = [["" if cell is None else str(cell) for cell in row] for row in rows]
+            if kind == "across":
+                rows = zip(*[["id", "s1", "s2", "s3"], *zip(*rows, strict=True)], strict=True)
+                rows = list(zip(*rows, strict=True))
+            content = "\n".join(map(",".join, rows)).encode()
+        options = {"transpose": True} if kind == "across" else {}
+        file = "csv" if kind == "across" else kind
+        accept = ("missing", "text", "unlabelled")
+        data = read(content, file, groups="who", accept=accept, **options)
+        expected = [[1, 30], [0, np.nan], [np.nan, 50]]
+        assert np.array_equal(data.X, expected, equal_nan=True)
+        assert data.categories[0].tolist() == ["Oslo", "Rome"]
+        assert data.y.tolist() == ["sick", "", "well"]
+        assert data.groups.tolist() == ["b", "a", "b"]
+        assert data.target == "y"
+        for accepted in (("missing", "unlabelled"), ("text", "unlabelled"), ("missing", "text")):
+            with pytest.raises(
+                ValueError, match=r"'Rome' is not|the value is missing|the label is"
+            ):
+                read(content, file, groups="who", accept=accepted, **options)
+
+    def test_labels_that_are_numbers_may_be_missing(self):
+        data = read(b"a,y\n1,2\n3,\n", "csv", accept=("unlabelled",))
+        assert np.array_equal(data.y, [2, np.nan], equal_nan=True)
+        assert read(b"a,b\n1,2\n", "csv", accept=("unlabelled",)).y is None
+        with pytest.raises(ValueError, match="'inf' is not a finite number"):
+            read(b"a,y\n1,2\ninf,1\n", "csv", accept=("missing",))
+
+    def test_what_names_the_rows_may_group_them(self):
+        content = b"who,a,y\nx,1,0\nx,2,1\n"
+        data = read(content, "csv", id="who", groups="who")
+        assert data.ids.tolist() == data.groups.tolist() == ["x", "x"]
+        with pytest.raises(ValueError, match="'who' is given as groups and as drop"):
+            read(content, "csv", groups="who", drop=["who"])
+
+    def test_svmlight_indices_may_start_at_0_without_one(self, tmp_path):
+        content = b"1 1:2\n-1 3:4\n"
+        assert read(content, "svmlight").X.shape == (2, 3)
+        data = read(content, "svmlight", zero_based=True)
+        assert data.X.toarray().tolist() == [[0, 2, 0, 0], [0, 0, 0, 4]]
+        (tmp_path / "a.svm").write_bytes(content)
+        blocks = FileBlocks(tmp_path, zero_based=True)
+        assert blocks.n_features == 4
+        assert next(iter(blocks)).X.toarray().tolist() == data.X.toarray().tolist()
+
+    def test_a_last_line_without_its_end_is_noticed(self):
+        with pytest.warns(UserWarning, match="the_file: the last line has no end"):
+            read(b"1 1:2\n-1 2:4", "svmlight")
 
     def test_old_line_ends(self):
         assert read(CSV.replace(b"\n", b"\r"), "csv").X.tolist() == [[1, 2], [3, 4]]

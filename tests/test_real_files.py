@@ -1,5 +1,6 @@
 """Files as people have them: row names, columns of text, genes in rows, data in parts."""
 
+import gzip
 import json
 import shlex
 import shutil
@@ -385,7 +386,7 @@ class TestDoctor:
         text = capsys.readouterr().out
         assert "There are no labels: name their column with --target." in text
         assert "'site' may be the label: 'Oslo' in 30 samples, 'Rome' in 30: --target site." in text
-        assert "'tumour' may be the label: '-1' in 24 samples, '1' in 36: --target tumour." in text
+        assert "'tumour' may be the label: '1' in 36 samples, '-1' in 24: --target tumour." in text
         assert "--drop" not in text
         assert (
             text.splitlines()[-1] == f"Try: certifeature doctor {shlex.join(given)} --target COLUMN"
@@ -456,6 +457,169 @@ class TestDoctor:
 
     def test_standard_input_is_refused(self, capsys):
         assert "doctor looks at files" in refused(capsys, "doctor", "-")
+
+
+WRITERS = {
+    "sheet.xlsx": lambda table, path: table.to_excel(path, index=False),
+    "zipped.csv.gz": lambda table, path: table.to_csv(path, index=False),
+    "commas.csv": lambda table, path: table.to_csv(path, index=False, sep=";", decimal=","),
+    "latin.csv": lambda table, path: table.to_csv(path, index=False, encoding="latin1"),
+    "excel_of_old.csv": lambda table, path: table.to_csv(
+        path, index=False, sep=";", decimal=",", encoding="latin1"
+    ),
+    "unicode.csv": lambda table, path: table.to_csv(path, index=False, encoding="utf-16"),
+    "write.csv": lambda table, path: named(table).to_csv(path, index_label="", quoting=2),
+    "write.table.tsv": lambda table, path: path.write_text(
+        named(table).to_csv(sep="\t").lstrip("\t")
+    ),
+    "pandas.csv": lambda table, path: table.to_csv(path),
+    "gaps.csv": lambda table, path: table.mask(table == table.iloc[3, 5]).to_csv(
+        path, index=False, na_rep="NA"
+    ),
+    "twice.csv": lambda table, path: table.rename(columns={"gene3": "gene5"}).to_csv(
+        path, index=False
+    ),
+    "GSE1_series_matrix.txt.gz": lambda table, path: path.write_bytes(gzip.compress(geo(table))),
+}
+
+
+def named(table):
+    return table.set_axis([f"P{i:02}" for i in range(len(table))])
+
+
+def geo(table):
+    """Return a table as the Gene Expression Omnibus gives it."""
+    samples = [f'"GSM{i}"' for i in range(len(table))]
+    lines = [
+        ['!Series_title\t"A study"'],
+        [""],
+        ["!Sample_title", *(f'"sample {i}"' for i in range(len(table)))],
+        ["!Sample_characteristics_ch1", *(f'"Diagnose: {y}"' for y in table["Diagnose"])],
+        ["!series_matrix_table_begin"],
+        ['"ID_REF"', *samples],
+        *([f'"{name}"', *map(str, table[name])] for name in table.columns[:-1]),
+        ["!series_matrix_table_end"],
+    ]
+    return "\n".join(map("\t".join, lines)).encode() + b"\n"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_doctor_names_a_command_that_works(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, y = make_relevant_features(40, 60, 20, random_state=0)
+    table = pd.DataFrame(X.round(6), columns=["Größe", *(f"gene{j}" for j in range(1, 60))])
+    table["Diagnose"] = np.where(y > 0, "krank", "gesund")
+    WRITERS[name](table, tmp_path / name)
+    assert run(["doctor", name]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.endswith("--target COLUMN")
+    command = shlex.split(last.removeprefix("Try: ").replace("COLUMN", "Diagnose"))
+    assert run(command[1:]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    command = shlex.split(last.removeprefix("Try: "))
+    assert run([*command[1:], "-o", "chosen.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert "with these 30 features" in out
+    assert err == ""
+    assert "Größe" in pd.read_csv("chosen.csv")["feature"].tolist() + list(table.columns)
+
+
+class TestPrepared:
+    @pytest.fixture
+    def people(self, tmp_path, monkeypatch):
+        """Patients with three samples each, gaps, and a column of text."""
+        monkeypatch.chdir(tmp_path)
+        X, y = make_relevant_features(60, 40, 20, random_state=0)
+        table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(40)])
+        table.insert(0, "patient", np.repeat([f"P{i}" for i in range(20)], 3))
+        table = table.assign(site=np.resize(["Oslo", "Rome", "Bern"], 60), tumour=y)
+        table.loc[[3, 17], "gene1"] = np.nan
+        table.loc[5, "site"] = np.nan
+        table.to_csv("people.csv", index=False)
+        return table
+
+    def test_an_identifier_that_repeats_is_proposed_as_groups(self, people, capsys):
+        assert run(["doctor", "people.csv", "-t", "tumour"]) == 0
+        text = capsys.readouterr().out
+        assert "'patient' repeats, 20 different in 60 samples" in text
+        command = shlex.split(text.splitlines()[-1].removeprefix("Try: "))
+        expected = "--groups patient --impute median --drop site --scale standard -k 20"
+        assert shlex.join(command[5:]) == expected
+        assert run(command[1:]) == 0
+        # Nobody else has the number that a patient has by name or by number.
+        people.assign(patient=np.repeat(np.arange(20), 3)).to_csv("numbers.csv", index=False)
+        assert run(["doctor", "numbers.csv", "-t", "tumour"]) == 0
+        assert "--groups patient" in capsys.readouterr().out
+
+    def test_names_of_rows_that_repeat_are_noticed(self, people, capsys):
+        options = ("-t", "tumour", "--drop", "site", "--impute", "mean", "--scale", "none", "-k", 5)
+        assert run(["select", "people.csv", *map(str, options), "--id", "patient"]) == 0
+        assert "--groups patient" in capsys.readouterr().err
+        assert run(["select", "people.csv", *map(str, options), "--groups", "patient"]) == 0
+        assert capsys.readouterr().err == ""
+
+    @pytest.mark.parametrize("how", ["median", "mean"])
+    def test_gaps_are_imputed(self, how, people, capsys):
+        options = ("-t", "tumour", "--id", "patient", "--groups", "patient", "--drop", "site")
+        more = ("--keep", "gene1", "-k", 2, "--rescale", "none", "--write", "reduced.csv")
+        chosen(capsys, "select", "people.csv", *options, "--impute", how, *more)
+        filled = people["gene1"].fillna(getattr(people["gene1"], how)())
+        assert pd.read_csv("reduced.csv")["gene1"].tolist() == pytest.approx(filled.tolist())
+
+    def test_columns_with_gaps_are_left_out(self, people, capsys):
+        options = ("-t", "tumour", "--groups", "patient", "--drop", "site", "--scale", "none")
+        assert run(["select", "people.csv", *options, "--impute", "drop-columns", "-k", "5"]) == 0
+        err = capsys.readouterr().err
+        assert err == "certifeature: left out 1 columns with missing values: 'gene1'\n"
+
+    def test_columns_of_text_are_encoded(self, people, capsys):
+        options = ("-t", "tumour", "--groups", "patient", "--impute", "mean", "-k", 8)
+        encoded = ("--categorical", "onehot", "--keep", "site", "--write", "reduced.csv")
+        _, found = chosen(capsys, "select", "people.csv", *options, *encoded)
+        names = [feature["name"] for feature in found["features"]]
+        assert names[:3] == ["site=Bern", "site=Oslo", "site=Rome"]
+        reduced = pd.read_csv("reduced.csv")
+        scale = found["features"][0]["scale"]
+        assert reduced["site=Bern"].tolist() == ((people["site"] == "Bern") * scale).tolist()
+        assert found["data"]["n_features"] == 43
+
+    def test_small_classes_are_left_out_when_asked_for(self, people, capsys):
+        people["tumour"] = np.repeat(["a", "b", "c"], [30, 28, 2])
+        people.to_csv("rare.csv", index=False)
+        options = ("-t", "tumour", "--groups", "patient", "--drop", "site", "--impute", "mean")
+        command = ["select", "rare.csv", *options, "--scale", "none", "-k", "5"]
+        assert run(command) == 0
+        assert "few rows of 'c (2)'" in capsys.readouterr().err
+        assert run([*command, "--min-class", "5"]) == 0
+        err = capsys.readouterr().err
+        assert err == "certifeature: left out 2 rows of classes 'c (2)'\n"
+        assert run(["doctor", "rare.csv", "-t", "tumour"]) == 0
+        assert "--min-class 5 leaves such classes out" in capsys.readouterr().out
+
+    def test_columns_to_drop_may_be_in_a_file(self, people, tmp_path, capsys):
+        (tmp_path / "drop.txt").write_text("site\ngene1\npatient\n")
+        _, found = chosen(
+            capsys, "select", "people.csv", "-t", "tumour", "--drop", "@drop.txt", "-k", 5
+        )
+        assert found["data"]["n_features"] == 39
+
+    def test_rows_that_are_nearly_equal_are_noticed(self, people, capsys):
+        rng = np.random.default_rng(0)
+        X = np.repeat(rng.standard_normal((10, 300)), 3, axis=0)
+        y = np.repeat(np.arange(10) % 2, 3)
+        np.savez("alike.npz", X=X + 0.1 * rng.standard_normal(X.shape), y=y)
+        np.savez("apart.npz", X=rng.standard_normal(X.shape), y=y)
+        for command in (["doctor", "alike.npz"], ["select", "alike.npz", "-k", "5"]):
+            assert run(command) == 0
+            assert "30" in "".join(found := capsys.readouterr())
+            assert "--groups" in "".join(found)
+        assert run(["doctor", "apart.npz"]) == 0
+        assert "equal or nearly equal samples: none" in capsys.readouterr().out
+
+    def test_a_table_without_labels_needs_none_without_supervision(self, people, capsys):
+        people.filter(like="gene").drop(columns="gene1").to_csv("plain.csv", index=False)
+        _, found = chosen(capsys, "select", "plain.csv", "--unsupervised", "-k", 5)
+        assert len(found["features"]) == 5
 
 
 class TestScales:

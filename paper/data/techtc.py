@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import check_text, checked_data, decoding, first_few
+from certifeature.io._common import as_utf8, checked_data, decoding, first_few
 from certifeature.io.svmlight import SVMlightRows, parse_svmlight
 
 __all__ = ["list_techtc_tasks", "load_techtc"]
@@ -216,7 +216,7 @@ def _raise_missing(source: str) -> NoReturn:
 
 def _parse_words(content: bytes, source: str) -> tuple[NDArray[np.int64], NDArray[np.str_]]:
     """Return the indices in increasing order, and the word of each."""
-    check_text(content, source)
+    as_utf8(content, source)
     words: dict[int, str] = {}
     for line, text in enumerate(content.decode("utf-8").split("\n"), start=1):
         if not text.strip() or text.startswith("#"):

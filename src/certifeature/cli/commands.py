@@ -16,14 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from certifeature._files import write_text
-from certifeature.cli.loading import (
-    DataOptions,
-    Loaded,
-    Scaling,
-    read_features,
-    scaling_or_note,
-    to_scale,
-)
+from certifeature.cli.loading import DataOptions, Loaded, read_features
 from certifeature.cli.options import (
     CROSS_VALIDATED,
     METHOD,
@@ -38,17 +31,21 @@ from certifeature.cli.output import (
     check_data_file,
     check_writable,
     features_text,
+    found_size,
     json_text,
+    prepared,
     save_report,
+    search_values,
     showing,
+    size_curve,
     write_data,
 )
+from certifeature.cli.preparing import Scaling
 from certifeature.cli.task import Choice, Task, certified, chosen, read
 from certifeature.comparison import Comparison, compare, method_named
 from certifeature.datasets import load_docstrings
 from certifeature.models.problem import model_name, predicts_numbers
 from certifeature.report import features_of, methods_paragraph
-from certifeature.report.contents import with_times_chosen
 from certifeature.report.text import class_counts
 from certifeature.rows.matrix import fingerprint, scaled_columns
 
@@ -124,8 +121,7 @@ def select_command(
     check_writable(None if to_stdout else output, write, report, inputs=(*data.inputs(), *lists))
     loaded, estimator = read(data, model, unsupervised=options.unsupervised, stream=stream)
     check_data_file(write, loaded)
-    scaling = Scaling.none if stream else scaling_or_note(loaded.X, model.scale)
-    task = Task(loaded, options, estimator, scaling, model.seed)
+    task = Task(loaded, options, estimator, model.seed)
     choice = chosen(task, cv, repeats, beside=report is not None)
     if output is not None and not to_stdout:
         write_text(output, features_text(choice.features, output))
@@ -178,12 +174,11 @@ def certify_command(
     check_writable(report, inputs=(*data.inputs(), features))
     loaded, estimator = read(data, model, unsupervised=unsupervised)
     columns = read_features(features, loaded.names)
-    scaling = scaling_or_note(loaded.X, model.scale)
     with showing("certifying"):
-        loaded = loaded.scaled(scaling)
+        loaded = loaded.prepared()
         certificate, fitted = certified(loaded, columns, estimator, unsupervised=unsupervised)
     if report is not None:
-        asked = {"Features": str(features), "Scaling": scaling.value, "Model": str(estimator)}
+        asked = {"Features": str(features), **prepared(loaded), "Model": str(estimator)}
         listed = features_of(columns, loaded.names, model=fitted)
         contents = {"certificate": certificate, "features": listed}
         title = f"Certificate for {len(listed)} features of"
@@ -242,20 +237,20 @@ def compare_command(
     check_writable(output, report, inputs=data.inputs())
     if output is not None and output.suffix not in (".csv", ".json"):
         raise ValueError(f"{output}: tables are written as .csv or .json; give such a file name.")
-    # Columns are scaled again in each fold, by its training rows.
     loaded, estimator = read(data, model)
-    scaling = scaling_or_note(loaded.X, model.scale)
-    X, scaler = to_scale(loaded.X, scaling)
+    if max(sizes) >= loaded.n_features:
+        few = f"-k {max(sizes)} is not below the {loaded.n_features} columns"
+        raise ValueError(f"{few}; ask for fewer.")
     with showing("comparing methods"):
         settings: dict[str, Any] = {"tune": tune, "n_repeats": repeats, "cv": cv, "n_jobs": jobs}
         settings |= {"estimator": estimator, "random_state": model.seed}
-        settings["preprocessing"] = scaler
-        comparison = compare(X, loaded.y, sorted(sizes), methods=names, **settings)
+        settings |= {"preprocessing": loaded.preprocessing, "groups": loaded.groups}
+        comparison = compare(loaded.X, loaded.y, sorted(sizes), methods=names, **settings)
     if output is not None:
         write_text(output, _table(comparison, output.suffix))
     if report is not None:
         asked = {"Cross-validation": f"{comparison.n_repeats} × {comparison.n_folds} folds"}
-        asked |= {"Scaling": scaling.value, "Model": str(estimator)}
+        asked |= {**prepared(loaded), "Model": str(estimator)}
         title = "Selectors compared on"
         save_report(report, title, asked, loaded, model.seed, comparison=comparison)
     if as_json:
@@ -302,8 +297,6 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
     """Write the report of a choice: the options, the result, and a comparison with others."""
     data, options, features = task.data, task.options, choice.features
     new_data = choice.certificate.new_data
-    if new_data is not None:
-        features = with_times_chosen(features, choice.columns, new_data)
     classes, shares, described = None, "", f"{data.n_rows:,} rows"
     if not predicts_numbers(task.model):
         shares = ", each with all classes in equal shares"
@@ -314,10 +307,10 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
             described += f": {shown}" if shown else f" of {len(classes)} classes"
     asked = {
         "Method": f"{options.method}, {'all rows' if options.unsupervised else 'support vectors'}",
-        "Number of features": str(choice.search or options.size),
+        "Number of features": found_size(choice.search) if choice.search else options.size,
         **options.given(),
         **({"Cross-validation": new_data.design + shares} if new_data else {}),
-        "Scaling": task.scaling.value,
+        **prepared(data),
         "Model": model_name(task.model),
     }
     compared: dict[str, Any] = {"own": choice.own, "comparison": choice.comparison}
@@ -326,7 +319,7 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
         n_rows=data.n_rows,
         classes=classes,
         method=options.method,
-        scaling=task.scaling.value,
+        scaling=task.data.scaling.value,
         supervised=not options.unsupervised,
         **compared,
     )
@@ -353,7 +346,7 @@ def _print(choice: Choice) -> None:
         cells = (escape(f.name), str(f.rank), f"{f.scale:.3g}", weight, escape(f.label or ""))
         table.add_row(*(*cells, f.why or "")[: len(header)])
     if choice.search is not None:
-        typer.echo(str(choice.search))
+        typer.echo(f"{found_size(choice.search)}\n{size_curve(choice.search)}\n")
     Console().print(table)
     typer.echo(f"\n{choice.certificate}")
 
@@ -368,7 +361,7 @@ def _json(task: Task, choice: Choice) -> str:
             "method": task.options.method,
             "seed": task.seed,
             "seconds": choice.seconds,
-            "cross_validation": None if choice.search is None else choice.search.results,
+            "size_search": None if choice.search is None else search_values(choice.search),
             "features": [asdict(feature) | {"index": index} for feature, index in features],
             "certificate": certificate_values(choice.certificate),
         }

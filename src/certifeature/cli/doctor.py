@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -12,25 +14,28 @@ import typer
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature.cli.loading import (
-    DataOptions,
-    are_numbers,
-    column_deviations,
-    distinct_names,
-    has_decimals,
-    scaling_for,
-    too_many,
-)
+from certifeature.cli.loading import MIN_CLASS, DataOptions, are_numbers, has_decimals, too_many
 from certifeature.cli.options import JSONOption, with_options
 from certifeature.cli.output import json_text, showing
+from certifeature.cli.preparing import (
+    ALIKE,
+    alike_rows,
+    column_deviations,
+    distinct_names,
+    scaling_for,
+)
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import first_few
+from certifeature.io._common import EncodingError, first_few
 from certifeature.rows.matrix import column_digests
 
 _N_CLASSES = 10
-_MIN_CLASS = 5
 _N_SHOWN = 5
 _SIZE = 100
+# Names of columns whose values stand for whoever was measured, perhaps several times.
+_OWNER = re.compile(
+    r"(?i)(?:^|[\W_])(?:patient|subject|donor|participant|person|individual|case|family|animal|"
+    r"mouse|rat|pair)(?:[\W_]?(?:id|no|number|nr))?(?:$|[\W_])"
+)
 
 
 @with_options
@@ -45,7 +50,7 @@ def doctor_command(*, data: DataOptions, as_json: JSONOption = False) -> None:
     if "-" in data.paths:
         raise ValueError("doctor looks at files; write standard input to one, and give that.")
     with showing("reading"):
-        found = data.read(accept=("missing", "text", "unlabelled"))
+        data, found = _read(data)
     with showing("looking"):
         diagnosis = _Diagnosis(data, found)
     if as_json:
@@ -55,6 +60,18 @@ def doctor_command(*, data: DataOptions, as_json: JSONOption = False) -> None:
     for line in (*diagnosis.lines, *(f"! {line}" for line in diagnosis.advice)):
         typer.echo(line)
     typer.echo(f"Try: {diagnosis.command}")
+
+
+def _read(source: DataOptions) -> tuple[DataOptions, Dataset]:
+    """Return the data, even if select would refuse them, and the options with their encoding."""
+    accept = ("missing", "text", "unlabelled", "unnamed")
+    try:
+        return source, source.read(accept=accept)
+    except EncodingError as error:
+        if source.encoding is not None:
+            raise
+        source = replace(source, encoding=error.encoding)
+        return source, source.read(accept=accept)
 
 
 class _Diagnosis:
@@ -76,9 +93,12 @@ class _Diagnosis:
         self._names = distinct_names(data.feature_names, n_features).tolist()
         self._numeric = [j for j in range(n_features) if j not in data.categories]
         # What the next command asks for: the options that were given, and those to add.
-        one = {"--format": source.format, "--target": source.target, "--id": source.id}
-        self._options = {name: [value] if value else [] for name, value in one.items()}
+        one = ("format", "encoding", "target", "id", "groups", "impute", "categorical")
+        given = {name: getattr(source, name) for name in one}
+        self._options = {f"--{name}": [value] if value else [] for name, value in given.items()}
         self._options |= {"--drop": source.dropped, "--scale": [], "--model": []}
+        if source.min_class > 1:
+            self._options["--min-class"] = [str(source.min_class)]
 
         n_others = (data.target is not None) + (data.ids is not None) + len(source.dropped)
         n_columns = n_features + n_others
@@ -97,8 +117,11 @@ class _Diagnosis:
             self.command = self._said("doctor", ["--transpose"])
             return
         self.command = self._said("doctor", ["--target", "COLUMN"])
+        if source.encoding is not None:
+            self.lines.append(f"encoding: {source.encoding}, and not UTF-8")
         self._labels()
         self._texts()
+        self._owners()
         self._values()
         if data.y is not None:
             self._options["-k"] = [str(min(_SIZE, max(1, len(self._numeric) // 2)))]
@@ -107,45 +130,43 @@ class _Diagnosis:
     def _said(self, command: str, more: Sequence[str] = ()) -> str:
         """Return a command as it is typed."""
         given = ((name, ",".join(values)) for name, values in self._options.items() if values)
-        transpose = ["--transpose"] if self._source.transpose else []
-        parts = chain(self._source.paths, transpose, more, *given)
-        return shlex.join(["certifeature", command, *parts])
+        flags = ("transpose", "zero_based")
+        asked = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(self._source, flag)]
+        return shlex.join(
+            ["certifeature", command, *chain(self._source.paths, asked, *given, more)]
+        )
 
     def _labels(self) -> None:
-        y = self._data.y
+        y, target = self._data.y, self._data.target
+        self.facts |= {"target": target, "classes": None}
         if y is None:
-            self.facts |= {"target": None, "classes": None}
             self.advice.append("There are no labels: name their column with --target.")
-            for name, counts in list(self._candidates())[:_N_SHOWN]:
-                shown = _counted(counts)
-                said = f"{name!r} may be the label: {shown}"
+            for name, counts in list(self._candidates())[:_N_CLASSES]:
+                said = f"{name!r} may be the label: {_counted(counts)}"
                 self.advice.append(f"{said}: --target {shlex.quote(name)}.")
             return
         known = y[y != ""] if y.dtype.kind == "U" else y[~np.isnan(y)]
-        names, sizes = np.unique(known, return_counts=True)
-        order = np.argsort(-sizes, kind="stable")
-        counts = dict(zip(map(str, names[order].tolist()), sizes[order].tolist(), strict=True))
-        self.facts |= {"target": self._data.target, "classes": counts}
+        counts = _counts(known)
+        self.facts["classes"] = counts
         if are_numbers(known):
             self._options["--model"] = ["ridge"]
             decimals = " with decimals" if has_decimals(known) else ""
             shown = f"numbers{decimals}, {len(counts):,} different"
         else:
             shown = _counted(counts)
-            smallest = int(sizes.min(initial=len(y)))
             if len(counts) < 2:
                 self.advice.append("All labels are equal: two classes are needed.")
             elif too_many(len(counts), len(y)):
                 said = f"There are {len(counts):,} different labels, which look like names of rows"
                 self.advice.append(f"{said}: name others with --target.")
-            elif smallest < _MIN_CLASS:
-                rarest = list(counts)[-1]
-                said = f"Class {rarest!r} has only {smallest} samples"
-                self.advice.append(f"{said}: errors will be uncertain.")
+            elif min(counts.values()) < MIN_CLASS:
+                rarest, n = list(counts.items())[-1]
+                said = f"Class {rarest!r} has only {n} sample{'s' if n > 1 else ''}"
+                remedy = f"--min-class {MIN_CLASS} leaves such classes out"
+                self.advice.append(f"{said}: errors will be uncertain; {remedy}.")
         if len(known) < len(y):
             remedy = "fill them in, or remove the samples"
             self.advice.append(f"{len(y) - len(known)} samples have no label: {remedy}.")
-        target = self._data.target
         self.lines.append(f"labels: {f'{target}, ' if target else ''}{shown}")
 
     def _candidates(self) -> Iterator[tuple[str, dict[str, int]]]:
@@ -154,34 +175,48 @@ class _Diagnosis:
         Where many columns of numbers have few values, all may be alike (genotypes, for example).
         """
         X, categories = self._data.X, self._data.categories
-        if sparse.issparse(X):
-            return
-        numeric = [j for j in self._numeric if (X[:, j] % 1 == 0).all()]
-        numeric = [j for j in numeric if len(np.unique(X[:, j])) <= _N_CLASSES]
-        for feature in (*categories, *(numeric if len(numeric) <= _N_CLASSES else ())):
-            values, counts = np.unique(X[:, feature], return_counts=True)
-            if 2 <= len(values) <= min(_N_CLASSES, len(X) // 2) and np.isfinite(values).all():
-                names = categories.get(feature, np.array([f"{value:g}" for value in values]))
-                yield self._names[feature], dict(zip(names.tolist(), counts.tolist(), strict=True))
+        numeric = []
+        if not sparse.issparse(X):
+            numeric = [j for j in self._numeric if (X[:, j] % 1 == 0).all()]
+            numeric = [j for j in numeric if len(np.unique(X[:, j])) <= _N_CLASSES]
+        columns = {self._names[j]: self._fields(j) for j in categories} | dict(self._data.about)
+        if len(numeric) <= _N_CLASSES:
+            columns |= {self._names[j]: self._fields(j) for j in numeric}
+        for name, fields in columns.items():
+            counts = _counts(fields)
+            if "" not in counts and 2 <= len(counts) <= min(_N_CLASSES, X.shape[0] // 2):
+                yield name, counts
+
+    def _fields(self, feature: int) -> NDArray[np.str_]:
+        """Return a column as text, "" where a field is missing."""
+        column, names = self._data.X[:, feature], self._data.categories.get(feature)
+        if names is None:
+            return np.array([f"{value:.15g}" for value in column.tolist()])
+        return np.where(np.isnan(column), "", names[np.nan_to_num(column).astype(int)])
 
     def _texts(self) -> None:
-        categories, n_rows = self._data.categories, self._data.X.shape[0]
-        texts = {self._names[feature]: values.tolist() for feature, values in categories.items()}
-        self.facts["text_columns"] = {name: values[0] for name, values in texts.items()}
-        also = f", and {len(texts):,} of text" if texts else ""
+        n_rows, categories = self._data.X.shape[0], self._data.categories
+        self.facts["text_columns"] = {self._names[j]: str(c[0]) for j, c in categories.items()}
+        also = f", and {len(categories):,} of text" if categories else ""
         self.lines.append(f"features: {len(self._numeric):,} of numbers{also}")
-        if self._data.y is None:
-            # One of them may be the label, unless it names the rows.
-            texts = {name: values for name, values in texts.items() if len(values) == n_rows}
-        for number, (name, values) in enumerate(texts.items()):
+        if self._data.about:
+            self.lines.append(f"about the samples: {first_few(list(self._data.about))}")
+        texts = [(self._names[j], c) for j, c in categories.items() if not self._is_owner(j)]
+        for number, (name, values) in enumerate(texts):
             names_rows = len(values) == n_rows
+            if self._data.y is None and not names_rows:
+                # It may be the label.
+                continue
+            if self._options["--categorical"] and not names_rows:
+                continue
             option = self._leave_out(name, names_rows)
+            remedy = "" if names_rows else ", or --categorical onehot encodes it"
             if number < _N_SHOWN:
                 different = "all" if names_rows else len(values)
                 said = f"{name!r} is text, such as {values[0][:30]!r}, {different} different"
-                self.advice.append(f"{said}: {option} {name!r}, or encode it as numbers.")
-        if len(texts) > _N_SHOWN:
-            self.advice.append(f"So are {len(texts) - _N_SHOWN} others.")
+                self.advice.append(f"{said}: {option} {name!r}{remedy}.")
+            elif number == _N_SHOWN:
+                self.advice.append(f"There are {len(texts) - _N_SHOWN} other columns of text.")
 
     def _leave_out(self, name: str, names_rows: bool) -> str:
         """Let the command leave a column out, and return the option that does it."""
@@ -189,8 +224,43 @@ class _Diagnosis:
         self._options[option] = [*self._options[option], name]
         return "--id" if names_rows else "--drop"
 
+    def _is_owner(self, feature: int) -> bool:
+        """Tell whether a column may say which samples are of one patient, or the like."""
+        names = self._data.categories.get(feature)
+        n_rows = self._data.X.shape[0]
+        if names is not None and _N_CLASSES < len(names) < n_rows:
+            return True
+        if not _OWNER.search(self._names[feature]) or sparse.issparse(self._data.X):
+            return False
+        column = self._data.X[:, feature]
+        is_whole = names is not None or bool((column % 1 == 0).all())
+        return is_whole and 1 < len(np.unique(column)) < n_rows
+
+    def _owners(self) -> None:
+        """Propose groups of samples: columns of names that repeat."""
+        n_rows = self._data.X.shape[0]
+        repeating = {
+            self._names[j]: self._fields(j) for j in range(len(self._names)) if self._is_owner(j)
+        }
+        for name in repeating:
+            self._options["--drop"] = [*self._options["--drop"], name]
+        owned = {n: f for n, f in self._data.about.items() if _OWNER.search(n)}
+        repeating |= {n: f for n, f in owned.items() if 1 < len(np.unique(f)) < n_rows}
+        ids = self._data.ids
+        if ids is not None and len(np.unique(ids)) < n_rows:
+            repeating = {self._source.id or "0": ids, **repeating}
+        for name, fields in repeating.items():
+            n_groups = len(np.unique(fields))
+            self.advice.append(
+                f"{name!r} repeats, {n_groups:,} different in {n_rows:,} samples: if samples with "
+                f"the same one belong together, as those of one patient do, --groups {name!r}."
+            )
+            if not self._options["--groups"]:
+                self._options["--groups"] = [name]
+                self._options["--drop"] = [n for n in self._options["--drop"] if n != name]
+
     def _values(self) -> None:
-        X = self._data.X
+        X, groups = self._data.X, self._data.groups
         X = X[:, self._numeric] if self._data.categories else X
         names = [self._names[feature] for feature in self._numeric]
         is_sparse = sparse.issparse(X)
@@ -203,8 +273,9 @@ class _Diagnosis:
         missing = {names[j]: int(n_missing[j]) for j in np.flatnonzero(n_missing)}
         constant = [names[j] for j in complete[deviations == 0]]
         n_repeated = X.shape[0] - len(np.unique(column_digests(X.T)))
+        n_alike = len(alike_rows(X, groups))
         self.facts |= {"missing": missing, "constant": constant, "deviations": limits}
-        self.facts["n_repeated_rows"] = n_repeated
+        self.facts |= {"n_repeated_rows": n_repeated, "n_alike_rows": n_alike}
         for j in () if is_sparse else complete:
             if _numbers_rows(X[:, j]):
                 self._leave_out(names[j], names_rows=True)
@@ -213,31 +284,39 @@ class _Diagnosis:
         if missing:
             shown = first_few(list(missing), 4)
             self.lines.append(f"missing values: {sum(missing.values()):,}, in {shown}")
-            self.advice.append("Values are missing: fill them in, or --drop their columns.")
+            remedy = "--impute median fills them in, inside the folds; or --drop their columns"
+            self.advice.append(f"Values are missing: {remedy}.")
+            self._options["--impute"] = self._options["--impute"] or ["median"]
         if constant:
             self.lines.append(f"constant: {first_few(constant, 4)}")
             self.advice.append("Constant features tell nothing: --drop them, or ignore them.")
         if limits is not None:
             self.lines.append("standard deviations: {:.3g} to {:.3g}".format(*limits))
-        self.lines.append(f"equal samples: {n_repeated or 'none'}")
-        if n_repeated:
-            self.advice.append(
-                "Some samples are equal: errors look too good if one is for training, one for a "
-                "test."
-            )
+        self.lines.append(f"equal or nearly equal samples: {n_alike or 'none'}")
+        if n_alike and not self._options["--groups"]:
+            self.advice.append(f"{n_alike} samples are {ALIKE}.")
         scaling, why = scaling_for(whole, deviations)
         if scaling is not None:
             self._options["--scale"] = [scaling]
             self.advice.append(f"{why[0].upper()}{why[1:]}.")
-        if self._data.y is None or self._data.categories or missing:
-            self.lines.append("select would refuse the data as they are")
-        else:
-            model = "ridge regression" if self._options["--model"] else "a linear SVM"
-            chosen = f"{len(self._numeric):,} features, not scaled, for {model}"
-            self.lines.append(f"select would choose from {chosen}")
+        refused = self._data.y is None or missing or self._data.categories
+        model = "ridge regression" if self._options["--model"] else "a linear SVM"
+        chosen = f"{len(self._numeric):,} features, not scaled, for {model}"
+        self.lines.append(
+            "select would refuse the data as they are"
+            if refused
+            else f"select would choose from {chosen}"
+        )
 
 
-def _counted(counts: dict[str, int]) -> str:
+def _counts(labels: NDArray[Any]) -> dict[str, int]:
+    """Return how often each label occurs, the most frequent first."""
+    names, sizes = np.unique(labels, return_counts=True)
+    order = np.argsort(-sizes, kind="stable")
+    return dict(zip(map(str, names[order].tolist()), sizes[order].tolist(), strict=True))
+
+
+def _counted(counts: Mapping[str, int]) -> str:
     """Return how many samples are of each class, in words."""
     (first, n_first), *others = list(counts.items())[:_N_CLASSES] or [("", 0)]
     shown = [f"{first!r} in {n_first} samples", *(f"{name!r} in {n}" for name, n in others)]

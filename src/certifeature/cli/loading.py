@@ -1,14 +1,13 @@
-"""The data that a command works on: files, names, labels and scales."""
+"""The data that a command works on: files, names and labels."""
 
 from __future__ import annotations
 
 import csv
 import io
+import shlex
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,28 +15,35 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.sparsefuncs import mean_variance_axis
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from certifeature._files import is_number, unguarded
-from certifeature.certificate.certificate import number
+from certifeature.cli.preparing import (
+    ALIKE,
+    Encoding,
+    Imputation,
+    Scaling,
+    alike_rows,
+    complete_columns,
+    distinct_names,
+    encoder_of,
+    note,
+    scaler_of,
+)
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import check_text
+from certifeature.io._common import as_utf8, first_few
 from certifeature.io.reader import FileBlocks, data_files, format_of, joined, read_data
 from certifeature.rows import Block, RowBlocks
-from certifeature.rows.matrix import dense, fingerprint, scaled_columns, stored_values
+from certifeature.rows.matrix import fingerprint
 from certifeature.sparsify import ColumnChoice
 
 # Memory for the file, its numbers and what is computed from them, per byte of the file.
 _MEMORY_PER_BYTE = 2.0
 # In fewer rows, a class may well have only one.
 _MIN_ROWS = 10
-# Beyond this ratio of standard deviations, the widest columns decide alone.
-_MAX_RATIO = 10.0
-# Columns at a time, so that no second copy of all rows is needed.
-_N_COLUMNS = 1024
+# Errors for classes with fewer rows are uncertain.
+MIN_CLASS = 5
 
 
 # Files
@@ -58,8 +64,11 @@ class DataOptions:
         position in the file, counted from 0; -1 is the last.
     id
         Column with the names of the rows. It is not used as a feature; select --write keeps it.
+    groups
+        Column that says which rows belong together, such as those of one patient. It is not used as
+        a feature. Cross-validation keeps the rows of a group together.
     drop
-        Columns to ignore; may be repeated.
+        Columns to ignore, or @FILE with one name per line; may be repeated.
     transpose
         The CSV, TSV or Excel file has one feature per line and one sample per column, as tables of
         gene expression have. The first column holds the names of the features, the header those of
@@ -67,14 +76,32 @@ class DataOptions:
     format
         Format of the data if the file name does not show it: csv, excel, npz, parquet, svmlight or
         tsv.
+    encoding
+        Encoding of a CSV or TSV file that is not in UTF-8, such as latin1.
+    zero_based
+        Indices of the SVMlight file start at 0, even if none of them is 0.
+    impute
+        What takes the place of missing values: the median or the mean of the column, of the
+        training rows in each fold. drop-columns leaves out columns that have any.
+    categorical
+        How columns of text are encoded. onehot: a column of 0 and 1 for each category, such as
+        site=Oslo.
+    min_class
+        Leave out the rows of classes that have fewer than this number.
     """
 
     paths: Annotated[list[str], typer.Argument(metavar="DATA")]
     target: Annotated[str | None, typer.Option("--target", "-t")] = None
     id: Annotated[str | None, typer.Option(metavar="COLUMN")] = None
+    groups: Annotated[str | None, typer.Option(metavar="COLUMN")] = None
     drop: Annotated[list[str] | None, typer.Option(metavar="COLUMN,...")] = None
     transpose: Annotated[bool, typer.Option("--transpose")] = False
     format: str | None = None
+    encoding: str | None = None
+    zero_based: Annotated[bool, typer.Option("--zero-based")] = False
+    impute: Imputation | None = None
+    categorical: Encoding | None = None
+    min_class: Annotated[int, typer.Option(metavar="ROWS", min=1)] = 1
 
     def read(self, **options: Any) -> Dataset:
         """Return all data together; the options are those of `read_data`."""
@@ -99,8 +126,8 @@ class DataOptions:
         return FileBlocks(self.paths, **self._columns())
 
     def _columns(self) -> dict[str, Any]:
-        given = {"target": self.target, "id": self.id, "format": self.format}
-        return {**given, "drop": self.dropped}
+        names = ("target", "id", "groups", "format", "encoding", "zero_based")
+        return {**{name: getattr(self, name) for name in names}, "drop": self.dropped}
 
     def files(self) -> list[Path]:
         """Return the files that the data are in; none for standard input."""
@@ -120,7 +147,13 @@ class DataOptions:
     @property
     def dropped(self) -> list[str]:
         """Columns to leave out."""
-        return [name.strip() for names in self.drop or () for name in names.split(",")]
+        listed = (
+            [name for _, name, _ in _lines(Path(given[1:]))]
+            if given.startswith("@")
+            else given.split(",")
+            for given in self.drop or ()
+        )
+        return [name.strip() for names in listed for name in names]
 
     def is_one(self) -> bool:
         """Tell whether there is one file, or one folder of arrays."""
@@ -151,8 +184,9 @@ def _free_memory() -> int | None:
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """Data with labels and names of rows (if any), a name for every column, and a fingerprint.
+    """Data with labels, names and groups of rows (if any), and a fingerprint.
 
+    Columns are named as the preprocessing returns them, which is an unfitted transformer or None.
     Rows in blocks keep their labels themselves.
     """
 
@@ -163,14 +197,28 @@ class Loaded:
     fingerprint: str
     ids: NDArray[np.str_] | None = None
     id_name: str = "id"
+    groups: NDArray[np.str_] | None = None
+    group_name: str = ""
+    imputed: str = ""
+    preprocessing: Any = None
+    scaling: Scaling = Scaling.none
 
     def __str__(self) -> str:
         return f"{self.source}: {self.n_rows:,} rows, {self.n_features:,} features"
 
     def scaled(self, scaling: Scaling) -> Loaded:
-        """Return the data with their columns scaled; the scales are learnt from all rows."""
-        X, scaler = to_scale(self.X, scaling)
-        return self if scaler is None else replace(self, X=scaler.fit_transform(X))
+        """Return the data with columns that will be scaled, after whatever else is done to them."""
+        steps = (self.preprocessing, scaler_of(self.X, scaling))
+        given = [step for step in steps if step is not None]
+        pipeline = make_pipeline(*given) if given else None
+        return replace(self, preprocessing=pipeline, scaling=scaling)
+
+    def prepared(self) -> Loaded:
+        """Return the data with the preprocessing done, as learnt from all rows."""
+        if self.preprocessing is None:
+            return self
+        X = clone(self.preprocessing).fit_transform(self.X)
+        return replace(self, X=X, preprocessing=None)
 
     @property
     def n_rows(self) -> int:
@@ -188,7 +236,7 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
 
     Columns have names as `distinct_names` gives them.
     """
-    data: Any = source.blocks() if stream else source.read()
+    data: Any = source.blocks() if stream else _read(source, needs_labels)
     parts = data.collect(_digest) if stream else [_digest(data)]
     name = f"{' '.join(source.paths)} ({len(data)} files)" if stream else data.source
     classes = np.unique(np.concatenate([classes for _, classes in parts]))
@@ -197,36 +245,62 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
     if needs_labels and len(classes) == 1:
         raise ValueError(f"{name}: all labels are {classes[0]}; two classes are needed.")
     digest = blake2b("".join(digest for digest, _ in parts).encode(), digest_size=16).hexdigest()
-    n_features = data.n_features if stream else data.X.shape[1]
-    names = distinct_names(data.feature_names, n_features)
     if stream:
-        return Loaded(data, None, names, name, digest)
-    return Loaded(data.X, data.y, names, name, digest, data.ids, source.id or "id")
+        return Loaded(data, None, distinct_names(data.feature_names, data.n_features), name, digest)
+    names = distinct_names(data.feature_names, data.X.shape[1])
+    _note_repeats(data, source.id)
+    encoder, names = encoder_of(data, names, source.impute)
+    rows: Any = {"ids": data.ids, "id_name": source.id or "id", "groups": data.groups}
+    rows |= {"group_name": source.groups or "", "imputed": source.impute or ""}
+    return Loaded(data.X, data.y, names, name, digest, **rows, preprocessing=encoder)
+
+
+def _note_repeats(data: Dataset, id_name: str | None) -> None:
+    """Say which rows seem to belong together, unless groups say it."""
+    if data.groups is None and data.ids is not None and len({*data.ids}) < len(data.ids):
+        found = f"the names of rows repeat ({len({*data.ids}):,} different in {len(data.ids):,})"
+        note(f"{found}; if those of one name belong together, --groups {shlex.quote(str(id_name))}")
+    elif n_alike := len(alike_rows(data.X, data.groups)):
+        note(f"{n_alike} rows are {ALIKE}")
+
+
+def _read(source: DataOptions, needs_labels: bool) -> Dataset:
+    """Read all rows, without what the options leave out."""
+    accepted = {
+        "missing": source.impute is not None,
+        "text": source.categorical is not None,
+        "unlabelled": not needs_labels,
+    }
+    data = source.read(accept=[name for name, is_accepted in accepted.items() if is_accepted])
+    if source.impute is Imputation.drop_columns:
+        data, left_out = complete_columns(data)
+        if left_out:
+            note(f"left out {len(left_out)} columns with missing values: {first_few(left_out, 4)}")
+    if data.y is None or are_numbers(data.y):
+        return data
+    classes, codes, counts = np.unique(data.y, return_inverse=True, return_counts=True)
+    rare = counts < source.min_class
+    if rare.any():
+        rows = ~rare[codes]
+        note(f"left out {np.count_nonzero(~rows)} rows of classes {_listed(classes, counts, rare)}")
+        parts = {name: getattr(data, name) for name in ("X", "y", "ids", "groups")}
+        left: Any = {name: None if part is None else part[rows] for name, part in parts.items()}
+        data = replace(data, **left)
+    few = ~rare & (counts < MIN_CLASS)
+    if few.any() and needs_labels and not too_many(len(classes), len(codes)):
+        found = f"few rows of {_listed(classes, counts, few)}"
+        note(f"{found}; what is found for them is uncertain (--min-class 5 leaves such rows out)")
+    return data
+
+
+def _listed(classes: NDArray[Any], counts: NDArray[np.intp], which: NDArray[np.bool_]) -> str:
+    return first_few([f"{c} ({n})" for c, n in zip(classes[which], counts[which], strict=True)])
 
 
 def _digest(rows: Block | Dataset) -> tuple[str, NDArray[Any]]:
     """Return what tells rows and labels from others, and the classes."""
     classes, codes = np.unique(() if rows.y is None else rows.y, return_inverse=True)
     return f"{fingerprint(rows.X)} {fingerprint(codes)} {classes.tolist()}", classes
-
-
-def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[np.str_]:
-    """Return a different name for each column.
-
-    A column without a name is called by its number, from 0 as in Python. Of columns with the same
-    name, the second gets " (2)" after it, and so on.
-    """
-    if names is None:
-        return np.arange(n_features).astype(f"U{len(str(n_features))}")
-    given = [str(name).strip() or str(number) for number, name in enumerate(names)]
-    taken, counts = set(given), Counter[str]()
-    for place, name in enumerate(given):
-        counts[name] += 1
-        while counts[name] > 1 and given[place] in taken:
-            given[place] = f"{name} ({counts[name]})"
-            counts[name] += given[place] in taken
-        taken.add(given[place])
-    return np.array(given, dtype=np.str_)
 
 
 # Lists of features
@@ -261,7 +335,11 @@ def kept_features(values: Sequence[str], names: NDArray[np.str_]) -> list[int]:
         elif value.startswith("@"):
             kept += read_features(Path(value[1:]), names).indices.tolist()
         else:
-            kept += [_place(name.strip(), places, "--keep") for name in value.split(",")]
+            for name in map(str.strip, value.split(",")):
+                # A column of text stands for all of its categories.
+                encoded = [j for other, j in places.items() if other.startswith(f"{name}=")]
+                plain = name in places or not encoded
+                kept += [_place(name, places, "--keep")] if plain else encoded
     return list(dict.fromkeys(kept))
 
 
@@ -280,7 +358,7 @@ def _place(name: str, places: Mapping[str, int], where: str) -> int:
 def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
     """Yield where each line is that is not blank, its name, and its scale, 1 if it has none."""
     content = path.read_bytes()
-    check_text(content, str(path))
+    as_utf8(content, str(path))
     # A byte-order mark is no part of a name.
     text = content.decode("utf-8-sig")
     header = [name.strip('"') for name in text.partition("\n")[0].strip().split(",")]
@@ -327,81 +405,3 @@ def check_classes(y: NDArray[Any] | None, model: str) -> None:
     if model != "ridge":
         found += f", and --model {model} tells classes apart"
         raise ValueError(f"{found}. Use --model ridge, or a column of classes as --target.")
-
-
-# Scales
-
-
-class Scaling(StrEnum):
-    """How the columns are scaled first."""
-
-    none = "none"
-    standard = "standard"
-    tfidf = "tfidf"
-
-
-def to_scale(X: Any, scaling: Scaling) -> tuple[Any, Any]:
-    """Return rows that can be scaled, and an unfitted scaler, or None if there is none."""
-    return _within_range(X) if scaling is Scaling.standard else X, column_scaler(scaling, X)
-
-
-def column_scaler(scaling: str, X: Any) -> Any:
-    """Return an unfitted scaler, or None; sparse columns are not centred, so that zeros stay."""
-    if scaling == Scaling.standard:
-        return StandardScaler(with_mean=not sparse.issparse(X))
-    return TfidfTransformer() if scaling == Scaling.tfidf else None
-
-
-def _within_range(X: Any) -> Any:
-    """Divide each column by a power of 2, so that its largest value is near 1.
-
-    Squares can then not overflow, and the standardised columns are the same.
-    """
-    exponents = np.frexp(dense(abs(X).max(axis=0)).ravel())[1]
-    return scaled_columns(X, np.ldexp(1.0, -exponents.clip(-1000)))
-
-
-def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:
-    """Return the scaling that is asked for, or none, with a note if the columns need one."""
-    if asked is Scaling.tfidf and stored_values(X).min(initial=0.0) < 0:
-        raise ValueError("--scale tfidf is for counts, and there are negative values; change it.")
-    if asked is not None:
-        return asked
-    _, note = scaling_for(X, column_deviations(X))
-    if note:
-        sys.stderr.write(f"certifeature: {note} (--scale none leaves them, without this note)\n")
-    return Scaling.none
-
-
-def scaling_for(X: Any, deviations: NDArray[np.float64]) -> tuple[Scaling | None, str]:
-    """Return the scaling that columns need, given their deviations, and why; None and "" if none.
-
-    Columns that do not vary do not count.
-    """
-    values, varying = stored_values(X), deviations[deviations > 0]
-    mostly_zero = np.count_nonzero(values) <= X.shape[0] * X.shape[1] / 2
-    if values.size and mostly_zero and (values >= 0).all() and (values % 1 == 0).all():
-        found = "the values look like counts, most of them zero"
-        return Scaling.tfidf, f"{found}; --scale tfidf weighs rare ones more"
-    # Sparse rows are texts as a rule, and a word that varies little is rare.
-    is_text = sparse.issparse(X) and mostly_zero
-    if not is_text and varying.size and varying.max() > _MAX_RATIO * varying.min():
-        low, high = number(float(varying.min())), number(float(varying.max()))
-        found = f"the features have standard deviations from {low} to {high}"
-        return Scaling.standard, f"{found}; --scale standard gives all the same weight"
-    return None, ""
-
-
-def column_deviations(X: Any) -> NDArray[np.float64]:
-    """Return the standard deviation of each column, exactly zero where it is constant."""
-    if not X.shape[1]:
-        return np.empty(0)
-    # Squares of huge values are infinite, and so is their deviation.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if sparse.issparse(X):
-            return np.sqrt(mean_variance_axis(X, axis=0)[1])
-        # Rounding gives a column of equal values a deviation that is not quite zero.
-        parts = (X[:, start : start + _N_COLUMNS] for start in range(0, X.shape[1], _N_COLUMNS))
-        return np.concatenate(
-            [np.where(np.ptp(part, axis=0) > 0, part.std(axis=0), 0.0) for part in parts]
-        )

@@ -19,7 +19,8 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC
 
 from certifeature._files import is_number
-from certifeature.cli.loading import Scaling, are_numbers, check_classes, has_decimals
+from certifeature.cli.loading import are_numbers, check_classes, has_decimals
+from certifeature.cli.preparing import Scaling
 from certifeature.comparison import METHODS, SelectionMethod, method_named
 from certifeature.models import default_model
 from certifeature.models.problem import SCALE

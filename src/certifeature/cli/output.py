@@ -29,6 +29,7 @@ from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
 from certifeature.cli.loading import Loaded
 from certifeature.comparison import Comparison
+from certifeature.evaluation.engine import SizeSearch
 from certifeature.report import Feature, Report, write_report
 from certifeature.report.tables import features_csv
 from certifeature.rows.matrix import dense
@@ -77,6 +78,44 @@ def certificate_values(certificate: Certificate) -> dict[str, Any]:
     growths = ("realised_growth", "measured_growth", "promised_growth")
     values = {name: getattr(certificate, name) for name in growths}
     return {**values, "sentences": as_sentences(certificate), **certificate.to_dict()}
+
+
+def found_size(search: SizeSearch) -> str:
+    """Return which number of features was found, and how."""
+    n_folds = search.errors.shape[1]
+    best = search.sizes[int(search.means.argmin())]
+    return (
+        f"{search.size} features by {n_folds}-fold cross-validation: the fewest within one "
+        f"standard error ({search.standard_error:.3f}) of the lowest error, that of {best}"
+    )
+
+
+def size_curve(search: SizeSearch) -> str:
+    """Return the errors of all numbers of features as lines of text."""
+    lines = [f"{'features':>10}  {'error':>6}"]
+    for size, error in zip(search.sizes, search.means, strict=True):
+        chosen = "  <" if size == search.size else ""
+        lines.append(f"{size:>10,}  {error:>6.3f}{chosen}")
+    return "\n".join(lines)
+
+
+def search_values(search: SizeSearch) -> dict[str, Any]:
+    """Return a search for a number of features as plain values for JSON."""
+    return {
+        "n_features": search.size,
+        "sizes": list(search.sizes),
+        "mean_errors": search.means.tolist(),
+        "standard_error": search.standard_error,
+        "errors": search.errors.tolist(),
+    }
+
+
+def prepared(data: Loaded) -> dict[str, str]:
+    """Return what is done to the columns before features are chosen, for a report."""
+    steps = {"Missing values": data.imputed, "Scaling": data.scaling.value}
+    if data.groups is not None:
+        steps["Groups of rows"] = f"{data.group_name}, {len(np.unique(data.groups)):,} different"
+    return {name: step for name, step in steps.items() if step}
 
 
 def save_report(

@@ -12,9 +12,10 @@ import numpy as np
 
 from certifeature.certificate import Certificate
 from certifeature.certificate.certify import Certifier
-from certifeature.cli.loading import DataOptions, Loaded, Scaling, kept_features, load, to_scale
+from certifeature.cli.loading import DataOptions, Loaded, kept_features, load
 from certifeature.cli.options import CROSS_VALIDATED, ModelOptions, SelectOptions
 from certifeature.cli.output import showing
+from certifeature.cli.preparing import scaling_or_note
 from certifeature.comparison import (
     Comparison,
     Contender,
@@ -24,14 +25,16 @@ from certifeature.comparison import (
     methods_for,
 )
 from certifeature.evaluation import NewData
-from certifeature.evaluation.engine import cross_validate
+from certifeature.evaluation.engine import Candidate, SizeSearch, cross_validate, search_size
 from certifeature.evaluation.new_data import new_data_candidates
 from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import capped, fit_at_scale, with_numbers
 from certifeature.report import Feature, features_of
+from certifeature.report.contents import with_times_chosen
 from certifeature.rows.rows import Rows, as_rows
-from certifeature.selectors import BSSSelectorCV, FitResult
+from certifeature.selectors import FitResult
+from certifeature.selectors.bss_cv import default_sizes
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
 
@@ -44,10 +47,16 @@ _N_FOLDS = 5
 def read(
     source: DataOptions, options: ModelOptions, *, unsupervised: bool = False, stream: bool = False
 ) -> tuple[Loaded, Any]:
-    """Return the data and the unfitted model; raise if the labels do not suit the model."""
+    """Return the data and the unfitted model; raise if the labels do not suit the model.
+
+    The data are not scaled yet: how they will be is part of their preprocessing.
+    """
     with showing("reading"):
         data = load(source, needs_labels=not unsupervised, stream=stream)
-    return data, options.estimator(data.y, supervised=not unsupervised)
+    estimator = options.estimator(data.y, supervised=not unsupervised)
+    if stream:
+        return data, estimator
+    return data.scaled(scaling_or_note(data.prepared().X, options.scale)), estimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +66,12 @@ class Task:
     data: Loaded
     options: SelectOptions
     model: Any
-    scaling: Scaling = Scaling.none
     seed: int = 0
 
     @cached_property
     def scaled(self) -> Loaded:
-        """The data with their columns scaled; the scales are learnt from all rows."""
-        return self.data.scaled(self.scaling)
+        """The data as features are chosen from them; what is learnt is learnt from all rows."""
+        return self.data.prepared()
 
     @cached_property
     def kept(self) -> list[int]:
@@ -96,23 +104,18 @@ class Task:
             raise ValueError(f"-k {size} is more than the {n_features} columns; ask for fewer.")
         if size.isdecimal() and (n_kept := len(self.kept)) > int(size):
             raise ValueError(f"--keep names {n_kept} features, more than -k {size}; raise -k.")
-        make = self.method().make
         if size == CROSS_VALIDATED:
-            return BSSSelectorCV(make(n_features, self.model, self.seed))
-        return make(int(size) if size.isdecimal() else size, self.model, self.seed)
+            # The number is set by whoever searches for it.
+            size = str(n_features)
+        return self.method().make(int(size) if size.isdecimal() else size, self.model, self.seed)
 
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """The number of features that cross-validation found, and the scores of all numbers."""
-
-    n_features: int
-    results: dict[str, list[float]]
-
-    def __str__(self) -> str:
-        place = self.results["n_features"].index(self.n_features)
-        mean, deviation = (self.results[f"{name}_test_score"][place] for name in ("mean", "std"))
-        return f"{self.n_features} features by cross-validation: score {mean:.3f} ± {deviation:.3f}"
+    @cached_property
+    def sizes(self) -> tuple[int | None, ...]:
+        """Numbers of features among which cross-validation chooses; None is up to the selector."""
+        size = self.options.size
+        if size == CROSS_VALIDATED:
+            return tuple(default_sizes(self.data.n_features, max(10, len(self.kept))).tolist())
+        return (int(size) if size.isdecimal() else None,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +129,7 @@ class Choice:
     features: list[Feature]
     certificate: Certificate
     seconds: float
-    search: Search | None
+    search: SizeSearch | None
     comparison: Comparison | None = None
     own: Contender | None = None
 
@@ -135,15 +138,14 @@ def choose(task: Task) -> Choice:
     """Fit the selector and certify its choice."""
     data, options = task.scaled, task.options
     selector = task.selector()
-    start = perf_counter()
+    start, search = perf_counter(), None
     with showing(f"choosing from {data.n_features:,} features"):
+        if options.size == CROSS_VALIDATED:
+            search = search_for(task, selector)
+            selector.set_params(n_features_to_select=search.size)
         selector = with_numbers(selector, data.X)
         selector.fit(data.X, None if options.unsupervised else data.y)
     seconds = perf_counter() - start
-    search = None
-    if options.size == CROSS_VALIDATED:
-        results = {name: np.asarray(part).tolist() for name, part in selector.cv_results_.items()}
-        search, selector = Search(int(selector.n_features_), results), selector.selector_
     if not selector.get_support().any():
         raise ValueError("no feature was chosen: the weights are all zero. Raise C.")
     columns = as_column_choice(selector, data.n_features)
@@ -158,6 +160,18 @@ def choose(task: Task) -> Choice:
         )
     features = features_of(columns, data.names, model=model)
     return Choice(columns, features, certificate, seconds, search)
+
+
+def search_for(task: Task, selector: Any) -> SizeSearch:
+    """Return what folds of all rows say about the number of features."""
+    data, seed, model = task.data, task.seed, capped(task.model)
+    assert data.y is not None
+    regression = predicts_numbers(model)
+    whole = Splits([(np.arange(len(data.y)), np.empty(0, dtype=np.intp))], groups=data.groups)
+    problem = tuning_problem(data.y, whole, seed, regression=regression)
+    options: Any = {"sizes": task.sizes, "search": True, "tuned": problem is None}
+    candidate = Candidate.of("search", selector, model, data.preprocessing, **options)
+    return search_size(data.X, data.y, candidate, groups=data.groups, random_state=seed)
 
 
 def certified(
@@ -221,7 +235,7 @@ def folds_of(task: Task, n_folds: int, n_repeats: int | None = None) -> Splits:
     if data.y is None:
         raise ValueError(f"{data.source}: there are no labels; give --target, or leave --cv out.")
     options: Any = {"regression": predicts_numbers(task.model), "n_repeats": n_repeats}
-    return splits_of(data.y, data.y, n_folds, task.seed, **options)
+    return splits_of(data.y, data.y, n_folds, task.seed, groups=data.groups, **options)
 
 
 def n_folds_for(task: Task) -> int | None:
@@ -248,7 +262,6 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
         nor has one by a method that finds its own number.
     """
     data, model, seed = task.data, capped(task.model), task.seed
-    X, scaler = to_scale(data.X, task.scaling)
     own, size = task.method(), len(choice.features)
     asked = int(task.options.size) if task.options.size.isdecimal() else None
     beside = beside and size < data.n_features and not own.own_size
@@ -259,18 +272,22 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
     if beside:
         methods = [own, *methods_for(model, [name for name in _RIVALS if name != own.name])]
         tuned: Any = {"tuned": problem is None, "random_state": seed}
-        compared = candidates_for(methods, _sizes(task, size), model, preprocessing=scaler, **tuned)
+        compared = candidates_for(
+            methods, _sizes(task, size), model, preprocessing=data.preprocessing, **tuned
+        )
         if asked == size:
             # Its choices are those of the comparison.
             selector = compared[1].pipeline[-2]
         growth = growth_for(model)
-    own_options: Any = {"tuned": problem is None, "sizes": (asked,), "draws": own.draws}
-    own_candidates = new_data_candidates(selector, model, scaler, **own_options)
+    own_options: Any = {"tuned": problem is None, "sizes": task.sizes, "draws": own.draws}
+    own_candidates = new_data_candidates(selector, model, data.preprocessing, **own_options)
     with showing(f"cross-validating in {splits.n_folds} folds"):
         seeded: Any = {"random_state": seed, "n_jobs": -1, "growth": growth}
-        result = cross_validate(X, data.y, [*compared, *own_candidates], splits, **seeded)
+        result = cross_validate(data.X, data.y, [*compared, *own_candidates], splits, **seeded)
     new_data = NewData.from_result(result, asked, tuned=problem is None)
-    choice = replace(choice, certificate=replace(choice.certificate, new_data=new_data))
+    features = with_times_chosen(choice.features, choice.columns, new_data)
+    certificate = replace(choice.certificate, new_data=new_data)
+    choice = replace(choice, certificate=certificate, features=features)
     if not beside:
         return choice
     comparison = Comparison.from_result(result, compared, problem)

@@ -32,6 +32,8 @@ class Dataset:
     categories : mapping of int to ndarray of str
         The values of columns of text, where these are accepted, by their index in `X`, which has
         the place of each value among them.
+    about : mapping of str to ndarray of str
+        What else the source says about the samples, as a GEO series matrix does.
     """
 
     X: Any
@@ -42,3 +44,4 @@ class Dataset:
     groups: NDArray[np.str_] | None = None
     target: str | None = None
     categories: Mapping[int, NDArray[np.str_]] = field(default_factory=dict)
+    about: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)

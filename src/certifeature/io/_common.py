@@ -113,19 +113,33 @@ def extra(module: str, source: str, kind: str) -> Any:
         raise ValueError(f"{source}: {remedy}") from None
 
 
-def check_text(content: bytes, source: str) -> None:
-    """Make sure that a text file is in UTF-8 and has no NUL characters."""
+class EncodingError(ValueError):
+    """Text is in another encoding, which may be `encoding`."""
+
+    def __init__(self, message: str, encoding: str) -> None:
+        super().__init__(message)
+        self.encoding = encoding
+
+
+def as_utf8(content: bytes, source: str, encoding: str | None = None) -> bytes:
+    """Return text in UTF-8, or raise if it is not in the encoding, or has NUL characters."""
     try:
-        place, encoding = content.find(b"\0"), "utf-16"
+        if encoding is not None:
+            content = content.decode(encoding).encode()
+        place, likely = content.find(b"\0"), "utf-16"
         if place < 0:
-            content.decode("utf-8")
-            return
+            content.decode()
+            return content
+    except LookupError:
+        raise ValueError(f"encoding {encoding!r} is unknown; give one such as latin1.") from None
     except UnicodeDecodeError as error:
-        place, encoding = error.start, "latin1"
+        place, likely = error.start, "latin1"
     line = content.count(b"\n", 0, place) + 1
-    raise ValueError(
-        f"{source}, line {line}: byte {content[place]:#04x} at offset {place} is not in UTF-8 "
-        f"text. Convert the file, for example with: iconv -f {encoding} -t utf-8"
+    raise EncodingError(
+        f"{source}, line {line}: byte {content[place]:#04x} at offset {place} is not in "
+        f"{(encoding or 'UTF-8').upper()} text. Give its encoding, such as --encoding {likely} "
+        f"(encoding={likely!r} in Python).",
+        likely,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import check_text, checked_data, decoding, first_few, read_bytes
+from certifeature.io._common import as_utf8, checked_data, decoding, first_few, read_bytes
 from certifeature.io.tables import Columns, find_label
 
 _END_OF_ARCHIVE = b"PK\x05\x06"
@@ -91,7 +91,7 @@ def read_folder(folder: Path, columns: Columns) -> Dataset:
             y = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
     for path in filter(Path.is_file, (folder / "features.txt.gz", folder / "features.txt")):
         content, name = read_bytes(path)
-        check_text(content, name)
+        as_utf8(content, name)
         # Only newlines end a name: splitlines() would cut at rarer separators too.
         lines = content.decode("utf-8-sig").removesuffix("\n").split("\n")
         feature_names = np.array([line.removesuffix("\r") for line in lines], dtype=np.str_)

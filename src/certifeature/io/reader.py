@@ -39,6 +39,7 @@ _ENDINGS = {
     "excel": (".xlsm", ".xlsx"),
 }
 _FORMATS = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings}
+_GEO_ENDING = "series_matrix.txt"
 _COMPRESSED = frozenset({".bz2", ".gz", ".xz", ".zst"})
 _SPREADSHEET = (
     "spreadsheets of this kind are not read. Save it as an Excel workbook (.xlsx) or the sheet as "
@@ -61,6 +62,8 @@ def read_data(
     groups: str | int | None = None,
     drop: Sequence[str | int] = (),
     transpose: bool = False,
+    encoding: str | None = None,
+    zero_based: bool = False,
     accept: Collection[str] = (),
 ) -> Dataset:
     r"""Read samples and their labels from a file, whatever its format.
@@ -94,9 +97,14 @@ def read_data(
         tables of gene expression have. The first column holds the names of the features, and the
         header those of the samples, which become `ids`; the labels are the line whose first field
         is `target`. Both lines and columns may be named in `drop`.
-    accept : collection of {"missing", "text", "unlabelled"}, default=()
+    encoding : str or None, default=None
+        Encoding of a CSV or TSV file, such as ``"latin1"``; None is UTF-8.
+    zero_based : bool, default=False
+        Whether indices of an SVMlight file start at 0. By default, they do if one of them is 0.
+    accept : collection of {"missing", "text", "unlabelled", "unnamed"}, default=()
         What is no error: missing values, which become NaN; columns of text, whose values become
-        their place among the `categories` of the column; and missing labels, or no labels at all.
+        their place among the `categories` of the column; missing labels, or no labels at all; and
+        columns without a name.
 
     Returns
     -------
@@ -153,7 +161,7 @@ def read_data(
     """
     if format is not None and format not in _READERS:
         raise ValueError(f"format={format!r} is not one of {sorted(_READERS)!r}. Give one.")
-    columns = Columns(target, id, groups, drop, transpose, accept)
+    columns = Columns(target, id, groups, drop, transpose, encoding, zero_based, accept)
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
         return read_folder(Path(path), columns)
     content, source = read_bytes(path)
@@ -163,7 +171,8 @@ def read_data(
 def format_of(source: str) -> str:
     """Return the format that the ending of a file name stands for."""
     path = PurePath(source.lower())
-    ending = path.with_suffix("").suffix if path.suffix in _COMPRESSED else path.suffix
+    path = path.with_suffix("") if path.suffix in _COMPRESSED else path
+    ending = ".tsv" if path.name.endswith(_GEO_ENDING) else path.suffix
     if ending not in _FORMATS:
         unknown = (
             f"the name does not tell the format; the endings known are {', '.join(_FORMATS)}. For "
@@ -186,9 +195,11 @@ class FileBlocks(RowBlocks):
         Columns that are no features, as for :func:`read_data`.
     format : {"svmlight", "csv", "tsv", "excel", "parquet", "npz"} or None, default=None
         The format of the files; by default, what the endings of their names say.
+    encoding, zero_based
+        As for :func:`read_data`; indices of SVMlight files start at 1 unless ``zero_based`` is set.
     n_features : int, default=None
         Number of features. Only SVMlight files, which do not tell, need it: without it they are all
-        read once more to find it. Their indices start at 1.
+        read once more to find it.
 
     Attributes
     ----------
@@ -220,16 +231,19 @@ class FileBlocks(RowBlocks):
         groups: str | int | None = None,
         drop: Sequence[str | int] = (),
         format: str | None = None,  # noqa: A002
+        encoding: str | None = None,
+        zero_based: bool = False,
         n_features: int | None = None,
     ) -> None:
         asked: dict[str, Any] = {"target": target, "id": id, "groups": groups, "drop": drop}
-        columns, self._asked = Columns(**asked), asked
+        asked |= {"encoding": encoding, "zero_based": zero_based}
+        self._columns, self._asked = Columns(**asked), asked
         if n_features is not None:
             as_count("n_features", n_features)
         self._paths = data_files(paths)
         self._format = format or _common_format(self._paths)
         if self._format == "svmlight":
-            check_no_columns(columns, str(self._paths[0]))
+            check_no_columns(self._columns, str(self._paths[0]))
             self._has_labels = True
             self.n_features = self._widest() if n_features is None else n_features
         else:
@@ -294,12 +308,13 @@ class FileBlocks(RowBlocks):
     def _read(self, path: Path) -> Dataset:
         if self._format != "svmlight":
             return read_data(path, format=self._format, **self._asked)
-        return read_svmlight(*read_bytes(path), Columns(), self.n_features)
+        return read_svmlight(*read_bytes(path), self._columns, self.n_features)
 
     def _widest(self) -> int:
         """Return the largest index in all files."""
         contents = map(read_bytes, self._paths)
-        widths = (int(parse_svmlight(*content).X.indices.max(initial=0)) for content in contents)
+        first = 0 if self._columns.zero_based else 1
+        widths = (int(parse_svmlight(*c).X.indices.max(initial=0)) + 1 - first for c in contents)
         return max(listed(widths, "pass to find the number of features", len(self)))
 
 

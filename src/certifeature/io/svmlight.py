@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from certifeature._utils import warn
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import checked_data, decoding
 from certifeature.io.tables import Columns
@@ -58,18 +59,18 @@ class SVMlightRows:
 def read_svmlight(
     content: bytes, source: str, columns: Columns, n_features: int | None = None
 ) -> Dataset:
-    """Read SVMlight text; indices are taken to start at 1 unless one of them is 0.
+    """Read SVMlight text; indices start at 1 if the number of features is given or none is 0.
 
-    Where the number of features is given, they start at 1.
+    They start at 0 where `columns` says so.
     """
     check_no_columns(columns, source)
     rows = parse_svmlight(content, source)
     indices = rows.X.indices
-    first = int(n_features is not None or indices.min(initial=1) > 0)
+    first = 0 if columns.zero_based else int(n_features is not None or indices.min(initial=1) > 0)
     if n_features is None:
         n_features = int(indices.max(initial=first - 1)) + 1 - first
     within = (indices >= first) & (indices - first < n_features)
-    rows.require(within, f"it must be between 1 and the number of features, {n_features}.")
+    rows.require(within, f"it must be between {first} and {n_features - 1 + first}.")
     return checked_data(rows.matrix(indices - first, n_features), rows.labels, None, source)
 
 
@@ -95,6 +96,8 @@ def parse_svmlight(content: bytes, source: str) -> SVMlightRows:
         _check_lines(content, source)
     if not labels.size:
         raise ValueError(f"{source}: there is no line with data, such as '+1 3:0.5 7:1'.")
+    if not content.endswith((b"\n", b"\r")):
+        warn(f"{source}: the last line has no end; check that the file was not cut short.")
     rows = SVMlightRows(labels, X, content, source)
     if not finite.all():
         place = rows.place(int(np.argmin(finite)))

@@ -26,12 +26,11 @@ from numpy.typing import NDArray
 
 from certifeature._files import unguarded
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import as_labels, check_text, checked_data, decoding, extra, first_few
+from certifeature.io._common import as_labels, as_utf8, checked_data, decoding, extra, first_few
 
 _Column = str | int
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
 _MISSING = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "null", "none"})
-_GEO = ("!series", "!sample", "!platform", "!dataset")
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t,;"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _MAX_UNPACKED = 2**31
@@ -61,6 +60,8 @@ class Columns:
     groups: _Column | None = None
     drop: Sequence[_Column] = ()
     transpose: bool = False
+    encoding: str | None = None
+    zero_based: bool = False
     accept: Collection[str] = ()
 
     def __post_init__(self) -> None:
@@ -124,7 +125,7 @@ class Columns:
 
     def check_for_arrays(self, source: str, kind: str) -> None:
         """Raise if something is asked that only tables with named columns have."""
-        for name in ("id", "groups", "drop", "transpose"):
+        for name in ("id", "groups", "drop", "transpose", "encoding"):
             value = getattr(self, name)
             if value not in (None, (), False):
                 raise ValueError(
@@ -193,6 +194,8 @@ class _Table:
         Returns the name of a row in error messages, given its number from 0.
     row, column : str
         What a row and a column are called in the file.
+    about : sequence of int
+        Columns, beside the features, that say something about the samples of a GEO series.
     """
 
     names: list[str]
@@ -202,6 +205,7 @@ class _Table:
     row_name: Callable[[int], str]
     row: str = "line"
     column: str = "column"
+    about: Sequence[int] = ()
 
     def fields(self, role: str) -> list[str] | None:
         """Return the fields of a column that is no feature; None if there is none."""
@@ -225,10 +229,12 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
     if kind == "parquet":
         table = _parquet(content, source, columns)
     else:
-        records = _excel(content, source) if kind == "excel" else _text(content, source, kind)
+        is_text = kind != "excel"
+        records = _text(content, source, kind, columns) if is_text else _excel(content, source)
+        columns = replace(columns, transpose=columns.transpose or records.is_geo)
         table = (_transposed if columns.transpose else _upright)(records, columns)
     names = [table.names[place] for place in table.places["features"]]
-    if not columns.transpose:
+    if not columns.transpose and "unnamed" not in columns.accept:
         _check_names(names, source)
     X, texts = table.numbers.matrix(), table.numbers.texts
     categories = _categories(X, texts) if "text" in columns.accept else {}
@@ -243,7 +249,9 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
     others = (table.fields(role) for role in ("id", "groups"))
     ids, groups = (None if fields is None else np.array(_cleaned(fields)) for fields in others)
     target = next((table.names[place] for place in table.places["target"]), None)
-    return replace(data, ids=ids, groups=groups, target=target, categories=categories)
+    data = replace(data, ids=ids, groups=groups, target=target, categories=categories)
+    about = {table.names[place]: np.array(_cleaned(table.others[place])) for place in table.about}
+    return replace(data, about=about)
 
 
 def _categories(X: NDArray[np.float64], texts: _Texts) -> dict[int, NDArray[np.str_]]:
@@ -310,6 +318,7 @@ class _Records:
     lines: Callable[[], Iterator[tuple[int, list[str]]]]
     source: str
     decimal_comma: bool = False
+    is_geo: bool = False
 
     @cached_property
     def header(self) -> list[str]:
@@ -318,7 +327,6 @@ class _Records:
         if not header:
             needed = "A header and lines of data are needed"
             raise ValueError(f"{self.source}: the file is empty. {needed}.")
-        _check_geo(header, self.source)
         if len(header) == 1:
             raise ValueError(
                 f"{self.source}, header: {header[0].strip()[:60]!r} is one column; a label and "
@@ -333,7 +341,6 @@ class _Records:
         line, n_fields = 0, len(self.header)
         for line, record in islice(self.lines(), 1, None):
             if len(record) != n_fields:
-                _check_geo(record, self.source)
                 found = f"there are {len(record)} fields, and the header has {n_fields}"
                 raise ValueError(f"{self.source}, line {line}: {found}. Correct the line.")
             yield line, record
@@ -341,9 +348,11 @@ class _Records:
             raise ValueError(f"{self.source}: there is a header and no line of data. Add the data.")
 
 
-def _text(content: bytes, source: str, kind: str) -> _Records:
+def _text(content: bytes, source: str, kind: str, columns: Columns) -> _Records:
     """Return the records of CSV or TSV text; a header without its separator may have another."""
-    check_text(content, source)
+    content = as_utf8(content, source, columns.encoding)
+    if content.startswith((b"!", b'"!')):
+        return _Records(partial(_series_matrix, content, source), source, is_geo=True)
     header = re.sub('"[^"]*"', "", content.partition(b"\n")[0].decode("utf-8", "replace"))
     candidates = _DELIMITERS[kind]
     delimiter = candidates[0] if candidates[0] in header else max(candidates, key=header.count)
@@ -366,6 +375,24 @@ def _split(content: bytes, source: str, delimiter: str) -> Iterator[tuple[int, l
     except csv.Error as error:
         where = f"{source}, line {line}"
         raise ValueError(f"{where}: {error}. Correct the quotation marks from there on.") from None
+
+
+def _series_matrix(content: bytes, source: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the header of a GEO series matrix, what it says about the samples, and its values.
+
+    Characteristics such as "tissue: liver" are called by what stands before the colon.
+    """
+    about = []
+    for line, (name, *fields) in _split(content, source, "\t"):
+        if name.startswith("!Sample_"):
+            keys = {field.partition(": ")[0] for field in fields if field}
+            if len(keys) == 1 and all(": " in field for field in fields if field):
+                name, fields = *keys, [field.partition(": ")[2] for field in fields]
+            about.append((line, [name.removeprefix("!Sample_"), *fields]))
+        elif not name.startswith("!"):
+            yield line, [name, *fields]
+            yield from about
+            about = []
 
 
 def _excel(content: bytes, source: str) -> _Records:
@@ -394,16 +421,6 @@ def _excel(content: bytes, source: str) -> _Records:
 
 def _shown(cell: Any) -> str:
     return "" if cell is None else str(int(cell) if isinstance(cell, bool) else cell)
-
-
-def _check_geo(record: Sequence[str], source: str) -> None:
-    """Raise if a record is of the part of a GEO series matrix that is no table."""
-    if record[0].lower().startswith(_GEO):
-        raise ValueError(
-            f"{source}: the line {record[0].split()[0][:60]!r} of a GEO series matrix is no line "
-            "of a table. Remove the lines that begin with '!', for example with: grep -v '^!'. If "
-            "one of them has the labels, keep it, with class at its beginning."
-        )
 
 
 @dataclass
@@ -483,20 +500,28 @@ def _transposed(records: _Records, columns: Columns) -> _Table:
     may be some of either.
     """
     samples, source = records.header, records.source
-    names = [samples[0], *_cleaned([record[0] for _, record in records.data()])]
+    header_line, _ = next(records.lines())
+    lines, names = [header_line], [samples[0]]
+    for line, record in records.data():
+        lines.append(line)
+        names += _cleaned(record[:1])
     dropped = {name for name in columns.drop if name in samples[1:]}
     kept = [place for place in range(1, len(samples)) if samples[place] not in dropped]
     others = {0: [samples[place] for place in kept]}
     drop = [name for name in columns.drop if name not in dropped]
     columns = replace(columns, id=0 if columns.id is None else columns.id, drop=drop)
     places = columns.places(names, source, lambda: samples[1:])
+    # What a GEO series says about its samples stands above the header.
+    about = [place for place in places["features"] if lines[place] < header_line]
+    places["features"] = [place for place in places["features"] if lines[place] > header_line]
     numbers = _Numbers(len(kept), True, records.decimal_comma)
-    features, asked = set(places["features"]), {p for role in _ROLES for p in places[role]}
+    features = set(places["features"])
+    used = {*about, *(place for role in _ROLES for place in places[role])}
     for number, (_, record) in enumerate(records.data(), start=1):
         fields = [record[place] for place in kept]
         if number in features:
             numbers.add(fields)
-        elif number in asked:
+        elif number in used:
             others[number] = fields
     return _Table(
         names,
@@ -506,6 +531,7 @@ def _transposed(records: _Records, columns: Columns) -> _Table:
         lambda row: f"{source}, column {others[0][row]!r}",
         "column",
         "row",
+        about,
     )
 
 

@@ -24,6 +24,12 @@ _OF_GROUPS = ("feature_groups_", "group_names_", "group_indices_")
 _SERIES = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 
 
+def default_sizes(n_features: int, fewest: int = 10) -> NDArray[np.intp]:
+    """Return the sizes to compare: the fewest, round numbers to half of the features, and all."""
+    series = _SERIES[(fewest < _SERIES) & (n_features / 2 >= _SERIES)]
+    return np.unique(np.minimum([fewest, *series, n_features], n_features))
+
+
 class BSSSelectorCV(CertifiedSelector):
     """Choose features by `BSSSelector`, and how many by cross-validation.
 
@@ -232,9 +238,7 @@ class BSSSelectorCV(CertifiedSelector):
         """Return the sizes to compare, in ascending order."""
         if self.sizes is None:
             # No size can be smaller than the number of always-included features.
-            fewest = max(self.min_features_to_select, n_fixed)
-            series = _SERIES[(fewest < _SERIES) & (n_features / 2 >= _SERIES)]
-            sizes = np.array([fewest, *series, n_features])
+            sizes = default_sizes(n_features, max(self.min_features_to_select, n_fixed))
         else:
             sizes = np.asarray(self.sizes)
             if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or not sizes.size or sizes.min() < 1:

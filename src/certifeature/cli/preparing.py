@@ -1,0 +1,209 @@
+"""What is done to columns before features are chosen: impute, encode and scale.
+
+All of it is one transformer of scikit-learn, which is fitted anew to the training rows of each
+fold.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from certifeature.certificate.certificate import number
+from certifeature.datasets.dataset import Dataset
+from certifeature.rows.matrix import column_digests, dense, scaled_columns, stored_values
+
+# Beyond this ratio of standard deviations, the widest columns decide alone.
+_MAX_RATIO = 10.0
+ALIKE = (
+    "equal to others, or nearly so: if these belong together, name the column that says so with "
+    "--groups; otherwise errors on new data look too good"
+)
+# Rows of wide data closer than this share of the median distance are nearly equal. It is computed
+# for so many rows and columns at most.
+_NEAR, _MAX_PAIRED, _N_COMPARED = 0.25, 2000, 2000
+# Columns at a time, so that no second copy of all rows is needed.
+_N_COLUMNS = 1024
+
+
+def note(text: str) -> None:
+    """Say on standard error what is no error."""
+    sys.stderr.write(f"certifeature: {text}\n")
+
+
+class Scaling(StrEnum):
+    """How columns are scaled."""
+
+    none = "none"
+    standard = "standard"
+    tfidf = "tfidf"
+
+
+class Imputation(StrEnum):
+    """What takes the place of missing values; or columns that have any are left out."""
+
+    median = "median"
+    mean = "mean"
+    drop_columns = "drop-columns"
+
+
+class Encoding(StrEnum):
+    """How columns of text are encoded as numbers."""
+
+    onehot = "onehot"
+
+
+class _Standard(StandardScaler):
+    """Standardises columns also where their squares would overflow or vanish."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        exponents = np.frexp(dense(abs(X).max(axis=0)).ravel())[1]
+        self.powers_ = np.ldexp(1.0, -exponents.clip(-1000))
+        return super().fit(scaled_columns(X, self.powers_), y, sample_weight)
+
+    def transform(self, X: Any, copy: bool | None = None) -> Any:
+        return super().transform(scaled_columns(X, self.powers_), copy)
+
+
+def scaler_of(X: Any, scaling: Scaling) -> Any:
+    """Return an unfitted scaler, or None; sparse columns are not centred, so that zeros stay."""
+    if scaling is Scaling.standard:
+        return _Standard(with_mean=not sparse.issparse(X))
+    return TfidfTransformer() if scaling is Scaling.tfidf else None
+
+
+def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[np.str_]:
+    """Return a different name for each column.
+
+    A column without a name is called by its number, from 0 as in Python. Of columns with the same
+    name, the second gets " (2)" after it, and so on.
+    """
+    if names is None:
+        return np.arange(n_features).astype(f"U{len(str(n_features))}")
+    given = [str(name).strip() or str(number) for number, name in enumerate(names)]
+    taken, counts = set(given), Counter[str]()
+    for place, name in enumerate(given):
+        counts[name] += 1
+        while counts[name] > 1 and given[place] in taken:
+            given[place] = f"{name} ({counts[name]})"
+            counts[name] += given[place] in taken
+        taken.add(given[place])
+    return np.array(given, dtype=np.str_)
+
+
+def complete_columns(data: Dataset) -> tuple[Dataset, list[str]]:
+    """Return data without the columns that have missing values, and the names of these."""
+    if sparse.issparse(data.X):
+        return data, []
+    fine = ~np.isnan(data.X).any(axis=0)
+    if fine.all():
+        return data, []
+    places = np.cumsum(fine) - 1
+    categories = {int(places[j]): names for j, names in data.categories.items() if fine[j]}
+    names = distinct_names(data.feature_names, len(fine))
+    data = replace(data, X=data.X[:, fine], feature_names=names[fine], categories=categories)
+    return data, names[~fine].tolist()
+
+
+def encoder_of(
+    data: Dataset, names: NDArray[np.str_], impute: Imputation | None
+) -> tuple[Any, NDArray[np.str_]]:
+    """Return an unfitted transformer of data to numbers, or None, and the names of its columns.
+
+    Columns of text become a column for each category, such as ``site=Boston``, after all others. A
+    missing category is none of them.
+    """
+    imputer: Any = "passthrough"
+    if impute in (Imputation.median, Imputation.mean) and not sparse.issparse(data.X):
+        imputer = SimpleImputer(strategy=impute, keep_empty_features=True)
+    elif not data.categories:
+        return None, names
+    numeric = [j for j in range(len(names)) if j not in data.categories]
+    # The categories are known beforehand, so that columns are the same in every fold.
+    codes = [np.arange(float(len(values))) for values in data.categories.values()]
+    texts = OneHotEncoder(categories=codes, handle_unknown="ignore", sparse_output=False)
+    steps = [("numbers", imputer, numeric), ("texts", texts, list(data.categories))]
+    indicators = [
+        f"{names[j]}={value}" for j, values in data.categories.items() for value in values
+    ]
+    return ColumnTransformer(steps), np.array([*names[numeric], *indicators], dtype=np.str_)
+
+
+def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:
+    """Return the scaling that is asked for, or none, with a note if the columns need one."""
+    if asked is Scaling.tfidf and stored_values(X).min(initial=0.0) < 0:
+        raise ValueError("--scale tfidf is for counts, and there are negative values; change it.")
+    if asked is not None:
+        return asked
+    _, why = scaling_for(X, column_deviations(X))
+    if why:
+        note(f"{why} (--scale none leaves them, without this note)")
+    return Scaling.none
+
+
+def scaling_for(X: Any, deviations: NDArray[np.float64]) -> tuple[Scaling | None, str]:
+    """Return the scaling that columns need, given their deviations, and why; None and "" if none.
+
+    Columns that do not vary do not count.
+    """
+    values, varying = stored_values(X), deviations[deviations > 0]
+    mostly_zero = np.count_nonzero(values) <= X.shape[0] * X.shape[1] / 2
+    if values.size and mostly_zero and (values >= 0).all() and (values % 1 == 0).all():
+        found = "the values look like counts, most of them zero"
+        return Scaling.tfidf, f"{found}; --scale tfidf weighs rare ones more"
+    # Sparse rows are texts as a rule, and a word that varies little is rare.
+    is_text = sparse.issparse(X) and mostly_zero
+    if not is_text and varying.size and varying.max() > _MAX_RATIO * varying.min():
+        low, high = number(float(varying.min())), number(float(varying.max()))
+        found = f"the features have standard deviations from {low} to {high}"
+        return Scaling.standard, f"{found}; --scale standard gives all the same weight"
+    return None, ""
+
+
+def column_deviations(X: Any) -> NDArray[np.float64]:
+    """Return the standard deviation of each column, exactly zero where it is constant."""
+    if not X.shape[1]:
+        return np.empty(0)
+    # Squares of huge values are infinite, and so is their deviation.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sparse.issparse(X):
+            return np.sqrt(mean_variance_axis(X, axis=0)[1])
+        # Rounding gives a column of equal values a deviation that is not quite zero.
+        parts = (X[:, start : start + _N_COLUMNS] for start in range(0, X.shape[1], _N_COLUMNS))
+        return np.concatenate(
+            [np.where(np.ptp(part, axis=0) > 0, part.std(axis=0), 0.0) for part in parts]
+        )
+
+
+def alike_rows(X: Any, groups: NDArray[Any] | None = None) -> NDArray[np.intp]:
+    """Return the rows that equal a row of another group, or in wide data nearly so."""
+    n_rows, n_features = X.shape
+    rows = np.arange(n_rows)
+    numbers = rows if groups is None else np.unique(groups, return_inverse=True)[1]
+    if sparse.issparse(X) or not n_rows <= min(n_features, _MAX_PAIRED):
+        equal = np.unique(column_digests(X.T), return_inverse=True)[1]
+        owners = np.unique(np.column_stack([equal, numbers]), axis=0)[:, 0]
+        return rows[np.bincount(owners)[equal] > 1]
+    Z = X[:, np.random.default_rng(0).permutation(n_features)[:_N_COMPARED]]
+    with np.errstate(all="ignore"):
+        Z = np.nan_to_num((Z - np.nanmean(Z, axis=0)) / np.nanstd(Z, axis=0), posinf=0, neginf=0)
+    lengths = row_norms(Z, squared=True)
+    distances = lengths[:, None] + lengths - 2 * Z @ Z.T
+    others = numbers[:, None] != numbers
+    if not others.any():
+        return rows[:0]
+    near = others & (distances <= _NEAR**2 * np.median(distances[others]))
+    return rows[near.any(axis=1)]
