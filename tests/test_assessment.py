@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from certifeature.cli.loading import Loaded, Scaling
+from certifeature.cli.loading import Loaded
 from certifeature.cli.options import ModelOptions, Models, SelectOptions
+from certifeature.cli.preparing import Scaling
 from certifeature.cli.task import Task, assess, choose, folds_of, n_folds_for
 from certifeature.models.support import find_support
 from certifeature.selectors import fit
@@ -16,9 +17,9 @@ def task_of(y, size="8", model=Models.svm, **options):
     X = rng.standard_normal((len(y), 60))
     X[:, :5] += 0.8 * np.unique(y, return_inverse=True)[1][:, None]
     names = np.array([f"g{i}" for i in range(60)])
-    data = Loaded(X, y, names, "noisy.csv", "")
+    data = Loaded(X, y, names, "noisy.csv", "").scaled(Scaling.standard)
     estimator = ModelOptions(model=model).estimator(y)
-    return Task(data, SelectOptions(size, **options), estimator, Scaling.standard)
+    return Task(data, SelectOptions(size, **options), estimator)
 
 
 CLASSES = np.arange(90) % 2

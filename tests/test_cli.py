@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-import certifeature
 from certifeature import BSSSelector, __version__
 from certifeature._files import is_number, replacing
 from certifeature.certificate import certify
@@ -122,6 +122,9 @@ class TestSelect:
         assert '<section id="new_data"' in report.read_text(encoding="utf-8")
         plain = run_json(capsys, *arguments[:-4])
         assert plain["certificate"]["new_data"] is None
+        assert {f["times_chosen"] for f in plain["features"]} == {None}
+        for feature in (*plain["features"], *result["features"]):
+            del feature["times_chosen"]
         assert plain["features"] == result["features"]
 
     @pytest.mark.parametrize("method", ["bss", "rfe"])
@@ -600,57 +603,75 @@ class TestSteering:
         assert growth == pytest.approx(expected.measured_growth, rel=1e-6)
 
 
-class SearchOfTwo(BaseEstimator):
-    """What `-k cv` relies on, in the place of a cross-validation."""
-
-    def __init__(self, selector, *, min_features_to_select=3):
-        self.selector = selector
-        self.min_features_to_select = min_features_to_select
-
-    def fit(self, X, y):
-        self.n_features_ = 4 + self.min_features_to_select
-        self.selector_ = clone(self.selector).set_params(n_features_to_select=self.n_features_)
-        self.selector_.fit(X, y)
-        self.cv_results_ = {
-            "n_features": np.array([self.min_features_to_select, self.n_features_]),
-            "mean_test_score": np.array([0.75, 0.875]),
-            "std_test_score": np.array([0.5, 0.0625]),
-        }
-        return self
-
-
-class TestCrossValidation:
-    def test_the_number_found_is_used_and_told(self, csv, tmp_path, capsys, monkeypatch):
-        monkeypatch.setattr("certifeature.cli.task.BSSSelectorCV", SearchOfTwo)
-        line = "7 features by cross-validation: score 0.875 ± 0.062"
+class TestSizeSearch:
+    def test_the_number_found_is_used_and_told(self, csv, tmp_path, capsys):
         report = tmp_path / "report.html"
         arguments = ["select", str(csv), "-t", "tumour", "-k", "cv", "--keep", "gene 50"]
-        assert run([*arguments, "--cv", "0", "-r", str(report)]) == 0
-        assert capsys.readouterr().out.splitlines()[0] == line
-        assert line in report.read_text(encoding="utf-8")
         result = run_json(capsys, *arguments)
-        assert result["cross_validation"]["mean_test_score"] == [0.75, 0.875]
-        assert result["certificate"]["n_selected"] == len(result["features"]) == 7
+        search = result["size_search"]
+        assert search["sizes"] == [10, 20, 60]
+        assert np.shape(search["errors"]) == (3, 5)
+        means, error = np.mean(search["errors"], axis=1), search["standard_error"]
+        within = [
+            size
+            for size, mean in zip(search["sizes"], means, strict=True)
+            if mean <= means.min() + error
+        ]
+        assert search["n_features"] == within[0] == len(result["features"])
         assert result["features"][0]["name"] == "gene 50"
+        assert run([*arguments, "--cv", "0", "-r", str(report)]) == 0
+        said = capsys.readouterr().out.splitlines()
+        found = f"{within[0]} features by 5-fold cross-validation: the fewest within one standard"
+        assert said[0].startswith(found)
+        assert [line.split()[0] for line in said[2:5]] == ["10", "20", "60"]
+        assert [line.endswith("<") for line in said[2:5]] == [
+            size == within[0] for size in (10, 20, 60)
+        ]
+        assert said[0] in report.read_text(encoding="utf-8")
 
     def test_no_size_is_below_what_is_kept(self, csv, capsys):
         names = ",".join(f"gene {number}" for number in range(20))
         result = run_json(capsys, "select", csv, "-t", "tumour", "-k", "cv", "--keep", names)
-        assert min(result["cross_validation"]["n_features"]) == 20
+        assert min(result["size_search"]["sizes"]) == 20
 
-    def test_the_number_is_that_of_the_selector(self, data, tmp_path, capsys):
-        X, y, _ = data
-        path, _ = write("npz", data, tmp_path)
-        result = run_json(capsys, "select", path, "-k", "cv")
-        search = certifeature.BSSSelectorCV(BSSSelector()).fit(X, y)
-        assert [f["index"] for f in result["features"]] == search.selector_.indices_.tolist()
-        scores = result["cross_validation"]
-        assert scores["n_features"] == list(search.cv_results_["n_features"])
-        assert scores["mean_test_score"] == pytest.approx(search.cv_results_["mean_test_score"])
+    def test_nothing_is_learnt_from_rows_that_are_held_out(self, csv, capsys, monkeypatch):
+        heights = []
 
-    def test_other_sizes_have_no_scores(self, csv, capsys):
+        class Recorder(StandardScaler):
+            def fit(self, X, y=None, sample_weight=None):
+                heights.append(len(X))
+                return super().fit(X, y, sample_weight)
+
+        monkeypatch.setattr("certifeature.cli.loading.scaler_of", lambda *_: Recorder())
+        options = ("--scale", "standard", "--cv", 2, "--repeats", 1)
+        with parallel_config(backend="sequential"):
+            run_json(capsys, "select", csv, "-t", "tumour", "-k", "cv", *options)
+        # All rows are for the choice alone, after a search in five folds; two folds have 25 each.
+        assert heights.count(40) == 5
+        assert {20, 25, 40, 50} <= set(heights) <= {16, 17, 20, 25, 40, 50}
+
+    def test_groups_stay_together_in_the_search(self, tmp_path, capsys):
+        rng = np.random.default_rng(0)
+        X = np.repeat(rng.standard_normal((20, 200)), 3, axis=0)
+        table = pd.DataFrame(X + 0.1 * rng.standard_normal(X.shape))
+        labels = np.repeat(rng.permutation(np.arange(20) % 2), 3)
+        table = table.add_prefix("g").assign(who=np.repeat(np.arange(20), 3), kind=labels)
+        table.to_csv(tmp_path / "who.csv", index=False)
+        options = ("-t", "kind", "-k", "cv", "--scale", "standard", "--cv", 5, "--repeats", 1)
+        errors = {}
+        for option in ("--groups", "--id"):
+            found = run_json(capsys, "select", tmp_path / "who.csv", *options, option, "who")
+            curve = np.array(found["size_search"]["mean_errors"])
+            errors[option] = [
+                found["certificate"]["new_data"]["selected"]["error"]["value"],
+                *curve,
+            ]
+        assert max(errors["--id"]) < 0.2
+        assert min(errors["--groups"]) > 0.3
+
+    def test_other_sizes_have_no_search(self, csv, capsys):
         result = run_json(capsys, "select", csv, "-t", "tumour", "-k", 12)
-        assert result["cross_validation"] is None
+        assert result["size_search"] is None
 
 
 class TestCertify:

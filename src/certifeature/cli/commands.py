@@ -172,6 +172,8 @@ def certify_command(
         Certify for all rows, without labels.
     """
     check_writable(report, inputs=(*data.inputs(), features))
+    # A list that is not there is an error before any long work.
+    features.stat()
     loaded, estimator = read(data, model, unsupervised=unsupervised)
     columns = read_features(features, loaded.names)
     with showing("certifying"):

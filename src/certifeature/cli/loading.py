@@ -248,15 +248,22 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
     if stream:
         return Loaded(data, None, distinct_names(data.feature_names, data.n_features), name, digest)
     names = distinct_names(data.feature_names, data.X.shape[1])
-    _note_repeats(data, source.id)
+    _note_doubts(data, source.id)
     encoder, names = encoder_of(data, names, source.impute)
     rows: Any = {"ids": data.ids, "id_name": source.id or "id", "groups": data.groups}
     rows |= {"group_name": source.groups or "", "imputed": source.impute or ""}
     return Loaded(data.X, data.y, names, name, digest, **rows, preprocessing=encoder)
 
 
-def _note_repeats(data: Dataset, id_name: str | None) -> None:
-    """Say which rows seem to belong together, unless groups say it."""
+def _note_doubts(data: Dataset, id_name: str | None) -> None:
+    """Say which classes are small, and which rows seem to belong together."""
+    if data.y is not None and not are_numbers(data.y):
+        classes, counts = np.unique(data.y, return_counts=True)
+        few = counts < MIN_CLASS
+        if few.any() and not too_many(len(classes), len(data.y)):
+            remedy = f"--min-class {MIN_CLASS} leaves such rows out"
+            found = f"few rows of {_listed(classes, counts, few)}"
+            note(f"{found}; what is found for them is uncertain ({remedy})")
     if data.groups is None and data.ids is not None and len({*data.ids}) < len(data.ids):
         found = f"the names of rows repeat ({len({*data.ids}):,} different in {len(data.ids):,})"
         note(f"{found}; if those of one name belong together, --groups {shlex.quote(str(id_name))}")
@@ -286,10 +293,6 @@ def _read(source: DataOptions, needs_labels: bool) -> Dataset:
         parts = {name: getattr(data, name) for name in ("X", "y", "ids", "groups")}
         left: Any = {name: None if part is None else part[rows] for name, part in parts.items()}
         data = replace(data, **left)
-    few = ~rare & (counts < MIN_CLASS)
-    if few.any() and needs_labels and not too_many(len(classes), len(codes)):
-        found = f"few rows of {_listed(classes, counts, few)}"
-        note(f"{found}; what is found for them is uncertain (--min-class 5 leaves such rows out)")
     return data
 
 
@@ -368,8 +371,10 @@ def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
     try:
         for row in rows:
             where = f"{path}, line {rows.line_num}"
-            if is_table and (None in row or None in row.values()):
-                found = f"there are not {len(header)} fields, as in the header"
+            beyond: Any = row.pop(None, [])
+            n_fields = sum(field is not None for field in row.values()) + len(beyond)
+            if is_table and n_fields != len(header):
+                found = f"there are {n_fields} fields, and the header has {len(header)}"
                 raise ValueError(f"{where}: {found}. Correct the line.")
             yield where, row["feature"], (row.get("scale") or "1").strip()
     except csv.Error as error:
