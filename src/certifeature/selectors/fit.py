@@ -475,10 +475,11 @@ class Fit:
         size, lost = 2 * int(np.ceil(dimension)), dict[int, float]()
         with phase(f"sizes tried, {_MAX_TRIALS} at most", _MAX_TRIALS) as advance:
             for trial in range(_MAX_TRIALS):
-                nearest = max(1, enough // 16)
-                if enough - too_few <= nearest:
+                if enough - too_few <= max(1, enough // 16):
                     break
-                size = min(max(size, too_few + nearest), enough - nearest)
+                # Sizes that were tried are not tried again, nor are others next to them.
+                size = max(size, too_few + max(1, too_few // 16))
+                size = min(size, enough - max(1, enough // 16))
                 try:
                     picks = self._strategy.choose(basis, mu, size, known.ranking, options.seed)
                     columns = self._at_own_scale(self._rescaled(picks.columns))

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from certifeature import _utils as _memory
 from certifeature._progress import phase
 from certifeature._utils import as_count, check_choice, one_each
-from certifeature.basis.basis import Vectors, as_vectors, row_blocks, squared_norms
+from certifeature.basis.basis import Vectors, as_vectors, squared_norms
 from certifeature.sparsify.choice import ColumnChoice, Groups, Steps, checked_groups
 
 FloatArray = NDArray[np.float64]
@@ -544,10 +544,8 @@ class WidestScan(Scan):
 
     def turn(self, spectrum: Spectrum, ceiling: FloatArray) -> None:
         """Change to the coordinates of a new eigenbasis."""
-        turned = np.concatenate([spectrum.turned(b) for _, b in row_blocks(self._vectors)])
-        features, sizes = self._groups.members(self._ranking)
-        self._all = Block(np.arange(len(sizes)), sizes, turned[features], turned[features] ** 2)
-        self._n_since = _STEPS
+        self._spectrum, self._n_since = spectrum, _STEPS
+        self._all = self._turned(np.arange(len(self._ranking)))
 
     def near_top(self, step: Step) -> Pick | None:
         """Return the unpicked group of the largest ratio, or the picked one if none is left."""
