@@ -66,7 +66,11 @@ def test_a_table_with_names_of_samples_and_the_same_on_its_side(at_the_desk, tmp
     assert "with these 100 features" in said.out
     assert said.err == ""
     page = report.read_text(encoding="utf-8")
-    for answer in ("With 100 of 2,000 features", "60 rows: ", "chosen again in all 2 folds"):
+    for answer in (
+        "100 of 2,000 features for a",
+        "from <bdi>60 rows (",
+        "chosen again in all 20 folds",
+    ):
         assert answer in page
 
     command = tried(capsys, "doctor", "across.tsv")

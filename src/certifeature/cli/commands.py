@@ -33,6 +33,7 @@ from certifeature.cli.output import (
     features_text,
     found_size,
     json_text,
+    preparation,
     prepared,
     save_report,
     search_values,
@@ -45,8 +46,7 @@ from certifeature.cli.task import Choice, Task, certified, chosen, read
 from certifeature.comparison import Comparison, compare, method_named
 from certifeature.datasets import load_docstrings
 from certifeature.models.problem import model_name, predicts_numbers
-from certifeature.report import features_of, methods_paragraph
-from certifeature.report.text import class_counts
+from certifeature.report import features_of
 from certifeature.rows.matrix import fingerprint, scaled_columns
 
 _N_SHOWN = 20
@@ -297,37 +297,31 @@ def demo_command(
 
 def _save_report(path: Path, task: Task, choice: Choice) -> None:
     """Write the report of a choice: the options, the result, and a comparison with others."""
-    data, options, features = task.data, task.options, choice.features
-    new_data = choice.certificate.new_data
-    classes, shares, described = None, "", f"{data.n_rows:,} rows"
-    if not predicts_numbers(task.model):
-        shares = ", each with all classes in equal shares"
-        if data.y is not None:
-            names, counts = np.unique(data.y, return_counts=True)
-            classes = dict(zip(map(str, names.tolist()), counts.tolist(), strict=True))
-            shown = class_counts({name: f"{count:,}" for name, count in classes.items()})
-            described += f": {shown}" if shown else f" of {len(classes)} classes"
+    data, options, new_data = task.data, task.options, choice.certificate.new_data
+    classes = {}
+    if data.y is not None and not predicts_numbers(task.model):
+        names, counts = np.unique(data.y, return_counts=True)
+        classes = dict(zip(map(str, names.tolist()), counts.tolist(), strict=True))
     asked = {
         "Method": f"{options.method}, {'all rows' if options.unsupervised else 'support vectors'}",
         "Number of features": found_size(choice.search) if choice.search else options.size,
         **options.given(),
-        **({"Cross-validation": new_data.design + shares} if new_data else {}),
+        **({"Cross-validation": new_data.design} if new_data else {}),
         **prepared(data),
         "Model": model_name(task.model),
     }
-    compared: dict[str, Any] = {"own": choice.own, "comparison": choice.comparison}
-    paragraph = methods_paragraph(
-        choice.certificate,
-        n_rows=data.n_rows,
-        classes=classes,
-        method=options.method,
-        scaling=task.data.scaling.value,
-        supervised=not options.unsupervised,
-        **compared,
-    )
-    contents = {"certificate": choice.certificate, "features": features, **compared}
-    contents |= {"methods": paragraph, "data": described}
-    title = f"{len(features)} of {data.n_features:,} features of"
+    contents = {
+        "n_rows": data.n_rows,
+        "classes": classes,
+        "method": options.method,
+        "supervised": not options.unsupervised,
+        "preparation": preparation(data),
+        "certificate": choice.certificate,
+        "features": choice.features,
+        "comparison": choice.comparison,
+        "search": choice.search,
+    }
+    title = f"{len(choice.features)} of {data.n_features:,} features of"
     save_report(path, title, asked, data, task.seed, **contents)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from rich import progress
 from rich.console import Console
 from rich.markup import escape
+from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from certifeature._files import guarded, replacing
@@ -28,7 +29,6 @@ from certifeature._progress import Report as Advance
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
 from certifeature.cli.loading import Loaded
-from certifeature.comparison import Comparison
 from certifeature.evaluation.engine import SizeSearch
 from certifeature.report import Feature, Report, write_report
 from certifeature.report.tables import features_csv
@@ -118,6 +118,19 @@ def prepared(data: Loaded) -> dict[str, str]:
     return {name: step for name, step in steps.items() if step}
 
 
+def preparation(data: Loaded) -> list[str]:
+    """Return the same in sentences."""
+    standard = "scaled" if sparse.issparse(data.X) else "centred and scaled"
+    said = {
+        "median": "Missing values were replaced by the median of their column.",
+        "mean": "Missing values were replaced by the mean of their column.",
+        "drop-columns": "Columns with missing values were left out.",
+        "standard": f"Columns were {standard} to unit variance.",
+        "tfidf": "Counts were weighted by tf-idf.",
+    }
+    return [said[step] for step in (data.imputed, data.scaling.value) if step in said]
+
+
 def save_report(
     path: Path, title: str, asked: Mapping[str, str], loaded: Loaded, seed: int, **contents: Any
 ) -> None:
@@ -130,30 +143,8 @@ def save_report(
         "Seed": str(seed),
         "Data fingerprint": loaded.fingerprint,
     }
-    if contents.get("comparison") is not None:
-        contents["figures"] = _drawings(contents["comparison"])
     contents |= {"asked": {"Data": str(loaded), **asked}, "reproduction": reproduction}
     write_report(Report(f"{title} {Path(loaded.source).name}", **contents), path)
-
-
-def _drawings(comparison: Comparison) -> dict[str, str]:
-    """Return plots of a comparison for a report: captions, and SVG texts."""
-    from matplotlib.figure import Figure
-
-    from certifeature.plotting import ErrorCurveDisplay, GrowthCurveDisplay
-
-    displays: dict[str, Any] = {
-        "Error on rows that were not used for training.": ErrorCurveDisplay,
-        "Growth: upper bound on the ratio of training objectives, chosen over all features, for "
-        "any labels of the rows that determine the model.": GrowthCurveDisplay,
-    }
-    drawn = {}
-    for caption, display in displays.items():
-        figure, text = Figure(figsize=(5.2, 3.9), layout="constrained"), io.StringIO()
-        display(comparison).plot(figure.subplots())
-        figure.savefig(text, format="svg")
-        drawn[caption] = text.getvalue()
-    return drawn
 
 
 def features_text(features: list[Feature], path: Path) -> str:

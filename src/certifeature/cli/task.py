@@ -18,7 +18,6 @@ from certifeature.cli.output import showing
 from certifeature.cli.preparing import scaling_or_note
 from certifeature.comparison import (
     Comparison,
-    Contender,
     SelectionMethod,
     candidates_for,
     growth_for,
@@ -31,7 +30,7 @@ from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import capped, fit_at_scale, with_numbers
 from certifeature.report import Feature, features_of
-from certifeature.report.contents import with_times_chosen
+from certifeature.report.contents import with_frequencies
 from certifeature.rows.rows import Rows, as_rows
 from certifeature.selectors import FitResult
 from certifeature.selectors.bss_cv import default_sizes
@@ -120,10 +119,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The chosen features, their certificate, and how long it took to choose them.
-
-    A choice that was compared with others has the comparison, and its own entry there.
-    """
+    """The chosen features, their certificate, how long it took to choose them, and others."""
 
     columns: ColumnChoice
     features: list[Feature]
@@ -131,7 +127,6 @@ class Choice:
     seconds: float
     search: SizeSearch | None
     comparison: Comparison | None = None
-    own: Contender | None = None
 
 
 def choose(task: Task) -> Choice:
@@ -285,14 +280,10 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
         seeded: Any = {"random_state": seed, "n_jobs": -1, "growth": growth}
         result = cross_validate(data.X, data.y, [*compared, *own_candidates], splits, **seeded)
     new_data = NewData.from_result(result, asked, tuned=problem is None)
-    features = with_times_chosen(choice.features, choice.columns, new_data)
     certificate = replace(choice.certificate, new_data=new_data)
-    choice = replace(choice, certificate=certificate, features=features)
-    if not beside:
-        return choice
-    comparison = Comparison.from_result(result, compared, problem)
-    found = {(c.method, c.size): c for c in comparison.contenders}
-    return replace(choice, comparison=comparison, own=found[own.name, size])
+    features = with_frequencies(choice.features, choice.columns, new_data)
+    comparison = Comparison.from_result(result, compared, problem) if beside else None
+    return replace(choice, certificate=certificate, features=features, comparison=comparison)
 
 
 def _sizes(task: Task, size: int) -> list[int]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from certifeature.certificate import Certificate
 from certifeature.comparison import Comparison, Contender
 from certifeature.evaluation import NewData
+from certifeature.evaluation.engine import SizeSearch
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import dense_coef
 from certifeature.sparsify import ColumnChoice
@@ -36,8 +37,8 @@ class Feature:
         Class that it points to, or "higher" or "lower" numbers, where there is such a thing.
     why : str or None
         Why it is in ("fixed", "trusted", "cover" or "next"), where the selector tells.
-    times_chosen : int or None
-        In how many folds it was chosen, where it was chosen anew in folds.
+    frequency : float or None
+        Share of the folds in which it was chosen anew, where there are folds.
     """
 
     rank: int
@@ -46,7 +47,7 @@ class Feature:
     weight: float | None = None
     label: str | None = None
     why: str | None = None
-    times_chosen: int | None = None
+    frequency: float | None = None
 
 
 @dataclass(frozen=True)
@@ -57,28 +58,32 @@ class Report:
     ----------
     title : str
         Heading of the page.
-    data : str
-        The data in a few words, for the first screen: "60 rows, 46 sick and 14 well".
-    asked : mapping of str to str
-        What was asked for: "Data", "Method", "Number of features" and the like.
+    n_rows : int or None
+        How many rows the features were chosen from.
+    classes : mapping of str to int
+        How many of them belong to each class.
+    method : str
+        How the features were chosen, as `certifeature.compare` names it.
+    supervised : bool
+        Whether they were chosen for the labels and a model, or without.
+    preparation : sequence of str
+        What was done to the rows before, in sentences, such as "Columns were scaled to unit
+        variance."
+    ranking : str
+        By what features were ranked, such as "by their weights in the model".
     certificate : Certificate or None
-        What the selection can cost.
+        What the selection can cost, and how well the chosen features predict new data.
     features : sequence of Feature
         The features chosen.
     comparison : Comparison or None
-        Test errors of methods on the same data.
-    own : Contender or None
-        The one of the comparison that chose the features: the page opens with how it does beside
-        the others of its size.
-    methods : str
-        How the features were chosen and tested, to paste into a paper; see
-        `certifeature.report.methods_paragraph`.
+        Errors of methods on the same data.
+    search : SizeSearch or None
+        How the number of features was found.
+    asked : mapping of str to str
+        All that was asked for: "Data", "Method", "Number of features" and the like.
     reproduction : mapping of str to str
         What is needed to get the same result again. The entry "Command" gets a button that
         copies it.
-    figures : mapping of str to str
-        Captions, and drawings as SVG text. A drawing is shown as an image, in which a browser runs
-        no scripts and loads nothing.
 
     Examples
     --------
@@ -88,27 +93,37 @@ class Report:
     """
 
     title: str
-    asked: Mapping[str, str] = field(default_factory=dict)
+    n_rows: int | None = None
+    classes: Mapping[str, int] = field(default_factory=dict)
+    method: str = "bss"
+    supervised: bool = True
+    preparation: Sequence[str] = ()
+    ranking: str = ""
     certificate: Certificate | None = None
     features: Sequence[Feature] = ()
     comparison: Comparison | None = None
-    own: Contender | None = None
-    methods: str = ""
+    search: SizeSearch | None = None
+    asked: Mapping[str, str] = field(default_factory=dict)
     reproduction: Mapping[str, str] = field(default_factory=dict)
-    figures: Mapping[str, str] = field(default_factory=dict)
-    data: str = ""
 
     @property
     def new_data(self) -> NewData | None:
-        """What the certificate estimates for new data."""
+        """How well the chosen features predict new data."""
         return None if self.certificate is None else self.certificate.new_data
 
     @property
-    def searched(self) -> bool:
-        """Whether the number of features was found anew in the folds of the estimate alone."""
-        if self.own is None or self.new_data is None:
-            return False
-        return self.new_data.n_selected != tuple(map(len, self.own.chosen))
+    def own(self) -> Contender | None:
+        """The one of the comparison that chooses as the features were chosen, and as many."""
+        if self.certificate is None or self.comparison is None:
+            return None
+        key = self.method, self.certificate.n_selected
+        return next((c for c in self.comparison.contenders if (c.method, c.size) == key), None)
+
+    @property
+    def rivals(self) -> list[Contender]:
+        """The other methods with as many features as the own one."""
+        own, contenders = self.own, self.comparison.contenders if self.comparison else ()
+        return [c for c in contenders if own and c.size == own.size and c is not own]
 
 
 def features_of(
@@ -129,7 +144,7 @@ def features_of(
     model : estimator, default=None
         Linear model fitted to all features, for their weights and what they point to.
     new_data : NewData, default=None
-        What cross-validation says of the choice, for how often each feature was chosen.
+        Cross-validation of the choice, for how often each feature was chosen.
 
     Examples
     --------
@@ -150,25 +165,26 @@ def features_of(
     columns = chosen.astype(str), sample.scales, *_weights_and_labels(model, sample), sample.reasons
     rows = zip(*((unknown if part is None else part).tolist() for part in columns), strict=True)
     features = [Feature(rank, *values) for rank, values in enumerate(rows, 1)]
-    return features if new_data is None else with_times_chosen(features, sample, new_data)
+    return features if new_data is None else with_frequencies(features, sample, new_data)
 
 
-def with_times_chosen(
-    features: list[Feature], sample: ColumnChoice, new_data: NewData
+def with_frequencies(
+    features: Sequence[Feature], choice: ColumnChoice, new_data: NewData
 ) -> list[Feature]:
-    """Return features with the number of folds in which each was chosen anew.
+    """Return features with the share of the folds in which each was chosen anew.
 
     Parameters
     ----------
-    features : list of Feature
+    features : sequence of Feature
         The chosen features.
-    sample : ColumnChoice
+    choice : ColumnChoice
         Their indices, in the same order.
     new_data : NewData
-        What cross-validation says of the choice.
+        Cross-validation of the choice.
     """
-    times = (new_data.times_chosen.get(index, 0) for index in sample.indices.tolist())
-    return [replace(f, times_chosen=n) for f, n in zip(features, times, strict=True)]
+    n_folds, times = len(new_data.n_selected), new_data.times_chosen
+    shares = (times.get(index, 0) / n_folds for index in choice.indices.tolist())
+    return [replace(f, frequency=share) for f, share in zip(features, shares, strict=True)]
 
 
 def _weights_and_labels(model: Any, sample: ColumnChoice) -> tuple[Any, Any]:

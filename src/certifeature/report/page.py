@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from base64 import b64encode
 from collections import Counter
@@ -11,11 +10,11 @@ from pathlib import Path
 
 import certifeature
 from certifeature._files import write_text
-from certifeature.evaluation import NewData
+from certifeature.evaluation.performance import Estimate
 from certifeature.report.contents import Report
-from certifeature.report.sentences import rivals_of, verdict
+from certifeature.report.sentences import methods_paragraph
 from certifeature.report.tables import feature_rows, features_csv, ranked
-from certifeature.report.text import MISSING, asset, class_counts, template
+from certifeature.report.text import asset, template
 
 
 def render(report: Report) -> str:
@@ -47,44 +46,37 @@ def render(report: Report) -> str:
     >>> "with these 30 features" in page
     True
     """
-    own, new_data = report.own, report.new_data
-    methods, lowest, widest = ranked(report.comparison) if report.comparison else ([], 0.0, 1.0)
-    style, script, said = asset("page.css"), asset("page.js"), verdict(report)
+    methods, lowest = ranked(report.comparison) if report.comparison else ([], 0.0)
+    style, script = asset("page.css"), asset("page.js")
+    is_told = report.certificate is not None and report.n_rows is not None
     return template("page.html").render(
         report=report,
         version=certifeature.__version__,
         policy=_policy(style, script),
         style=style,
         script=script,
-        verdict=said,
         reasons=Counter(feature.why for feature in report.features),
-        wrong=_wrong(new_data) if new_data else "",
-        stability=_stability(new_data) if new_data else "",
-        beside=[own, *rivals_of(own, report.comparison)] if own and report.comparison else [],
         features=feature_rows(report.features),
         table=_link("text/csv", features_csv(report.features)),
         methods=methods,
         lowest=lowest,
-        widest=widest,
-        figures={caption: _link("image/svg+xml", svg) for caption, svg in report.figures.items()},
+        curves=_curves(report),
+        paragraph=methods_paragraph(report) if is_told else "",
     )
 
 
-def _wrong(n: NewData) -> str:
-    """Return how many test rows of each class are taken for another, unless classes are many."""
-    by_class = {
-        name: (round((1 - n.selected.recalls[name].value) * count), count)
-        for name, count in n.selected.n_of_class.items()
-    }
-    return class_counts(
-        {name: f"{wrong:,} of {rows:,}" for name, (wrong, rows) in by_class.items()}
-    )
-
-
-def _stability(new_data: NewData) -> str:
-    """Return how much the choices of the folds agree."""
-    index = new_data.stability
-    return f"{MISSING if math.isnan(index) else f'{index:.2f}'} (0 is random, 1 always the same)"
+def _curves(report: Report) -> dict[str, dict[str, dict[int, Estimate]]]:
+    """Return the errors to draw, by the kind of curve, its name, and the number of features."""
+    found: dict[str, dict[str, dict[int, Estimate]]] = {"search": {}, "comparison": {}}
+    if (search := report.search) is not None:
+        means = zip(search.sizes, search.means.tolist(), strict=True)
+        found["search"][report.method] = {size: Estimate(mean, mean, mean) for size, mean in means}
+    for other in report.comparison.contenders if report.comparison else ():
+        if other.size is not None:
+            of_method = found["comparison"].setdefault(other.method, {})
+            of_method[other.size] = other.performance.error
+    # One point is no curve.
+    return {kind: c for kind, c in found.items() if max(map(len, c.values()), default=0) > 1}
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:
@@ -111,10 +103,10 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> None:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return a Content-Security-Policy that allows these two, images in the page, and no more."""
+    """Return a Content-Security-Policy that allows these two, and no more."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        "base-uri 'none'; form-action 'none'"
     )
 
 

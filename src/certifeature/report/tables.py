@@ -1,4 +1,4 @@
-"""What a report shows in tables: rows of text for the page, each a dict by column."""
+"""What a report shows in tables and charts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 from certifeature._files import guarded
@@ -20,9 +19,14 @@ Row = dict[str, Any]
 _MAX_LOWEST = 2
 
 
+def most_frequent_first(features: Sequence[Feature]) -> list[Feature]:
+    """Return features by the share of folds that chose them, and those of one share by rank."""
+    return sorted(features, key=lambda f: (-(f.frequency or 0.0), f.rank))
+
+
 def feature_rows(features: Sequence[Feature]) -> list[Row]:
-    """Return the chosen features by rank: numbers as shown, and exactly, to sort by."""
-    rows = [vars(feature) for feature in sorted(features, key=attrgetter("rank"))]
+    """Return features, most frequent first: numbers as shown, and exactly, to sort by."""
+    rows = [vars(feature) for feature in most_frequent_first(features)]
     for name in ("scale", "weight"):
         values = [row[name] for row in rows]
         for place, (value, text) in enumerate(zip(values, decimals(values), strict=True)):
@@ -32,24 +36,23 @@ def feature_rows(features: Sequence[Feature]) -> list[Row]:
 
 
 def features_csv(features: Sequence[Feature]) -> str:
-    """Return the chosen features by rank as CSV, in which no name can become a formula."""
+    """Return features, most frequent first, as CSV, in which no name can become a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("rank", "feature", "scale", "weight", "points_to", "why", "times_chosen"))
-    for f in sorted(features, key=attrgetter("rank")):
+    writer.writerow(("rank", "feature", "scale", "weight", "points_to", "why", "frequency"))
+    for f in most_frequent_first(features):
         # No file can hold halves of surrogate pairs.
         name, label, why = (
             guarded(part).encode(errors="replace").decode() if part else ""
             for part in (f.name, f.label, f.why)
         )
-        writer.writerow((f.rank, name, f.scale, f.weight, label, why, f.times_chosen))
+        writer.writerow((f.rank, name, f.scale, f.weight, label, why, f.frequency))
     return text.getvalue()
 
 
-def ranked(comparison: Comparison) -> tuple[list[Contender], float, float]:
-    """Return methods by error below full data, the lowest error to mark, and the end of a chart."""
+def ranked(comparison: Comparison) -> tuple[list[Contender], float]:
+    """Return methods by error below full data, and the lowest error to mark."""
     order = sorted(comparison.contenders, key=lambda c: (c.error, c.n_features))
     rivals = [c.error for c in order if c.method != FULL_DATA]
     lowest = rivals[0] if rivals and rivals.count(rivals[0]) <= _MAX_LOWEST else math.nan
-    widest = max((c.performance.error.high for c in order), default=0.0) or 1.0
-    return sorted(order, key=lambda c: c.method != FULL_DATA), lowest, widest
+    return sorted(order, key=lambda c: c.method != FULL_DATA), lowest

@@ -26,6 +26,14 @@ _METHOD_NAMES = {
     "univariate": "the univariate test",
     "random": "random features",
 }
+_MODELS = {
+    "LinearSVC": "a linear support vector machine",
+    "SVC": "a linear support vector machine",
+    "LogisticRegression": "logistic regression",
+    "RidgeClassifier": "a ridge classifier",
+    "Ridge": "ridge regression",
+    "LinearSVR": "linear support vector regression",
+}
 # The counts of more classes than this are no longer read one by one.
 _MAX_CLASSES = 6
 
@@ -89,11 +97,12 @@ def joined(parts: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def class_counts(counts: Mapping[str, str]) -> str:
-    """Return how many there are of each class, or nothing if there are too many classes."""
-    if len(counts) > _MAX_CLASSES:
-        return ""
-    return ", ".join(f"{count} {name}" for name, count in counts.items())
+def samples(n_rows: int, classes: Mapping[str, int], word: str = "rows") -> str:
+    """Return how many rows there are, and of which class, unless classes are many."""
+    known = classes if len(classes) <= _MAX_CLASSES else {}
+    counts = ", ".join(f"{count:,} {name}" for name, count in known.items())
+    of_classes = counts or (f"{len(classes)} classes" if classes else "")
+    return f"{n_rows:,} {word} ({of_classes})" if of_classes else f"{n_rows:,} {word}"
 
 
 def measure_name(measure: str) -> str:
@@ -134,9 +143,39 @@ def decimals(values: Sequence[float | None]) -> list[str]:
     return [shown(value) for value in values]
 
 
+def ticks(highest: float) -> list[float]:
+    """Return round numbers at equal distances, from 0 to the highest one or just above.
+
+    Examples
+    --------
+    >>> ticks(0.23)
+    [0.0, 0.05, 0.1, 0.15, 0.2, 0.25]
+    """
+    unit = 10.0 ** math.floor(math.log10(highest)) if highest > 0 else 0.01
+    step = next(part * unit for part in (0.2, 0.5, 1.0, 2.0) if highest <= 5 * part * unit)
+    n_steps = max(1, math.ceil(highest / step - 1e-9))
+    return [round(place * step, 12) for place in range(n_steps + 1)]
+
+
 def method_name(method: str) -> str:
     """Return the name of a method as a sentence has it."""
     return _METHOD_NAMES.get(method, method)
+
+
+def model_name(model: str | None) -> str:
+    """Return the name of a model as a sentence has it, with its parameters.
+
+    Examples
+    --------
+    >>> model_name("Ridge(alpha=1)")
+    'ridge regression (Ridge, alpha=1)'
+    """
+    if model is None:
+        return "linear models with an ℓ2 penalty"
+    name, _, parameters = model.removesuffix(")").partition("(")
+    if name not in _MODELS:
+        return model
+    return f"{_MODELS[name]} ({', '.join(filter(None, [name, parameters]))})"
 
 
 @cache
@@ -165,11 +204,10 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    texts: list[Any] = [one_line, typeset, joined, measure_name, method_name, duration, shown_error]
-    texts += [words.headline, words.scope, words.details, words.objective_of, words.proven_ratio]
-    texts += [words.other_labels, words.measured_probability, words.grade, words.shown_bound]
-    texts += [words.number, words.rounded_down, words.rounded_up]
+    texts: list[Any] = [one_line, typeset, joined, samples, measure_name, method_name, model_name]
+    texts += [duration, shown_error, ticks, words.headline, words.scope, words.details]
+    texts += [words.shown_bound]
     environment.filters |= {filter_.__name__: filter_ for filter_ in texts}
     environment.filters["thousands"] = "{:,}".format
-    environment.globals |= {"inf": math.inf, "missing": MISSING}
+    environment.globals["missing"] = MISSING
     return environment.from_string(asset(name))
