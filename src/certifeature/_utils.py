@@ -30,9 +30,9 @@ MAX_GRAM = 4096
 MAX_QUICK_GRAM = 512
 # The same for a basis that was not asked to be exact.
 MAX_GRAM_UNASKED = 2000
-# Sparse rows that are made dense together, and rows of V that are made together.
+# Sparse rows that are made dense together, and rows of V that are made together, in the cache.
 ROWS_AT_ONCE = 2**24
-VECTORS_AT_ONCE = 2**21
+VECTORS_AT_ONCE = 2**18
 # Values whose magnitudes are summed together.
 SAFE_ROWS_AT_ONCE = 2**22
 # Rows in memory that are handed on as one block.

@@ -419,8 +419,8 @@ MEASURED = [
     Bug(
         "the ridge is left out of the operator in memory",
         "certificate/measured.py",
-        "V = solved(columns @ (rows.T @ V) / ridge + V)",
-        "V = solved(columns @ (rows.T @ V) / ridge)",
+        "V = solved(columns.T @ (columns @ V) / ridge + V)",
+        "V = solved(columns.T @ (columns @ V) / ridge)",
         f"{CONSTANTS}::test_every_way_to_the_bound_is_next_to_the_truth",
     ),
     Bug(
@@ -1564,15 +1564,15 @@ DEFAULT_MODEL = [
     Bug(
         "columns are digested without the places of their values",
         "rows/matrix.py",
-        "hashed = _mixed(columns.data.view(np.uint64) + seeds[columns.indices])",
-        "hashed = _mixed(columns.data.view(np.uint64) + seeds[0])",
+        "hashed = _mixed(X.data.view(np.uint64) + np.repeat(seeds, np.diff(X.indptr)))",
+        "hashed = _mixed(X.data.view(np.uint64) + seeds[0])",
         f"{DEFAULT}::test_columns_with_the_same_values_elsewhere_are_no_copies",
     ),
     Bug(
         "zeros that a sparse array stores make a column another one",
         "rows/matrix.py",
-        "columns.eliminate_zeros()",
-        "columns.sort_indices()",
+        "hashed[X.data == 0] = 0",
+        "hashed[X.data == 0] += 0",
         f"{DEFAULT}::test_columns_with_the_same_values_elsewhere_are_no_copies",
     ),
     Bug(

@@ -185,7 +185,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     n_distinct = int(places.max()) + 1
     numbers = np.random.default_rng(0).standard_normal((n_distinct, n_components))
     left = np.linalg.qr(_image(columns, lengths[:, None] * numbers[places])[0])[0]
-    images, along = _image(columns, left)
+    images, along, own = _image(columns, left)
     inner = left.T @ images
     squares, turn = np.linalg.eigh((inner + inner.T) / 2)
     squares, turn = squares[::-1], turn[:, ::-1]
@@ -198,13 +198,13 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
 
     def outside(V: FloatArray) -> FloatArray:
         """Return (I − UUᵀ)XXᵀ(I − UUᵀ)V."""
-        V = columns.T @ (rows.T @ (V - left @ (left.T @ V)))
+        V = columns.T @ (columns @ (V - left @ (left.T @ V)))
         return np.asarray(V - left @ (left.T @ V))
 
     square = largest_eigenvalue(
         outside, len(left), _STEPS, identity=fingerprint(rows), rounding=rounding
     ).upper
-    own, total = squared_norms(along), row_norms(columns, squared=True)
+    total = row_norms(columns, squared=True)
     shares = np.divide(own, total, out=np.zeros_like(own), where=total > 0)
     mixed = residuals.T @ residuals
     n_others = max(1, min(n_distinct, rows.shape[1]) - n_components)
@@ -230,13 +230,20 @@ def _places(rows: Any) -> tuple[NDArray[np.intp], FloatArray]:
     return ranks(*keys.T[::-1]), lengths
 
 
-def _image(columns: Any, combinations: FloatArray) -> tuple[FloatArray, Vectors]:
-    """Return XXᵀG and XᵀG for combinations G of the rows, the second implicit if it is large."""
+def _image(columns: Any, combinations: FloatArray) -> tuple[FloatArray, Vectors, FloatArray]:
+    """Return XXᵀG, XᵀG and its squared row norms, for combinations G of the rows.
+
+    XᵀG is implicit if it is large.
+    """
     if columns.shape[0] * combinations.shape[1] <= _memory.MAX_VECTORS:
         along = columns @ combinations
-        return columns.T @ along, along
-    implicit = ImplicitVectors(columns, combinations)
-    return sum(columns[some].T @ part for some, part in row_blocks(implicit)), implicit
+        return columns.T @ along, along, squared_norms(along)
+    implicit, image = ImplicitVectors(columns, combinations), np.zeros_like(combinations)
+    norms = np.empty(columns.shape[0])
+    for some, part in row_blocks(implicit):
+        image += columns[some].T @ part
+        norms[some] = squared_norms(part)
+    return image, implicit, norms
 
 
 def _rounding(rows: Any) -> float:

@@ -198,7 +198,7 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
     gram[np.diag_indices_from(gram)] += ridge
     inverse, root = np.linalg.inv(gram), np.sqrt(ridge)
     # Products with few vectors are quicker from columns to rows, either way.
-    columns = rows.T.tocsr().T if sparse.issparse(rows) else rows
+    columns = rows.T.tocsr() if sparse.issparse(rows) else rows.T
 
     def solved(V: FloatArray) -> FloatArray:
         """Return μ(K̃ + μI)⁻¹V."""
@@ -206,7 +206,7 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
 
     def operator(V: FloatArray) -> FloatArray:
         V = solved(chosen @ V[:n_chosen] + root * V[n_chosen:]) / ridge
-        V = solved(columns @ (rows.T @ V) / ridge + V)
+        V = solved(columns.T @ (columns @ V) / ridge + V)
         return np.vstack([chosen.T @ V, root * V])
 
     identity = f"{fingerprint(rows)} {_digest(sample)} {ridge!r}"

@@ -295,7 +295,10 @@ def warn_of_no_optimum(model: Any) -> None:
 
 def check_row_norms(X: Any) -> None:
     """Raise if rows are so long that LIBSVM would never end."""
-    norm = float(column_norms(X.astype(np.float64, copy=False).T).max(initial=0.0))
+    X = X.astype(np.float64, copy=False)
+    if np.ldexp(X.shape[1] ** 0.5, exponent_of(X)) <= _LARGEST_ROW_NORM:
+        return
+    norm = float(column_norms(X.T).max(initial=0.0))
     if norm > _LARGEST_ROW_NORM:
         raise ValueError(
             f"X has rows of norm up to {norm:.0e}; beyond {_LARGEST_ROW_NORM:.0e} the inner "

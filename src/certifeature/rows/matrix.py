@@ -175,7 +175,7 @@ def original_columns(X: Any, columns: NDArray[np.intp], n_features: int) -> Any:
 
 
 def column_digests(X: Any) -> NDArray[np.uint64]:
-    """Return numbers that are equal for equal columns of a dense or CSR array.
+    """Return numbers that are equal for equal columns of a dense or sparse array.
 
     Sums of hashed values, modulo 2^64: no rounding depends on where a column stands.
     """
@@ -184,11 +184,11 @@ def column_digests(X: Any) -> NDArray[np.uint64]:
         # Added to 0, so that zeros of both signs are equal.
         hashed = _mixed((X + 0.0).view(np.uint64) + seeds[:, None])
         return np.asarray(hashed.sum(axis=0, dtype=np.uint64))
-    columns = X.tocsc()
-    columns.eliminate_zeros()
-    hashed = _mixed(columns.data.view(np.uint64) + seeds[columns.indices])
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashed, dtype=np.uint64)])
-    return np.asarray(sums[columns.indptr[1:]] - sums[columns.indptr[:-1]])
+    X = sparse.csr_array(X)
+    hashed = _mixed(X.data.view(np.uint64) + np.repeat(seeds, np.diff(X.indptr)))
+    hashed[X.data == 0] = 0
+    sums = sparse.csr_array((hashed, X.indices, X.indptr), X.shape).T @ np.ones_like(seeds)
+    return np.asarray(sums)
 
 
 def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -213,11 +213,14 @@ class BSSStrategy(Strategy):
         if known is None:
             return None
         keys = column_digests(known.X)
-        best = np.argsort(-scores, kind="stable")
-        best = np.concatenate([self.fixed, best[~np.isin(best, self.fixed)]])
-        best, _ = self.groups.members(best)
-        redundant = np.ones(len(keys), dtype=bool)
-        redundant[best[np.unique(keys[best], return_index=True)[1]]] = False
+        ordered = np.sort(keys)
+        redundant = np.isin(keys, ordered[1:][ordered[1:] == ordered[:-1]])
+        if redundant.any():
+            best = np.argsort(-scores, kind="stable")
+            best = np.concatenate([self.fixed, best[~np.isin(best, self.fixed)]])
+            best, _ = self.groups.members(best)
+            best = best[redundant[best]]
+            redundant[best[np.unique(keys[best], return_index=True)[1]]] = False
         if support is not None and support.problem and support.problem.intercept is None:
             redundant |= known.spread.variances == 0
         return np.asarray(self.groups.sums(~redundant) == 0)
@@ -260,8 +263,9 @@ class BSSStrategy(Strategy):
                 f"{size} that are to be chosen; fix fewer, or raise n_features_to_select."
             )
         assert ranking.trusted is not None
-        best = ranking.best(ranking.trusted)
-        trusted = best[~np.isin(best, self.fixed)][: self._n_kept(size) - len(self.fixed)]
+        n_kept = self._n_kept(size)
+        best = ranking.best(ranking.trusted, n_kept)
+        trusted = best[~np.isin(best, self.fixed)][: n_kept - len(self.fixed)]
         reasons = np.repeat(["fixed", "trusted"], [len(self.fixed), len(trusted)])
         return np.concatenate([self.fixed, trusted]), reasons
 
@@ -356,7 +360,7 @@ class BSSStrategy(Strategy):
         new = groups.of(picked.indices)
         chosen, more = np.concatenate([kept, new]), np.empty(0, dtype=np.intp)
         if not self.for_proof:
-            best = ranking.best(ranking.scores)
+            best = ranking.best(ranking.scores, size)
             more = best[~np.isin(best, chosen)][: size - len(np.unique(chosen))]
         squares = picked.scales[groups.firsts(picked.indices)] ** 2
         choice = ColumnChoice.of_picks(
