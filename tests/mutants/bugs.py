@@ -321,7 +321,7 @@ MEASURED = [
     Bug(
         "weak directions are rounded as strong ones",
         "certificate/measured.py",
-        "slack = float(np.divide(_rounding(basis, sample), shares[-1]))",
+        "return float(np.divide(_rounding(basis, sample), weakest))",
         "slack = _rounding(basis, sample)",
         f"{CERTIFICATE}::test_certificate_is_never_better_than_the_truth",
     ),

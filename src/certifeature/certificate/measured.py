@@ -84,12 +84,17 @@ def left_out_factors(basis: Basis, sample: ColumnChoice, mu: float) -> tuple[flo
 def extreme_eigenvalues(basis: Basis, sample: ColumnChoice) -> tuple[float, float]:
     """Return λ, rounded down, and Λ, rounded up, of M = VᵀRRᵀV."""
     eigenvalues = np.linalg.eigvalsh(_gram(basis, sample))
-    shares = basis.singular_values / basis.singular_values[0]
-    with np.errstate(divide="ignore"):
-        slack = float(np.divide(_rounding(basis, sample), shares[-1]))
+    slack = spectrum_rounding(basis, sample)
     # These hold whatever rounding does to the basis.
     least, most = without_basis(sample, len(basis.vectors))
     return max(float(eigenvalues[0]) - slack, least), min(float(eigenvalues[-1]) + slack, most)
+
+
+def spectrum_rounding(basis: Basis, sample: ColumnChoice) -> float:
+    """Return by how much rounding of V may change λ and Λ of a choice, most for weak directions."""
+    with np.errstate(divide="ignore"):
+        weakest = basis.singular_values[-1] / basis.singular_values[0]
+        return float(np.divide(_rounding(basis, sample), weakest))
 
 
 def without_basis(sample: ColumnChoice, n_features: int) -> tuple[float, float]:

@@ -455,8 +455,12 @@ def _interior_point(
             # Rounding leaves nothing to improve.
             break
         change, turned = cho_solve(factor, np.column_stack([right, sides]), check_finite=False).T
-        moved = free * float(sides @ (rooms[0] + change)) / float(sides @ turned)
-        change = change - moved * turned
+        moved = 0.0
+        if free:
+            # NaN, where rounding leaves a factor without an inverse, ends the search below.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                moved = float(np.divide(sides @ (rooms[0] + change), sides @ turned))
+            change = change - moved * turned
         changes = np.array([change, -change])
         pushes = (goal - forces * changes) / rooms - forces
         values, steps = np.array([rooms, forces]), np.array([changes, pushes])

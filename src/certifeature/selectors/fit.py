@@ -19,7 +19,7 @@ from certifeature.basis import Basis
 from certifeature.basis.span import BasisFacts, leading_span, span
 from certifeature.certificate import APriori, Certificate
 from certifeature.certificate.all_rows import unproven_rows
-from certifeature.certificate.measured import Measurable, left_out_factors
+from certifeature.certificate.measured import Measurable, left_out_factors, spectrum_rounding
 from certifeature.certificate.promise import effective_dimension, promise_of_scales
 from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support, every_row, find_support, grown
@@ -131,6 +131,12 @@ class Picks:
             chosen = columns.indices if columns.groups is None else columns.groups
             counted = np.isin(chosen, self.columns.steps.picks)
         promise = promise_of_scales(self.promise, self.columns, counted, columns.scales)
+        slack, largest = spectrum_rounding(self.covered, columns), float(columns.scales.max()) ** 2
+        promise = replace(
+            promise,
+            lambda_min=max(0.0, promise.lambda_min - slack),
+            lambda_max=min(promise.lambda_max + slack, largest),
+        )
         if self.covered.residual or promise.regularised_min is None or mu is None:
             return promise
         lower, _ = left_out_factors(whole, columns, mu)
