@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from certifeature.basis import Basis
 from certifeature.basis.span import span
 from certifeature.certificate.measured import extreme_eigenvalues, without_basis
-from certifeature.cli.loading import column_scaler
 from certifeature.evaluation.engine import fold_seed
 from certifeature.models import fit_model
 from certifeature.models.support import Support, find_support
@@ -67,7 +69,9 @@ class TrainedFold:
         self._X, self._X_test = X[train], X[test]
         self._y, self._y_test = y[train], y[test]
         if scaling != "none":
-            scaler = column_scaler(scaling, self._X).fit(self._X)
+            # Sparse columns are not centred, so that zeros stay.
+            centred = StandardScaler(with_mean=not sparse.issparse(self._X))
+            scaler = (centred if scaling == "standard" else TfidfTransformer()).fit(self._X)
             self._X, self._X_test = map(scaler.transform, (self._X, self._X_test))
         self._bases: dict[str, Basis] = {}
 

@@ -383,6 +383,10 @@ class TestErrorsOfUsers:
         with pytest.raises(ValueError, match="one class only, 1;"):
             new_data_errors(data[0], np.ones(80, dtype=int), SelectKBest(k=5))
 
+    def test_targets_without_a_variance(self, data):
+        with pytest.raises(ValueError, match="all targets are 1, so there is no R²"):
+            new_data_errors(data[0], np.ones(80), SelectKBest(f_regression, k=5), model=Ridge())
+
     def test_no_labels(self, data):
         with pytest.raises(ValueError, match="y is None"):
             new_data_errors(data[0], None, SelectKBest(k=5))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -26,7 +26,7 @@ from certifeature.evaluation.engine import (
 )
 from certifeature.evaluation.new_data import FULL_DATA, cost_in_words
 from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
-from certifeature.models import default_model, feature_weights
+from certifeature.models import at_scale, default_model, feature_weights
 from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers
 from certifeature.models.support import capped, find_support
 from certifeature.rows.rows import Rows
@@ -135,6 +135,31 @@ class L1Selector(SelectorMixin, BaseEstimator):
         return mask
 
 
+class RFEOfSizes(RFE):
+    """Scikit-learn's RFE, which drops a tenth of all features at a time, at several sizes."""
+
+    def __init__(self, estimator: Any, *, n_features_to_select: int) -> None:
+        super().__init__(estimator, n_features_to_select=n_features_to_select, step=0.1)
+
+    def choices_of_sizes(self, X: Any, y: Any, sizes: Sequence[int]) -> Iterator[ColumnChoice]:
+        """Return an iterator over the choices for several numbers of features, as `fit` makes them.
+
+        The first steps, that all of them have in common, are done once.
+        """
+        model, n_features = self.estimator, X.shape[1]
+        model = at_scale(X, model) if is_scaled(model) else model
+        step = max(1, int(self.step * n_features))
+        n_common = n_features - max(0, n_features - max(sizes)) // step * step
+        common = RFE(model, n_features_to_select=n_common, step=step).fit(X, y)
+        kept, rows = common.get_support(indices=True), common.transform(X)
+
+        def choice(size: int) -> ColumnChoice:
+            last = RFE(model, n_features_to_select=size, step=step).fit(rows, y)
+            return ColumnChoice(kept[last.get_support()], np.ones(size))
+
+        return map(choice, sizes)
+
+
 def _make_univariate(size: Any, model: Any, _: int) -> Any:
     return SelectKBest(f_regression if predicts_numbers(model) else f_classif, k=size)
 
@@ -150,7 +175,7 @@ _METHODS = (
     SelectionMethod("bss-paper", _make_bss_paper, ours=True, needs_classes=True),
     _ours("leverage", LeverageScoreSelector, draws=True),
     _ours("rrqr", RRQRSelector, rescale=False),
-    SelectionMethod("rfe", lambda size, model, _: RFE(model, n_features_to_select=size, step=0.1)),
+    SelectionMethod("rfe", lambda size, model, _: RFEOfSizes(model, n_features_to_select=size)),
     SelectionMethod("lpsvm", _make_lpsvm, own_size=True, needs_classes=True),
     SelectionMethod("l1", lambda size, *_: L1Selector(size), needs_classes=True),
     SelectionMethod("univariate", _make_univariate),
@@ -316,7 +341,9 @@ class Comparison:
         """
         tuned = all(candidate.tuned for candidate in candidates)
         contenders = []
-        for name, size in (key for candidate in candidates for key in candidate.keys):
+        names = list(dict.fromkeys(candidate.name for candidate in candidates))
+        keys = {key for candidate in candidates for key in candidate.keys}
+        for name, size in sorted(keys, key=lambda key: (names.index(key[0]), key[1] or 0)):
             outcomes, chosen = result.outcomes[name, size], result.chosen(name, size)
             growths = [outcome.growth for outcome in outcomes if outcome.growth is not None]
             weights = result.splits.weights[: len(outcomes)]

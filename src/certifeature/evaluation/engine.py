@@ -378,7 +378,8 @@ def search_size(
     """
     run = _Run(X, y, [candidate], Splits([]), random_state, None, None)
     everything = np.arange(len(y)), np.empty(0, dtype=np.intp)
-    fold = _Fold(run, (X, y, groups), everything, candidate.pipeline.steps[:-2])
+    *steps, (_, selector), _ = candidate.pipeline.steps
+    fold = _Fold(run, (X, y, groups), everything, steps, {id(selector): candidate.sizes})
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return fold.search(candidate, random_state if candidate.draws else None)
@@ -435,7 +436,13 @@ class _Run:
             for (shuffled, *_), candidates in alike.items():
                 labels = self._shuffled(place) if shuffled else self.y
                 steps, split = candidates[0].pipeline.steps[:-2], self.splits.pairs[place]
-                fold = _Fold(self, (self.X, labels, self.splits.groups), split, steps)
+                sizes: dict[int, dict[int | None, None]] = {}
+                for candidate in candidates:
+                    sizes.setdefault(id(candidate.pipeline[-2]), {}).update(
+                        dict.fromkeys(candidate.sizes)
+                    )
+                data = self.X, labels, self.splits.groups
+                fold = _Fold(self, data, split, steps, {k: tuple(v) for k, v in sizes.items()})
                 for candidate in candidates:
                     # Bounds are hardly worth computing again on nearly the same rows.
                     found = fold.outcomes(candidate, drawn, growth=repeat == 0 and not shuffled)
@@ -466,8 +473,17 @@ class _Run:
 class _Fold:
     """One split of the rows, and the steps before the selector, fitted to its training rows."""
 
-    def __init__(self, run: _Run, data: tuple[Any, ...], split: Split, steps: Any = ()) -> None:
+    def __init__(
+        self,
+        run: _Run,
+        data: tuple[Any, ...],
+        split: Split,
+        steps: Any,
+        sizes: dict[int, tuple[int | None, ...]],
+    ) -> None:
         self._run, self._data, self._split, self._steps = run, data, split, steps
+        # Of each selector all sizes are chosen at once, whichever candidate asks first.
+        self._sizes = sizes
         _, y, groups = data
         self._y, self._y_test = (None if y is None else y[part] for part in split)
         self._groups = None if groups is None else groups[split[0]]
@@ -521,8 +537,8 @@ class _Fold:
         Candidates with the same selector share its choices.
         """
         known = self._known_choices.setdefault(id(selector), {})
-        missing = [size for size in sizes if size not in known]
-        if missing:
+        if any(size not in known for size in sizes):
+            missing = [size for size in self._sizes[id(selector)] if size not in known]
             known.update(zip(missing, self._new_choices(selector, missing, seed), strict=True))
         return [known[size] for size in sizes]
 
@@ -581,7 +597,7 @@ class _Fold:
         splits = splits_of(self._y, self._y, n_folds, self._run.random_state, **options)
         rows = self._split[0]
         inner = ((rows[train], rows[test]) for train, test in splits.pairs)
-        return [_Fold(self._run, self._data, split, self._steps) for split in inner]
+        return [_Fold(self._run, self._data, split, self._steps, self._sizes) for split in inner]
 
     def _prediction(
         self, model: Any, choice: ColumnChoice, factor: float, *, exact: bool = True

@@ -169,7 +169,7 @@ def performance(
     """
     tests = [test for _, test in splits.pairs[: len(predicted)]]
     if regression:
-        return _of_numbers(y, tests, splits.groups, predicted)
+        return _of_numbers(y, tests, splits, predicted)
     tested, wrong = np.zeros(len(y)), np.zeros(len(y))
     for test, labels in zip(tests, predicted, strict=True):
         tested[test] += 1
@@ -195,7 +195,7 @@ def performance(
         n_of_class={str(name): int((labels == name).sum()) for name in names},
         # The mean of shares of so many rows varies like a share of their harmonic sum.
         balanced_error=share_interval(shares.mean(), len(names) ** 2 / (1 / sizes).sum()),
-        auc=_area(y, tests, scores, splits.groups) if has_scores else None,
+        auc=_area(y, tests, scores, splits.groups, splits.n_folds) if has_scores else None,
     )
 
 
@@ -238,7 +238,11 @@ def _concordant_pairs(
 
 
 def _area(
-    y: NDArray[Any], tests: Sequence[Any], scores: Sequence[Any], groups: NDArray[Any] | None
+    y: NDArray[Any],
+    tests: Sequence[Any],
+    scores: Sequence[Any],
+    groups: NDArray[Any] | None,
+    n_folds: int,
 ) -> Estimate | None:
     """Return the area under the ROC curve, the mean over classes, each against the others.
 
@@ -249,43 +253,44 @@ def _area(
     classes = np.unique(y)
     # With two classes, one area is the other.
     used = slice(1, None) if len(classes) == 2 else slice(None)
-    concordant, pairs = np.zeros((2, len(y), len(classes[used])))
-    for test, own in zip(tests, scores, strict=True):
+    n_repeats = -(-len(tests) // n_folds)
+    concordant, pairs = np.zeros((2, n_repeats, len(y), len(classes[used])))
+    for place, (test, own) in enumerate(zip(tests, scores, strict=True)):
         counts = _concordant_pairs(y[test], classes[used], own[:, used])
-        concordant[test] += counts[0]
-        pairs[test] += counts[1]
-    totals = pairs.sum(axis=0)
-    known = totals > 0
+        concordant[place // n_folds, test] += counts[0]
+        pairs[place // n_folds, test] += counts[1]
+    totals = pairs.sum(axis=1, keepdims=True)
+    known = (totals > 0).all(axis=(0, 1))
     if not known.any():
         return None
-    concordant, pairs, totals = concordant[:, known], pairs[:, known], totals[known]
-    areas = concordant.sum(axis=0) / totals
+    concordant, pairs, totals = (part[..., known] for part in (concordant, pairs, totals))
+    areas = concordant.sum(axis=1, keepdims=True) / totals
     # Each row moves the mean area by its own share of pairs, less what it would have by the mean.
-    influence = (2 * (concordant - areas * pairs) / totals).mean(axis=1)
-    sums = _group_sums(influence, groups)
+    influence = (2 * (concordant - areas * pairs) / totals).mean(axis=2)
     area = float(areas.mean())
     # With an area of 0 or 1 nothing varies; then half a pair, of as many as there are rows.
     n_rows = len(y) * _INDEPENDENT
-    variance = max(float(sums @ sums) / _INDEPENDENT, 0.25 / n_rows**2)
+    variance = max(_variance(influence, groups) / _INDEPENDENT, 0.25 / n_rows**2)
     inner = float(np.clip(area, 0.5 / n_rows, 1 - 0.5 / n_rows))
     half = stats.norm.ppf((1 + CONFIDENCE) / 2) * np.sqrt(variance) / (inner * (1 - inner))
     low, high = expit(logit(inner) - half), expit(logit(inner) + half)
     return Estimate(area, min(float(low), area), max(float(high), area))
 
 
-def _group_sums(values: FloatArray, groups: NDArray[Any] | None) -> FloatArray:
-    """Return the sum over each group; without groups, every row is one."""
-    if groups is None:
-        return values
-    _, group = np.unique(groups, return_inverse=True)
-    return np.asarray(np.bincount(group, weights=values), dtype=np.float64)
+def _variance(influences: FloatArray, groups: NDArray[Any] | None) -> float:
+    """Return the variance of a mean from what each row adds to it in each cross-validation.
+
+    It is that of one cross-validation, on average: repeats with the same rows are hardly less sure
+    to be off in the same direction. The rows of a group count together.
+    """
+    if groups is not None:
+        _, group = np.unique(groups, return_inverse=True)
+        influences = np.array([np.bincount(group, weights=row) for row in influences])
+    return float((influences**2).sum(axis=1).mean())
 
 
 def _of_numbers(
-    y: FloatArray,
-    tests: Sequence[Any],
-    groups: NDArray[Any] | None,
-    predicted: Sequence[FloatArray],
+    y: FloatArray, tests: Sequence[Any], splits: Splits, predicted: Sequence[FloatArray]
 ) -> Performance:
     """Return 1 - R² over all test rows, and the mean absolute error.
 
@@ -293,26 +298,25 @@ def _of_numbers(
     ratio of means, with a variance that allows for folds that share training rows.
     """
     # Only ratios count, and squares must not overflow.
-    scale = float(np.abs(y - y.mean()).max())
-    tested, squares, absolute = np.zeros((3, len(y)))
-    for test, numbers in zip(tests, predicted, strict=True):
+    scale, n_folds = float(np.abs(y - y.mean()).max()), splits.n_folds
+    tested, squares, absolute = np.zeros((3, -(-len(tests) // n_folds), len(y)))
+    for place, (test, numbers) in enumerate(zip(tests, predicted, strict=True)):
         residuals = np.abs(numbers - y[test])
-        tested[test] += 1
-        squares[test] += (residuals / scale) ** 2
-        absolute[test] += residuals
-    rows = np.flatnonzero(tested)
-    squares, absolute = squares[rows] / tested[rows], absolute[rows] / tested[rows]
-    totals = ((y[rows] - y[rows].mean()) / scale) ** 2
+        tested[place // n_folds, test] += 1
+        squares[place // n_folds, test] += (residuals / scale) ** 2
+        absolute[place // n_folds, test] += residuals
+    totals = tested * ((y - y.mean()) / scale) ** 2
     ratio = float(squares.sum() / totals.sum())
-    influence = (squares - ratio * totals) / totals.sum()
-    sums = _group_sums(influence, None if groups is None else groups[rows])
-    n_groups = max(int(np.count_nonzero(sums)), 2)
-    variance = float(sums @ sums) * n_groups / (n_groups - 1) / _INDEPENDENT
+    sums = totals.sum(axis=1, keepdims=True)
+    influence = (squares - squares.sum(axis=1, keepdims=True) / sums * totals) / sums
+    n_rows = int(tested.any(axis=0).sum())
+    n_groups = n_rows if splits.groups is None else len(np.unique(splits.groups))
+    variance = _variance(influence, splits.groups) * n_groups / (n_groups - 1) / _INDEPENDENT
     half = 0.0
     if ratio > 0:
         half = stats.t.ppf((1 + CONFIDENCE) / 2, n_groups - 1) * variance**0.5 / ratio
     error = Estimate(ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(min(half, 700))))
-    return Performance(error, len(rows), mae=float(absolute.mean()))
+    return Performance(error, n_rows, mae=float(absolute.sum() / tested.sum()))
 
 
 @dataclass(frozen=True)
