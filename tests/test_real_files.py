@@ -583,6 +583,59 @@ class TestPrepared:
         assert reduced["site=Bern"].tolist() == ((people["site"] == "Bern") * scale).tolist()
         assert found["data"]["n_features"] == 43
 
+    def test_the_categories_of_a_column_enter_together(self, people, capsys):
+        options = ("-t", "tumour", "--groups", "patient", "--impute", "mean", "--scale", "standard")
+        people["site"] = np.where(people["tumour"] > 0, people["site"].fillna("Bern"), "Paris")
+        noise = people.drop(columns=[f"gene{j}" for j in range(20)])
+        noise.to_csv("people.csv", index=False)
+        _, found = chosen(
+            capsys, "select", "people.csv", *options, "--categorical", "onehot", "-k", 3
+        )
+        names = [feature["name"] for feature in found["features"]]
+        assert {"site=Bern", "site=Oslo", "site=Paris", "site=Rome"} < set(names)
+        assert found["certificate"]["n_groups"] == 3
+        options += ("--categorical", "onehot", "-m", "univariate", "-k", "3")
+        assert len(chosen(capsys, "select", "people.csv", *options)[1]["features"]) == 3
+
+    def test_features_are_grouped_by_their_names(self, people, tmp_path, capsys):
+        names = {f"gene{j}": f"p{j // 4}_lag{j % 4}" for j in range(40)}
+        people.rename(columns=names).to_csv("lags.csv", index=False)
+        (tmp_path / "groups.txt").write_text(
+            "".join(f"p{j}_lag{lag}\tgroup {j}\n" for j in range(10) for lag in range(4))
+        )
+        options = ("-t", "tumour", "--groups", "patient", "--drop", "site", "--impute", "median")
+        found = {}
+        for group_by in ("prefix:_", r"(p\d)_", r"^p\d+", "@groups.txt"):
+            indices, data = chosen(
+                capsys, "select", "lags.csv", *options, "-k", 3, "--group-by", group_by
+            )
+            assert data["certificate"]["n_groups"] == 3
+            assert len(indices) == 12
+            found[group_by] = indices
+        assert len({tuple(indices) for indices in found.values()}) == 1
+        command = ("select", "lags.csv", *options, "--scale", "none", "-k", 3)
+        for group_by, message in (
+            ("prefix:", "needs what ends the prefix"),
+            ("(", "is no pattern"),
+            ("nothing", "puts no feature in a group"),
+            ("@lags.csv", "no feature"),
+        ):
+            assert message in refused(capsys, *command, "--group-by", group_by)
+        message = refused(capsys, *command, "--group-by", "prefix:_", "-m", "rfe")
+        assert "--group-by works with bss, leverage, random, not with rfe" in message
+
+    def test_what_is_kept_stays_in_its_units(self, tmp_path, capsys):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((40, 300))
+        X /= 3 * np.linalg.norm(X, axis=1)[:, None]
+        np.savez(tmp_path / "short.npz", X=X, y=np.arange(40) % 2)
+        _, found = chosen(capsys, "select", tmp_path / "short.npz", "-k", 5, "--keep", "7")
+        kept, *others = (feature["scale"] for feature in found["features"])
+        assert kept == 1
+        assert min(others) > 1
+        _, listed = chosen(capsys, "select", tmp_path / "short.npz", "-k", 5)
+        assert min(feature["scale"] for feature in listed["features"]) > 1
+
     def test_small_classes_are_left_out_when_asked_for(self, people, capsys):
         people["tumour"] = np.repeat(["a", "b", "c"], [30, 28, 2])
         people.to_csv("rare.csv", index=False)

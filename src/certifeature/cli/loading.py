@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -186,7 +187,8 @@ def _free_memory() -> int | None:
 class Loaded:
     """Data with labels, names and groups of rows (if any), and a fingerprint.
 
-    Columns are named as the preprocessing returns them, which is an unfitted transformer or None.
+    Columns are named as the preprocessing returns them, which is an unfitted transformer or None;
+    `column_groups` has the column of text that each is made of, or nothing.
     Rows in blocks keep their labels themselves.
     """
 
@@ -202,6 +204,7 @@ class Loaded:
     imputed: str = ""
     preprocessing: Any = None
     scaling: Scaling = Scaling.none
+    column_groups: Sequence[str] = ()
 
     def __str__(self) -> str:
         return f"{self.source}: {self.n_rows:,} rows, {self.n_features:,} features"
@@ -249,10 +252,11 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
         return Loaded(data, None, distinct_names(data.feature_names, data.n_features), name, digest)
     names = distinct_names(data.feature_names, data.X.shape[1])
     _note_doubts(data, source.id)
-    encoder, names = encoder_of(data, names, source.impute)
+    encoder, names, texts = encoder_of(data, names, source.impute)
     rows: Any = {"ids": data.ids, "id_name": source.id or "id", "groups": data.groups}
     rows |= {"group_name": source.groups or "", "imputed": source.impute or ""}
-    return Loaded(data.X, data.y, names, name, digest, **rows, preprocessing=encoder)
+    rows |= {"preprocessing": encoder, "column_groups": texts}
+    return Loaded(data.X, data.y, names, name, digest, **rows)
 
 
 def _note_doubts(data: Dataset, id_name: str | None) -> None:
@@ -344,6 +348,33 @@ def kept_features(values: Sequence[str], names: NDArray[np.str_]) -> list[int]:
                 plain = name in places or not encoded
                 kept += [_place(name, places, "--keep")] if plain else encoded
     return list(dict.fromkeys(kept))
+
+
+def labels_of(group_by: str, names: NDArray[np.str_], given: Sequence[str]) -> list[str]:
+    """Return the label of the group of each feature, as --group-by says, "" for those alone.
+
+    Features that have a label already keep it.
+    """
+    if group_by.startswith("@"):
+        listed = {unguarded(name): label for _, name, label in _lines(Path(group_by[1:]))}
+        for name in listed:
+            _place(name, _places(names), group_by[1:])
+        found = [listed.get(str(name), "") for name in names]
+    elif group_by.startswith("prefix:"):
+        mark = group_by.removeprefix("prefix:")
+        if not mark:
+            raise ValueError("--group-by prefix: needs what ends the prefix, such as prefix:_.")
+        found = [str(name).rpartition(mark)[0] for name in names]
+    else:
+        try:
+            pattern = re.compile(group_by)
+        except re.error as error:
+            raise ValueError(f"--group-by {group_by!r} is no pattern: {error}.") from error
+        matches = (pattern.search(str(name)) for name in names)
+        found = [m[bool(pattern.groups)] or "" if m else "" for m in matches]
+    if not any(found):
+        raise ValueError(f"--group-by {group_by!r} puts no feature in a group; check the names.")
+    return [label or other for label, other in zip(given, found, strict=True)]
 
 
 def _places(names: NDArray[np.str_]) -> dict[str, int]:

@@ -31,6 +31,7 @@ _OURS = [name for name, method in METHODS.items() if method.ours]
 _CLASSIFIERS = [name for name, method in METHODS.items() if method.needs_classes]
 # The paper's algorithm is bss with its own order, and nothing trusted.
 _STEERED = ["bss"]
+_GROUPED = ["bss", "leverage", "random"]
 _LISTS = {"methods": METHODS, "ours": _OURS, "classifiers": _CLASSIFIERS, "orders": ORDERS}
 
 JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -167,6 +168,12 @@ class SelectOptions:
     trust
         Share of the features that is taken directly from the top of the ranking (bss only): 0 to 1,
         or auto.
+    group_by
+        Choose features in groups, each as a whole (bss, leverage and random only): prefix:_ groups
+        them by what stands before the last _ of their names; a regular expression by what its first
+        parentheses match, or else by the whole match; @FILE by a file with a name, a tab and the
+        name of its group per line. Features in no group stand alone. -k counts groups. The
+        categories of a column of text are such a group.
     rescale
         How to scale the chosen columns. common: all by one factor; each: every column by its own
         factor; none: not at all. The default depends on the method. For {ours}.
@@ -178,12 +185,18 @@ class SelectOptions:
     keep: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None
     order: Annotated[str | None, _ORDER] = None
     trust: Annotated[str | None, typer.Option(metavar="SHARE")] = None
+    group_by: Annotated[str | None, typer.Option(metavar="PATTERN")] = None
     rescale: Rescaling | None = None
 
     @cached_property
     def entry(self) -> SelectionMethod:
         """The method as the comparison lists it."""
         return method_named(self.method)
+
+    @property
+    def can_group(self) -> bool:
+        """Whether the method chooses features in groups."""
+        return self.entry.name in _GROUPED
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -203,6 +216,7 @@ class SelectOptions:
             "Always-included features": ", ".join(self.keep or ()),
             "Order": self.order,
             "Trust": self.trust,
+            "Groups of features": self.group_by,
             "Scales of the chosen columns": self.rescale,
         }
         return {name: str(value) for name, value in values.items() if value}
@@ -216,6 +230,7 @@ class SelectOptions:
             ("--keep", self.keep, _STEERED),
             ("--order", self.order, _STEERED),
             ("--trust", self.trust, _STEERED),
+            ("--group-by", self.group_by, _GROUPED),
             ("--rescale", self.rescale, _OURS),
         )
         for option, given, takers in options:

@@ -120,9 +120,10 @@ def complete_columns(data: Dataset) -> tuple[Dataset, list[str]]:
 
 def encoder_of(
     data: Dataset, names: NDArray[np.str_], impute: Imputation | None
-) -> tuple[Any, NDArray[np.str_]]:
-    """Return an unfitted transformer of data to numbers, or None, and the names of its columns.
+) -> tuple[Any, NDArray[np.str_], list[str]]:
+    """Return an unfitted transformer of data to numbers, or None, and what its columns are.
 
+    That is the name of each, and the name of the column of text that it is made of, or nothing.
     Columns of text become a column for each category, such as ``site=Boston``, after all others. A
     missing category is none of them.
     """
@@ -130,7 +131,7 @@ def encoder_of(
     if impute in (Imputation.median, Imputation.mean) and not sparse.issparse(data.X):
         imputer = SimpleImputer(strategy=impute, keep_empty_features=True)
     elif not data.categories:
-        return None, names
+        return None, names, len(names) * [""]
     numeric = [j for j in range(len(names)) if j not in data.categories]
     # The categories are known beforehand, so that columns are the same in every fold.
     codes = [np.arange(float(len(values))) for values in data.categories.values()]
@@ -139,7 +140,9 @@ def encoder_of(
     indicators = [
         f"{names[j]}={value}" for j, values in data.categories.items() for value in values
     ]
-    return ColumnTransformer(steps), np.array([*names[numeric], *indicators], dtype=np.str_)
+    made_of = [str(names[j]) for j, values in data.categories.items() for _ in values]
+    found = np.array([*names[numeric], *indicators], dtype=np.str_)
+    return ColumnTransformer(steps), found, [*len(numeric) * [""], *made_of]
 
 
 def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 
 from certifeature.certificate import Certificate
 from certifeature.certificate.certify import Certifier
-from certifeature.cli.loading import DataOptions, Loaded, kept_features, load
+from certifeature.cli.loading import DataOptions, Loaded, kept_features, labels_of, load
 from certifeature.cli.options import CROSS_VALIDATED, ModelOptions, SelectOptions
 from certifeature.cli.output import showing
 from certifeature.cli.preparing import scaling_or_note
@@ -77,6 +78,25 @@ class Task:
         """The features that are always included."""
         return kept_features(self.options.keep or (), self.data.names)
 
+    @cached_property
+    def groups(self) -> list[str] | None:
+        """The label of the group that each feature is chosen with, "" if alone; None without."""
+        labels = list(self.data.column_groups)
+        if self.options.group_by is not None:
+            given = labels or self.data.n_features * [""]
+            labels = labels_of(self.options.group_by, self.data.names, given)
+        return labels if self.options.can_group and any(labels) else None
+
+    @property
+    def n_choices(self) -> int:
+        """Number of features, or of groups of features, that there are to choose from."""
+        return self.n_groups_of(range(self.data.n_features))
+
+    def n_groups_of(self, features: Iterable[int]) -> int:
+        """Return how many groups some features are of."""
+        labels = self.groups or self.data.n_features * [""]
+        return len({labels[feature] or feature for feature in features})
+
     def method(self) -> SelectionMethod:
         """Return the method with all options, for any number of features."""
         options, model, seed = self.options, self.model, self.seed
@@ -86,6 +106,8 @@ class Task:
             parameters |= {"basis": "auto", "n_components": None}
         if options.keep:
             parameters["fixed_features"] = self.kept
+        if self.groups is not None:
+            parameters["feature_groups"] = self.groups
 
         def make_with_options(size: Any, *_: Any) -> Any:
             selector = make(size, model, seed)
@@ -98,14 +120,16 @@ class Task:
 
     def selector(self) -> Any:
         """Return the unfitted selector, after `SelectOptions.check`."""
-        size, n_features = self.options.size, self.data.n_features
-        if size.isdecimal() and int(size) > n_features:
-            raise ValueError(f"-k {size} is more than the {n_features} columns; ask for fewer.")
-        if size.isdecimal() and (n_kept := len(self.kept)) > int(size):
+        size, n_choices, what = self.options.size, self.n_choices, "columns"
+        if self.groups is not None:
+            what = "groups of columns"
+        if size.isdecimal() and int(size) > n_choices:
+            raise ValueError(f"-k {size} is more than the {n_choices} {what}; ask for fewer.")
+        if size.isdecimal() and (n_kept := self.n_groups_of(self.kept)) > int(size):
             raise ValueError(f"--keep names {n_kept} features, more than -k {size}; raise -k.")
         if size == CROSS_VALIDATED:
             # The number is set by whoever searches for it.
-            size = str(n_features)
+            size = str(n_choices)
         return self.method().make(int(size) if size.isdecimal() else size, self.model, self.seed)
 
     @cached_property
@@ -113,7 +137,9 @@ class Task:
         """Numbers of features among which cross-validation chooses; None is up to the selector."""
         size = self.options.size
         if size == CROSS_VALIDATED:
-            return tuple(default_sizes(self.data.n_features, max(10, len(self.kept))).tolist())
+            return tuple(
+                default_sizes(self.n_choices, max(10, self.n_groups_of(self.kept))).tolist()
+            )
         return (int(size) if size.isdecimal() else None,)
 
 
@@ -257,9 +283,9 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
         nor has one by a method that finds its own number.
     """
     data, model, seed = task.data, capped(task.model), task.seed
-    own, size = task.method(), len(choice.features)
+    own, size = task.method(), choice.certificate.n_groups or len(choice.features)
     asked = int(task.options.size) if task.options.size.isdecimal() else None
-    beside = beside and size < data.n_features and not own.own_size
+    beside = beside and size < task.n_choices and not own.own_size
     # A search for the number of features is repeated in every fold.
     selector, compared, growth = task.selector(), [], None
     assert data.y is not None
@@ -299,6 +325,6 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
 
 def _sizes(task: Task, size: int) -> list[int]:
     """Return the numbers of features to compare: that of the choice, fewer, and more."""
-    fewest = max(1, len(task.kept))
+    fewest = max(1, task.n_groups_of(task.kept))
     sizes = {round(size * multiple) for multiple in _MULTIPLES}
-    return sorted(other for other in sizes if fewest <= other < task.data.n_features)
+    return sorted(other for other in sizes if fewest <= other < task.n_choices)

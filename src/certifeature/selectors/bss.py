@@ -448,8 +448,8 @@ class BSSSelector(BaseSelector):
     rescale : {"auto", "common", "each", False}, default="auto"
         Scales of the chosen columns. "common" is one factor, at least 1, that brings rows which are
         shorter than 1, such as texts of unit norm, back to the size that they had with all columns;
-        standardised data come back as they are. "each" are the scales of BSS; False is none. "auto"
-        is "each" for "certified" and "common" otherwise.
+        standardised data come back as they are, and so do ``fixed_features``. "each" are the scales
+        of BSS; False is none. "auto" is "each" for "certified" and "common" otherwise.
     random_state : int, RandomState instance or None, default=0
         Seed for the subsamples of "stable", for sketches and for LIBLINEAR.
     order : str, array-like, callable, or a pair of these, default="auto"

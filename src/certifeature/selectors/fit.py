@@ -449,7 +449,8 @@ class Fit:
 
         Let s and s′ be the root mean squared distances of the rows from their mean, with all and
         with the chosen columns. One common factor, max(1, min(s, 1)/s′), brings small rows back to
-        the size that they had, so that models at their default C do not become too soft.
+        the size that they had, so that models at their default C do not become too soft. Features
+        that are fixed stay as they are.
         """
         rescale = self._options.rescale
         if rescale == "each":
@@ -459,6 +460,9 @@ class Fit:
             spread = self._given.spread
             size, chosen = spread.size(), spread.size(columns.indices)
             scales *= max(1.0, min(size, 1.0) / chosen) if chosen > 0 else 1.0
+            if columns.reasons is not None:
+                # They are known to belong in, such as an age, and stay in their own units.
+                scales[columns.reasons == "fixed"] = 1.0
         return replace(columns, scales=scales)
 
     def _certified_size(self) -> tuple[int, Picks | None]:
