@@ -206,6 +206,11 @@ class Loaded:
     scaling: Scaling = Scaling.none
     column_groups: Sequence[str] = ()
 
+    @property
+    def encoded(self) -> str:
+        """How columns of text were encoded, if there were any."""
+        return Encoding.onehot if any(self.column_groups) else ""
+
     def __str__(self) -> str:
         return f"{self.source}: {self.n_rows:,} rows, {self.n_features:,} features"
 

@@ -112,7 +112,7 @@ def search_values(search: SizeSearch) -> dict[str, Any]:
 
 def prepared(data: Loaded) -> dict[str, str]:
     """Return what is done to the columns before features are chosen, for a report."""
-    steps = {"Missing values": data.imputed, "Scaling": data.scaling.value}
+    steps = {"Missing values": data.imputed, "Text": data.encoded, "Scaling": data.scaling.value}
     if data.groups is not None:
         steps["Groups of rows"] = f"{data.group_name}, {len(np.unique(data.groups)):,} different"
     return {name: step for name, step in steps.items() if step}
@@ -125,10 +125,11 @@ def preparation(data: Loaded) -> list[str]:
         "median": "Missing values were replaced by the median of their column.",
         "mean": "Missing values were replaced by the mean of their column.",
         "drop-columns": "Columns with missing values were left out.",
+        "onehot": "Each category of a column of text became a column of 0 and 1.",
         "standard": f"Columns were {standard} to unit variance.",
         "tfidf": "Counts were weighted by tf-idf.",
     }
-    return [said[step] for step in (data.imputed, data.scaling.value) if step in said]
+    return [said[step] for step in (data.imputed, data.encoded, data.scaling.value) if step in said]
 
 
 def save_report(

@@ -116,7 +116,7 @@ class Report:
         """The one of the comparison that chooses as the features were chosen, and as many."""
         if self.certificate is None or self.comparison is None:
             return None
-        key = self.method, self.certificate.n_selected
+        key = self.method, self.certificate.n_groups or self.certificate.n_selected
         return next((c for c in self.comparison.contenders if (c.method, c.size) == key), None)
 
     @property
