@@ -184,7 +184,9 @@ def _fastcan(X, y, sizes):
 
     start = process_time()
     X = X.toarray() if sparse.issparse(X) else X
-    order = FastCan(max(sizes), verbose=0).fit(X, _indicators(y)).indices_
+    varying = _varying(X)
+    found = FastCan(max(sizes), verbose=0).fit(X[:, varying], _indicators(y)).indices_
+    order = varying[found]
     seconds = process_time() - start
     return {r: (order[:r], seconds) for r in sizes}
 
@@ -193,6 +195,8 @@ def _abess(X, y, sizes):
     """Return the best subsets of abess, for logistic or multinomial regression."""
     from abess import LogisticRegression, MultinomialRegression
 
+    varying = _varying(X)
+    X = X[:, varying]
     classes, y = np.unique(y, return_inverse=True)
     Model = LogisticRegression if len(classes) == 2 else MultinomialRegression
     found = {}
@@ -200,9 +204,14 @@ def _abess(X, y, sizes):
         start = process_time()
         weights = Model(support_size=r).fit(X, y).coef_.reshape(X.shape[1], -1)
         seconds = process_time() - start
-        chosen = np.flatnonzero(np.any(weights, axis=1))
-        found[r] = chosen, seconds
+        found[r] = varying[np.any(weights, axis=1)], seconds
     return found
+
+
+def _varying(X):
+    """Return the columns that are not constant, which abess refuses."""
+    ranges = X.max(axis=0) - X.min(axis=0)
+    return np.flatnonzero(ranges.toarray() if sparse.issparse(ranges) else ranges)
 
 
 def _indicators(y):
