@@ -77,6 +77,7 @@ paper: $(EXTRAS)cli
 
 docs: $(EXTRAS)docs
 	rm -rf docs/api/generated
+	$(BIN)/certifeature demo --report docs/_static/example-report.html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/check_links.py docs/_build/html README.md CONTRIBUTING.md CHANGELOG.md benchmarks/README.md
 
@@ -88,7 +89,7 @@ release-check: $(EXTRAS)release
 	$(BIN)/python tools/check_release.py dist
 
 clean:
-	rm -rf $(VENV) $(OLDEST) dist docs/_build docs/gallery docs/api/generated .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) dist docs/_build docs/gallery docs/api/generated docs/_static/example-report.html .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "certifeature needs Python 3.11 or newer; name one with: make PYTHON=python3.11")'

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from decide.methods import METHODS, Methods, sizes_of
-from decide.model import FIXED, GRID, errors
+from decide.model import errors
 from decide.table import summary, tables
 from decide.tasks import GROUPS, N_FOLDS, fold_of, task_names
 from threadpoolctl import threadpool_limits
@@ -87,9 +87,6 @@ def main():
     prints.add_argument("results", nargs="+")
     prints.add_argument("--only", nargs="+", choices=METHODS, metavar="METHOD")
     prints.add_argument("--reference", choices=METHODS, metavar="METHOD", default="default")
-    prints.add_argument(
-        "--c", type=float, choices=GRID + FIXED, default=0.5, help="c where it is not tuned"
-    )
     prints.add_argument("--summary", action="store_true", help="one table, a size for each group")
     given = parser.parse_args()
     if given.command == "run":
@@ -102,7 +99,7 @@ def main():
         if given.summary:
             print(summary(records, given.only, given.reference))
         else:
-            print("\n".join(tables(records, given.only, given.reference, given.c)))
+            print("\n".join(tables(records, given.only, given.reference)))
 
 
 if __name__ == "__main__":

@@ -2,12 +2,17 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 import certifeature
 
-sys.path.insert(0, str(Path(__file__).parent))  # for gallery_look
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery_look and how_it_works
+import how_it_works
+
+# Address of the source code: adds a link to the header.
+SOURCE = ""
 
 # The matrices of the examples are small; on a busy machine threads would wait for each other.
 threadpool_limits(1)
@@ -26,7 +31,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["paper/*.md", "_build", "benchmark"]
+exclude_patterns = ["paper/*.md", "_build", "benchmark/table.md", "benchmark/selection.md"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -57,22 +62,38 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "pydata_sphinx_theme"
-html_title = "certifeature"
+html_title = f"certifeature {version}"
+html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
-html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_theme_options = {
+    "logo": {"text": "certifeature"},
+    "navbar_start": ["navbar-logo", "version"],
+    "header_links_before_dropdown": 6,
+    "icon_links": [{"name": "Source", "url": SOURCE, "icon": "fa-solid fa-code"}] if SOURCE else [],
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+}
 html_show_sourcelink = False
-# Pages without pages below them have nothing to list at the left, and need the room.
+# Only the pages of the API, of the gallery and of the theory have others below them to list at the
+# left; the others need the room.
 html_sidebars = {
     page: []
     for page in (
         "user_guide",
+        "how_it_works",
         "numbers",
         "command_line",
         "large_data",
         "results",
+        "benchmark/*",
         "paper",
         "performance",
         "changelog",
     )
 }
+
+
+def setup(app: Any) -> None:
+    """Draw the pictures of "How it works" before its page is read."""
+    app.connect("builder-inited", lambda app: how_it_works.draw_all())

@@ -1,128 +1,132 @@
-"""Draw the picture of the front page: what goes in, what comes out, what is proven.
+"""Draw the picture of the front page, with the numbers of the example of the README.
 
-Run by hand, when the numbers may have changed (half a minute): ``python docs/hero.py``. It writes
-``docs/_static/hero.svg`` and ``hero-dark.svg``, which are committed, and prints what they show. All
-numbers are computed here, from the docstrings of SciPy and scikit-learn.
+Run by hand, when the numbers may have changed (a minute): ``python docs/hero.py``. It writes
+``docs/_static/hero.svg`` and ``hero-dark.svg``, which are committed, and prints what they show.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from matplotlib import pyplot as plt
+from pictures import BLUE, FAINT, GREY, LIGHT_BLUE, ORANGE, save_for_both_pages
 
-from certifeature import BSSSelector, certify
+from certifeature import BSSSelector, certify, compare
+from certifeature.certificate.certificate import shown_bound
 from certifeature.datasets import load_docstrings
 
 N_WORDS = 300
+PACKAGES = ("scipy", "sklearn")
 STATIC = Path(__file__).parent / "_static"
-BLUE, LIGHT_BLUE, ORANGE, LIGHT_ORANGE = "#0072B2", "#56B4E9", "#D55E00", "#E69F00"
-GREY, FAINT = "#9AA5B1", 0.75
 # In points of a picture twelve inches wide: large enough when that is shrunk to a phone.
-TITLE, WORD = 29, 24
+TITLE, WORD = 27, 21
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What the picture shows; errors in percent, with all words and with the chosen ones."""
+    """What the picture shows; errors in percent, with all words, with ours and with those of RFE.
+
+    ``in_every_fold`` counts the words that ours and RFE choose in every fold.
+    """
 
     n_words: int
-    errors: tuple[float, float]
-    measured: float
+    errors: tuple[float, float, float]
+    in_every_fold: tuple[int, int]
     realised: float
-
-
-def rounded_up(bound: float) -> float:
-    return float(np.ceil(100 * bound) / 100)
+    measured: float
 
 
 def find() -> Findings:
-    X, y = load_docstrings(packages=("scipy", "sklearn"), return_X_y=True)
-    certificate = certify(X, y, BSSSelector(N_WORDS).fit(X, y), cv=5)
-    new_data = certificate.new_data
+    X, y = load_docstrings(packages=PACKAGES, return_X_y=True)
+    comparison = compare(X, y, [N_WORDS], methods=["bss", "rfe"])
+    _, ours, rfe = comparison.contenders
+    certificate = certify(BSSSelector(N_WORDS).fit(X, y))
     return Findings(
         n_words=X.shape[1],
-        errors=(100 * new_data.full.error.value, 100 * new_data.selected.error.value),
-        measured=rounded_up(certificate.measured_growth),
-        realised=rounded_up(certificate.realised_growth),
+        errors=tuple(100 * c.mean_error for c in comparison.contenders),
+        in_every_fold=tuple(len(set.intersection(*map(set, c.chosen))) for c in (ours, rfe)),
+        realised=certificate.realised_growth,
+        measured=certificate.measured_growth,
     )
 
 
-def draw(found: Findings, ink: str, paper: str) -> Any:
-    style = {"text.color": ink, "font.size": WORD, "svg.fonttype": "path", "svg.hashsalt": "hero"}
-    with plt.rc_context(style):
-        figure = plt.figure(figsize=(12, 4.6))
-        parts = [
-            (0.01, "Keep few", draw_table),
-            (0.355, "Lose little", draw_errors),
-            (0.70, "Know the limit", draw_proof),
-        ]
-        for left, title, draw_part in parts:
-            ax = figure.add_axes((left, 0.03, 0.29, 0.95))
-            ax.set(xlim=(0, 1), ylim=(0, 1))
-            ax.set_axis_off()
-            ax.text(0, 0.88, title, size=TITLE, weight="bold")
-            draw_part(ax, found, paper)
+def draw(found: Findings) -> Any:
+    figure = plt.figure(figsize=(12, 4.3))
+    parts = [
+        (0.005, 0.30, "Few words,\nsmall error", draw_errors),
+        (0.345, 0.30, "Stable across\nfive folds", draw_stability),
+        (0.675, 0.32, "A proof of\nwhat you can lose", draw_proof),
+    ]
+    for left, width, title, draw_part in parts:
+        ax = figure.add_axes((left, 0.02, width, 0.96))
+        ax.set(xlim=(0, 1), ylim=(0, 1))
+        ax.set_axis_off()
+        ax.text(0, 1, title, size=TITLE, weight="bold", va="top")
+        draw_part(ax, found)
     return figure
 
 
-def draw_table(ax: Any, found: Findings, paper: str) -> None:
-    """Draw a table of thin columns, of which the share that is chosen is blue."""
-    ax.text(0, 0.75, f"{N_WORDS} of {found.n_words:,} words", alpha=FAINT)
-    low, high, n_columns = 0.0, 0.68, 75
-    n_blue = round(n_columns * N_WORDS / found.n_words)
-    blue = ((np.arange(n_blue) + 0.5) * n_columns / n_blue).astype(int)
-    columns = np.arange(n_columns)
-    for column in columns[~np.isin(columns, blue)]:
-        place = (column / n_columns, low)
-        ax.add_patch(
-            plt.Rectangle(place, 0.7 / n_columns, high - low, color=GREY, alpha=0.35, lw=0)
-        )
-    ax.hlines(np.linspace(low, high, 10)[1:-1], 0, 1, color=paper, linewidth=2)
-    for column in blue:
-        place = ((column - 0.15) / n_columns, low)
-        ax.add_patch(plt.Rectangle(place, 1 / n_columns, high - low, color=BLUE, lw=0))
+def draw_errors(ax: Any, found: Findings) -> None:
+    """Draw the cross-validated errors as bars, with C tuned for each."""
+    labels = (f"all {found.n_words:,} words", f"{N_WORDS}, ours", f"{N_WORDS}, RFE")
+    shown = [f"{error:.1f} %" for error in found.errors]
+    draw_bars(ax, labels, found.errors, shown, (LIGHT_BLUE, BLUE, GREY), max(found.errors))
 
 
-def draw_errors(ax: Any, found: Findings, paper: str) -> None:
-    """Draw errors as bars, with C tuned for each."""
-    ax.text(0, 0.75, "errors on new text", alpha=FAINT)
-    for place, (error, label) in enumerate(zip(found.errors, ("all", N_WORDS), strict=True)):
-        middle = 0.5 - 0.26 * place
-        length = 0.45 * error / max(found.errors)
-        ax.text(0.19, middle, label, ha="right", va="center_baseline")
-        add_bar(ax, 0.23, middle, length, 0.16, color=(LIGHT_BLUE, BLUE)[place])
-        ax.text(0.26 + length, middle, f"{error:.1f} %", va="center_baseline")
+def draw_stability(ax: Any, found: Findings) -> None:
+    """Draw how many words are chosen in every fold."""
+    shown = [f"{n} words" for n in found.in_every_fold]
+    draw_bars(
+        ax,
+        ("in all folds, ours", "in all folds, RFE"),
+        found.in_every_fold,
+        shown,
+        (BLUE, GREY),
+        N_WORDS,
+    )
 
 
-def draw_proof(ax: Any, found: Findings, paper: str) -> None:
+def draw_bars(ax: Any, labels: Any, values: Any, shown: Any, colours: Any, longest: float) -> None:
+    step = 0.22
+    for place, (label, value, words, colour) in enumerate(
+        zip(labels, values, shown, colours, strict=True)
+    ):
+        low = 0.66 - step * (place + 1)
+        length = 0.68 * value / longest
+        ax.add_patch(plt.Rectangle((0, low), length, 0.085, color=colour, lw=0))
+        ax.text(0, low + 0.10, label, size=WORD - 3, alpha=FAINT)
+        ax.text(length + 0.02, low + 0.04, words, va="center_baseline", weight="bold")
+
+
+def draw_proof(ax: Any, found: Findings) -> None:
     """Write what is proven of the training objective."""
-    ax.text(0, 0.75, "objective, proven", alpha=FAINT)
-    rows = [
-        (0.5, f"{found.realised:g} times", "for these labels", ORANGE),
-        (0.16, f"≤ {found.measured:g} times", "for any other labels", LIGHT_ORANGE),
+    grows = f"at most {shown_bound(found.realised)} times that"
+    lines = [
+        (0.60, "The training objective is", {"alpha": FAINT}),
+        (0.48, "no larger" if found.realised <= 1 else grows, {"weight": "bold", "color": BLUE}),
+        (
+            0.36,
+            "than with all words." if found.realised <= 1 else "with all words.",
+            {"alpha": FAINT},
+        ),
+        (0.18, "For any other labels", {"alpha": FAINT}),
+        (
+            0.06,
+            f"at most {shown_bound(found.measured)} times.",
+            {"weight": "bold", "color": ORANGE},
+        ),
     ]
-    for top, number, words, colour in rows:
-        ax.text(0, top, number, size=TITLE, weight="bold", color=colour)
-        ax.text(0, top - 0.12, words, alpha=FAINT)
-
-
-def add_bar(
-    ax: Any, left: float, middle: float, length: float, height: float, **colours: Any
-) -> None:
-    ax.add_patch(plt.Rectangle((left, middle - height / 2), length, height, lw=3, **colours))
+    for height, words, look in lines:
+        ax.text(0, height, words, **look)
 
 
 def main() -> None:
     found = find()
     print(found)
-    for name, ink, paper in (("hero", "#1F2933", "#FFFFFF"), ("hero-dark", "#E4E7EB", "#14181E")):
-        figure = draw(found, ink, paper)
-        figure.savefig(STATIC / f"{name}.svg", transparent=True, metadata={"Date": None})
-        plt.close(figure)
+    save_for_both_pages(partial(draw, found), STATIC, "hero", **{"font.size": WORD})
 
 
 if __name__ == "__main__":

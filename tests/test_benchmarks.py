@@ -178,16 +178,17 @@ def test_tables_compare_the_same_folds_of_the_same_tasks():
         record("RFE", "b", 2, 0.9, [3, 4]),  # Without L1, so it does not count.
         record("univariate", "a", 0, 0.1, [3, 4]),  # Has one fold only, so it is left out.
     ]
-    error, difference, properties, by_c = tables(records, None, "RFE", 0.3)
+    error, difference, jaccard, seconds, n_columns, _, by_c = tables(records, None, "RFE")
     assert "| 2 | *tasks, folds* | *2, 4* |" in error
-    assert "| RFE | 20.0 / 0.3 |" in error
+    assert "| RFE | 20.0 |" in error
     assert "univariate" not in error
     assert "| L1 | -5.0 ± 15.0, 1–1 |" in difference
-    assert "| RFE | 1.00 / – / 1.00 / 2 |" in properties
-    assert "| L1 | 0.33 / – / 1.00 / 2 |" in properties
+    assert "| RFE | 1.00 |" in jaccard
+    assert "| L1 | 0.33 |" in jaccard
+    assert "| L1 | 1.00 |" in seconds
+    assert "| L1 | 2 |" in n_columns
     assert "| L1 | 0.0 | 0.1 | 0.3 | 0.5 | 1.0 | 3.0 | 10.0 | 30.0 |" in by_c
     for found in records:
         found["r"] = 300
-    assert "| L1 | – | – | 25.0 (-5.0 ± 15.0) / 0.33 / – | – | – | – |" in summary(
-        records, None, "RFE"
-    )
+    # -20 and +10 points: a tie, at 5 ± 15.
+    assert "| L1 | – | 25.0 = | – | – | – |" in summary(records, None, "RFE")

@@ -192,19 +192,22 @@ def _fastcan(X, y, sizes):
 
 
 def _abess(X, y, sizes):
-    """Return the best subsets of abess, for logistic or multinomial regression."""
-    from abess import LogisticRegression, MultinomialRegression
+    """Return the best subsets of abess for logistic regression, one class against the others.
 
-    varying = _varying(X)
-    X = X[:, varying]
-    classes, y = np.unique(y, return_inverse=True)
-    Model = LogisticRegression if len(classes) == 2 else MultinomialRegression
-    found = {}
+    Its multinomial regression returns no columns on some microarrays.
+    """
+    from abess import LogisticRegression
+
+    varying, found = _varying(X), {}
     for r in sizes:
         start = process_time()
-        weights = Model(support_size=r).fit(X, y).coef_.reshape(X.shape[1], -1)
+        models = [
+            LogisticRegression(support_size=r).fit(X[:, varying], indicator)
+            for indicator in _indicators(y).T
+        ]
+        scores = np.sum([model.coef_**2 for model in models], axis=0)
         seconds = process_time() - start
-        found[r] = varying[np.any(weights, axis=1)], seconds
+        found[r] = varying[_ranked(scores, min(r, np.count_nonzero(scores)))], seconds
     return found
 
 

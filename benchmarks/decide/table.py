@@ -10,52 +10,52 @@ from decide.model import FIXED, GRID
 from decide.tasks import GROUPS
 
 # Sizes and groups of the summary.
-SUMMARY = (
-    (100, "genes"),
-    (100, "web"),
-    (300, "web"),
-    (300, "news"),
-    (300, "texts"),
-    (100, "noise"),
-)
+SUMMARY = ((100, "genes"), (300, "web"), (300, "news"), (300, "texts"), (100, "noise"))
+# Differences of so many standard errors are ties.
+_TIE = 2
 
 
-def tables(records, only, reference, c):
+def tables(records, only, reference):
     """Yield Markdown tables: errors, differences of the reference to the others, and the rest."""
     found = _by_size(records, only)
     errors = {r: {g: m for g, m in found[r].items() if g != "noise"} for r in found}
     noise = {r: {"noise": found[r]["noise"]} for r in found if "noise" in found[r]}
     if any(errors.values()):
         together = {r: g | {"all": _pooled(g)} if len(g) > 1 else g for r, g in errors.items()}
-        yield _table(f"Error in percent, c tuned / c = {c:g}", together, _error, c)
-        title = f"Error of {reference} minus that of others, c tuned, ± standard error, wins–losses"
+        yield _table("Error in percent", together, _error)
+        title = f"Error of {reference} minus that of others, ± standard error, wins–losses"
         yield _table(title, together, _difference, reference)
-        yield _table("Jaccard / growth / CPU seconds / columns", errors, _properties)
+        yield _table("Jaccard index", errors, lambda methods, name: _jaccard(methods[name]))
+        yield _table("CPU seconds", errors, _seconds)
+        yield _table("Columns chosen", errors, _n_columns)
+        yield _table("Growth", errors, lambda methods, name: _growth(methods[name]))
         yield _errors_by_c(errors)
     if noise:
-        yield _table("Share of noise / Jaccard", noise, _noise)
+        yield _table("Share of noise", noise, _share_of_noise)
 
 
 def summary(records, only, reference):
-    """Return one Markdown table, with a size for each group."""
+    """Return one Markdown table, with a size for each group, that marks ties with the reference."""
     found = _by_size(records, only)
-    columns = {f"{r}, {group}": found.get(r, {}).get(group, {}) for r, group in SUMMARY}
+    columns = {f"{r} {group}": found.get(r, {}).get(group, {}) for r, group in SUMMARY}
     names = [name for name in METHODS if any(name in methods for methods in columns.values())]
     lines = [["*tasks, folds*", *map(_counts, columns.values())]]
     for name in names:
         cells = [_summary(m, name, reference) if m.get(name) else "–" for m in columns.values()]
         lines.append([name, *cells])
-    title = f"Error, c tuned (difference of {reference} ± standard error) / Jaccard / growth; noise"
+    title = f"Error in percent (=: tie with {reference}, within {_TIE} standard errors); noise"
     return _markdown(title, ["method", *columns], lines)
 
 
 def _summary(methods, name, reference):
     if "noise" in next(iter(methods[name].values())):
-        return _noise(methods, name)
-    error = f"{np.mean(_per_task(methods[name], _tuned)):.1f}"
-    if name != reference and reference in methods:
-        error += f" ({_difference(methods, name, reference).partition(',')[0]})"
-    return f"{error} / {_jaccard(methods[name])} / {_growth(methods[name])}"
+        return _share_of_noise(methods, name)
+    tie = name != reference and reference in methods and _is_tie(_gaps(methods, name, reference))
+    return _error(methods, name) + " =" * tie
+
+
+def _is_tie(gaps):
+    return len(gaps) > 1 and bool(abs(np.mean(gaps)) <= _TIE * _standard_error(gaps))
 
 
 def _by_size(records, only):
@@ -112,7 +112,8 @@ def _table(title, found, cell, *arguments):
             here = [by_group.get(group, {}) for group in groups]
             if any(name in methods for methods in here):
                 cells = [cell(m, name, *arguments) if m.get(name) else "–" for m in here]
-                lines.append(["", name, *cells])
+                if set(cells) != {"–"}:
+                    lines.append(["", name, *cells])
     return _markdown(title, ["columns", "method", *groups], lines)
 
 
@@ -138,9 +139,8 @@ def _tuned(record):
     return 100 * record["tuned"]
 
 
-def _error(methods, name, c):
-    tuned = np.mean(_per_task(methods[name], _tuned))
-    return f"{tuned:.1f} / {_mean_error(methods[name], c):.1f}"
+def _error(methods, name):
+    return f"{np.mean(_per_task(methods[name], _tuned)):.1f}"
 
 
 def _mean_error(folds, c):
@@ -151,20 +151,29 @@ def _difference(methods, name, reference):
     """Return the mean difference over tasks, its standard error, and wins and losses."""
     if name == reference or reference not in methods:
         return "–"
-    gaps = _per_task(methods[reference], _tuned) - _per_task(methods[name], _tuned)
-    gaps = np.round(gaps, 9)
+    gaps = _gaps(methods, name, reference)
     mean = f"{np.mean(gaps):+.1f}"
     if len(gaps) > 1:
-        mean += f" ± {np.std(gaps, ddof=1) / np.sqrt(len(gaps)):.1f}"
+        mean += f" ± {_standard_error(gaps):.1f}"
     return f"{mean}, {np.sum(gaps < 0)}–{np.sum(gaps > 0)}"
 
 
-def _properties(methods, name):
-    folds = methods[name]
-    seconds = np.mean([record["seconds"] for record in folds.values()])
-    sizes = [len(record["chosen"]) for record in folds.values() if "chosen" in record]
-    size = f"{np.mean(sizes):.0f}" if sizes else "all"
-    return f"{_jaccard(folds)} / {_growth(folds)} / {seconds:.2f} / {size}"
+def _gaps(methods, name, reference):
+    """Return the error of the reference minus that of a method, for each task."""
+    return np.round(_per_task(methods[reference], _tuned) - _per_task(methods[name], _tuned), 9)
+
+
+def _standard_error(gaps):
+    return np.std(gaps, ddof=1) / np.sqrt(len(gaps))
+
+
+def _seconds(methods, name):
+    return f"{np.mean([record['seconds'] for record in methods[name].values()]):.2f}"
+
+
+def _n_columns(methods, name):
+    sizes = [len(record["chosen"]) for record in methods[name].values() if "chosen" in record]
+    return f"{np.mean(sizes):.0f}" if sizes else "–"
 
 
 def _growth(folds):
@@ -172,9 +181,8 @@ def _growth(folds):
     return f"{np.median(growths):.3g}" if growths else "–"
 
 
-def _noise(methods, name):
-    noise = np.mean(_per_task(methods[name], lambda record: record["noise"]))
-    return f"{noise:.2f} / {_jaccard(methods[name])}"
+def _share_of_noise(methods, name):
+    return f"{np.mean(_per_task(methods[name], lambda record: record['noise'])):.2f}"
 
 
 def _jaccard(folds):

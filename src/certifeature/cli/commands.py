@@ -51,7 +51,7 @@ from certifeature.rows.matrix import fingerprint, scaled_columns
 
 _N_SHOWN = 20
 _DEMO_SIZE = 300
-_DEMO_PACKAGES = ("numpy", "scipy")
+_DEMO_PACKAGES = ("scipy", "sklearn")
 _DEMO_FOLDS = 3
 
 
@@ -267,7 +267,7 @@ def demo_command(
 ) -> None:
     """Write a report on data that need no download.
 
-    It chooses 300 words that distinguish NumPy's docstrings from SciPy's.
+    It chooses 300 words that distinguish SciPy's docstrings from scikit-learn's.
 
     \b
     Example:
