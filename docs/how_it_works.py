@@ -107,8 +107,7 @@ def draw_barriers(found: Rows) -> Any:
     assert steps is not None
     q = np.sqrt(N_DIRECTIONS / N_PICKS)
     matrices = np.cumsum(
-        [e * np.outer(V[f], V[f]) for f, e in zip(steps.features, steps.energies, strict=True)],
-        axis=0,
+        [e * np.outer(V[f], V[f]) for f, e in zip(steps.picks, steps.energies, strict=True)], axis=0
     )
     # In the units of the last step, which has the factor (1 − q)/r.
     times, factor = np.arange(N_PICKS + 1), (1 - q) / N_PICKS

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from chromium import Chromium, find_chromium
 
 HERE = Path(__file__).resolve().parent
-WIDTH, HEIGHT, SCALE = 1000, 640, 1.5
+WIDTH, HEIGHT, SCALE = 1000, 800, 1.5
 
 
 def main() -> None:
@@ -27,6 +27,7 @@ def main() -> None:
         try:
             size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": SCALE, "mobile": False}
             browser.send("Emulation.setDeviceMetricsOverride", **size)
+            browser.send("Emulation.setScrollbarsHidden", hidden=True)
             browser.open(HERE / "_static" / "example-report.html")
             picture = browser.send("Page.captureScreenshot", format="png")
         finally:
