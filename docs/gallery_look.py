@@ -15,6 +15,7 @@ ORDER = (
     "plot_how_many_features.py",
     "plot_stable_features.py",
     "plot_features_that_stay.py",
+    "plot_groups_of_features.py",
     "plot_certify_rfe.py",
     "plot_certificate_meaning.py",
     "plot_out_of_memory.py",

@@ -17,6 +17,7 @@ from sklearn.svm import SVC, LinearSVC
 from certifeature import BSSSelector, BSSSelectorCV, LeverageScoreSelector, RandomSelector, certify
 from certifeature.certificate import Certificate
 from certifeature.certificate.promise import sampling_promise
+from certifeature.comparison import compare
 from certifeature.datasets import make_relevant_features
 from certifeature.rows.blocks import ArrayBlocks
 from certifeature.sparsify import leverage_sample
@@ -345,3 +346,17 @@ def test_sizes_found_by_cross_validation_count_groups():
     assert search.n_features_ == 1
     assert search.transform(X).shape == (120, 8)
     assert len(search.reasons_) == len(search.group_indices_) == 1
+
+
+def test_certify_and_compare_take_selectors_with_groups(data, labels):
+    X, y = data
+    selector = BSSSelector(25, feature_groups=labels)
+    certificate = certify(X, y, selector.fit(X, y), cv=3, n_repeats=1)
+    assert certificate.n_groups == 25
+    assert certify(selector).measured_growth == certificate.measured_growth
+    assert certify(selector).n_groups == 25
+    compared = compare(X, y, [10, 25], methods=[selector], cv=3, n_repeats=1, tune=False)
+    found = {row.size: row.n_features for row in compared.contenders if row.method == "BSSSelector"}
+    # Sizes are groups, and what is counted afterwards are columns.
+    assert found[10] > 10
+    assert found[25] > found[10]

@@ -9,7 +9,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("page", ["numbers.md", "user_guide.md"])
+@pytest.mark.parametrize("page", ["groups.md", "numbers.md", "user_guide.md"])
 def test_examples_print_what_the_page_shows(page):
     path = str(DOCS / page)
     found = doctest.testfile(path, module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)

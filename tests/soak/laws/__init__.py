@@ -31,6 +31,7 @@ from soak.laws.sparsifiers import (
     bss_keeps_its_bounds,
     bss_keeps_its_bounds_with_shares,
     draws_add_up,
+    groups_keep_the_bounds,
     pivots_are_farthest,
 )
 from soak.laws.support import covered_rows_change_nothing, support_rows_suffice
@@ -41,6 +42,7 @@ LAWS = {
         oracles_agree,
         bss_keeps_its_bounds,
         bss_keeps_its_bounds_with_shares,
+        groups_keep_the_bounds,
         draws_add_up,
         pivots_are_farthest,
         bases_span_the_rows,

@@ -59,6 +59,48 @@ def bss_keeps_its_bounds_with_shares(rng):
             raise Violation(f"picks {sample.indices.tolist()}, directly {picks.tolist()}")
 
 
+def groups_keep_the_bounds(rng):
+    """The same for groups of up to 50 features, with and without shares, whatever their sizes."""
+    V, is_random = draw_basis(rng)
+    if rng.random() < 0.5:
+        # Groups that contain each other's directions.
+        n_copies = int(rng.integers(2, 6))
+        V, is_random = np.repeat(V, n_copies, axis=0) / np.sqrt(n_copies), False
+    n_features, n_components = V.shape
+    largest = int(rng.choice([1, 2, 5, 50]))
+    labels = np.repeat(np.arange(n_features), rng.integers(1, largest + 1, n_features))
+    groups = rng.permutation(labels[:n_features])
+    n_groups = groups.max() + 1
+    shares = np.ones(n_components)
+    if rng.random() < 0.5:
+        shares = 10.0 ** rng.uniform(-rng.choice([0.1, 2, 8]), 0, n_components)
+    coverage = None if (shares == 1).all() else shares
+    dimension = np.maximum(shares, 1e-6).sum()
+    n_select = int(dimension) + int(rng.integers(1, 3 * n_components + 3))
+    priority = [None, "cover", rng.random(n_groups), np.zeros(n_groups)][rng.integers(4)]
+    sample = bss(V, n_select, groups=groups, coverage=coverage, priority=priority)
+    picked = np.unique(sample.groups)
+    if not 0 < len(picked) <= n_select:
+        raise Violation(f"{len(picked)} groups for {n_select} picks")
+    if not np.array_equal(np.sort(sample.indices), np.flatnonzero(np.isin(groups, picked))):
+        raise Violation(f"groups {picked.tolist()} are not whole: {sample.indices.tolist()}")
+    if any(np.ptp(sample.scales[sample.groups == group]) for group in picked):
+        raise Violation("a group has several scales")
+    chosen = V[sample.indices] * sample.scales[:, None]
+    roots = np.sqrt(shares)
+    matrix = roots[:, None] * (chosen.T @ chosen) * roots + np.diag(1 - shares)
+    low, high = np.linalg.eigvalsh(matrix)[[0, -1]]
+    ratio = np.sqrt(dimension / n_select)
+    if low < (1 - ratio) ** 2 * (1 - _ROUNDING) - _ROUNDING:
+        raise Violation(f"λ = {low} is below {(1 - ratio) ** 2}")
+    if high > (1 + ratio) ** 2 * (1 + _ROUNDING):
+        raise Violation(f"Λ = {high} is above {(1 + ratio) ** 2}")
+    if is_random and not isinstance(priority, str):
+        picks, _ = direct_bss(V, n_select, priority, coverage, groups=groups)
+        if list(dict.fromkeys(sample.groups.tolist())) != picks.tolist():
+            raise Violation(f"groups {sample.groups.tolist()}, directly {picks.tolist()}")
+
+
 def draws_add_up(rng):
     """Squared scales times r·p are whole numbers that sum to r; with coins, they are 1/q."""
     V, _ = draw_basis(rng)
