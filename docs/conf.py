@@ -31,7 +31,13 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["paper/*.md", "_build", "benchmark/table.md", "benchmark/selection.md"]
+exclude_patterns = [
+    "paper/*.md",
+    "_build",
+    "benchmark/table.md",
+    "benchmark/selection.md",
+    "benchmark/groups.md",
+]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
