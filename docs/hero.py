@@ -1,7 +1,7 @@
 """Draw the picture of the front page, with the numbers of the example of the README.
 
 Run by hand, when the numbers may have changed (a minute): ``python docs/hero.py``. It writes
-``docs/_static/hero.svg`` and ``hero-dark.svg``, which are committed, and prints what they show.
+``docs/_static/hero*.svg``, which are committed, and prints what they show.
 """
 
 from __future__ import annotations
@@ -46,22 +46,26 @@ def find() -> Findings:
     certificate = certify(BSSSelector(N_WORDS).fit(X, y))
     return Findings(
         n_words=X.shape[1],
-        errors=tuple(100 * c.mean_error for c in comparison.contenders),
+        errors=tuple(100 * c.performance.error.value for c in comparison.contenders),
         in_every_fold=tuple(len(set.intersection(*map(set, c.chosen))) for c in (ours, rfe)),
         realised=certificate.realised_growth,
         measured=certificate.measured_growth,
     )
 
 
-def draw(found: Findings) -> Any:
-    figure = plt.figure(figsize=(12, 4.3))
+def draw(found: Findings, narrow: bool) -> Any:
+    """Draw the three parts side by side or, for telephones, one below the other."""
     parts = [
-        (0.005, 0.30, "Few words,\nsmall error", draw_errors),
-        (0.345, 0.30, "Stable across\nfive folds", draw_stability),
-        (0.675, 0.32, "A proof of\nwhat you can lose", draw_proof),
+        ("Few words,\nsmall error", draw_errors),
+        ("Stable across\nfive folds", draw_stability),
+        ("A proof of\nwhat you can lose", draw_proof),
     ]
-    for left, width, title, draw_part in parts:
-        ax = figure.add_axes((left, 0.02, width, 0.96))
+    figure = plt.figure(figsize=(4.2, 12.6) if narrow else (12, 4.2))
+    for number, (title, draw_part) in enumerate(parts):
+        place = (0.01, 0.675 - number / 3, 0.9, 0.31)
+        if not narrow:
+            place = (0.005 + 0.335 * number, 0.02, 0.305, 0.96)
+        ax = figure.add_axes(place)
         ax.set(xlim=(0, 1), ylim=(0, 1))
         ax.set_axis_off()
         ax.text(0, 1, title, size=TITLE, weight="bold", va="top")
@@ -126,7 +130,8 @@ def draw_proof(ax: Any, found: Findings) -> None:
 def main() -> None:
     found = find()
     print(found)
-    save_for_both_pages(partial(draw, found), STATIC, "hero", **{"font.size": WORD})
+    for name, narrow in (("hero", False), ("hero-narrow", True)):
+        save_for_both_pages(partial(draw, found, narrow), STATIC, name, **{"font.size": WORD})
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ def save_for_both_pages(draw: Callable[[], Any], folder: Path, name: str, **styl
         clean = {"axes.spines.top": False, "axes.spines.right": False}
         with plt.rc_context(inked | fixed | clean | style):
             figure = draw()
-            figure.savefig(
-                folder / f"{name}{suffix}.svg", transparent=True, metadata={"Date": None}
-            )
+            path = folder / f"{name}{suffix}.svg"
+            figure.savefig(path, transparent=True, bbox_inches="tight", metadata={"Date": None})
             plt.close(figure)
