@@ -424,71 +424,41 @@ class BSSSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or "certified", default=100
-        Number of features, a share of them, or about the fewest whose measured certificate keeps
-        ``epsilon``.
+        Number of features, a share of them, or the fewest found for which the objective provably
+        grows by a factor of at most 1/(1 − ``epsilon``), for any labels.
     epsilon : float, default=0.5
-        For "certified": the objective of the model grows by a factor of at most 1/(1 − epsilon).
+        For "certified": 0.5 lets the objective double at most.
     supervised : bool, default=True
-        Whether features are chosen for the support vectors of the model (all rows, for logistic
-        and ridge regression), or for all rows without labels.
+        Whether to choose for the rows that determine the model, or for all rows without labels.
     estimator : estimator, default=None
-        The linear model that features are chosen for: ``SVC(kernel="linear")``, ``LinearSVC``,
-        ``LogisticRegression`` with an l2 penalty or ``RidgeClassifier``; for real-valued targets,
-        ``Ridge`` or ``LinearSVR(loss="squared_epsilon_insensitive")``. ``C="scale"``, or
-        ``alpha="scale"``, sets C by the scale of the rows, see `certifeature.models.at_scale`. None
-        is a soft SVM that does not depend on the units of X: squared hinge loss, C = 1/(2s²) with
-        s² the mean squared distance of the rows from their mean, and an intercept that is not
-        penalised. With ``supervised=False`` the model is not trained, and None stands for any
-        l2-regularised linear model.
+        The linear model to choose for; None is a soft SVM that does not depend on the units of X.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
-        Directions of the rows that BSS works with: all of them, the ``n_components`` leading ones,
-        or the span of ``n_components`` random combinations of the rows. See Notes for "auto".
+        Directions of the rows that BSS covers: all, the ``n_components`` leading ones, or
+        ``n_components`` random combinations of the rows.
     n_components : int, default=None
         Number of directions of a truncated or sketched basis; None is 256 for a sketch.
     rescale : {"auto", "common", "each", False}, default="auto"
-        Scales of the chosen columns. "common" is one factor, at least 1, that brings rows which are
-        shorter than 1, such as texts of unit norm, back to the size that they had with all columns;
-        standardised data come back as they are, and so do ``fixed_features``. "each" are the scales
-        of BSS; False is none. "auto" is "each" for "certified" and "common" otherwise.
+        Whether `transform` multiplies the chosen columns by one common factor, each by a scale of
+        its own, or returns them as they are; "auto" is "each" for "certified", else "common".
     random_state : int, RandomState instance or None, default=0
-        Seed for the subsamples of "stable", for sketches and for LIBLINEAR.
+        Seed for subsamples of the rows, for sketches and for LIBLINEAR.
     order : str, array-like, callable, or a pair of these, default="auto"
-        Ranking of the features. The first of a pair is for the share ``trust``, the second for
-        BSS, which takes the best-ranked feature that keeps its bounds.
-
-        - "stable": mean weights of the model over subsamples of the rows, relative to their spread;
-        - "coef": weights of the model; of several classes, each counts by its number of rows;
-        - "leverage": leverage scores, which need no labels;
-        - "cover": no ranking; BSS picks the feature that leaves most room between its bounds,
-          which needs no labels and gives the tightest certificate;
-        - "auto": "cover" for "certified"; otherwise, if supervised, ("stable", "coef") for up to
-          1,000 support vectors, and "coef" for more, or if some class has none; "leverage" if not
-          supervised;
-        - array-like of shape (n_features,): scores, the highest first;
-        - callable: takes the rows and their labels (None if unsupervised) and returns scores, as
-          the score functions of :mod:`sklearn.feature_selection` do.
-
-        The score of a group is the norm of the scores of its features, or the largest where some
-        are negative. Exact copies of a chosen feature, and constant features if the intercept is
-        free, are chosen only if no others are left.
+        Ranking of the features: "stable" or "coef" by weights of the model, "leverage" or "cover"
+        by the geometry of the rows, your scores, or a function of the rows and labels that returns
+        scores; of a pair, the first is for ``trust`` and the second for BSS.
     trust : float or "auto", default="auto"
         Share of the features that is taken straight from the top of the ranking; BSS picks the
-        rest. "auto" leaves BSS the share ½·min(1, r/n) of r features, with n rows that the model
-        depends on: half if there are as many features as rows, and nearly none for far more rows,
-        whose directions so few features cannot cover. It is 0 for the rankings "leverage" and
-        "cover".
+        rest.
     fixed_features : array-like, default=None
-        Always-included features, as indices, names or a boolean mask, with their groups. They
+        Always-included features, as indices, names or a boolean mask, with their groups; they
         count towards ``n_features_to_select``.
     guarantee : {"support", "full"}, default="support"
-        Rows that the certificate of a supervised selection covers. "full" adds the support vectors
-        of the reduced model and selects again, until there are no others.
+        Whether the certificate is about the support vectors of the model on all features, or about
+        all rows, which takes a few more selections.
     feature_groups : list of lists, array-like of shape (n_features,) or callable, default=None
-        Groups of features, such as the one-hot columns of a category, each of which is chosen or
-        left out as a whole, with one scale: the columns of each group, as indices or names; or the
-        label of each feature's group; or a function from the name of a feature to that label, such
-        as ``lambda name: name.rpartition("_")[0]``. Features in no list, and those whose label is
-        None or empty, are groups of one. ``n_features_to_select`` counts groups then.
+        Groups of features that are chosen or left out as a whole, such as the columns of a
+        category: lists of indices or names, a label for each feature, or a function from a name to
+        its label; ``n_features_to_select`` counts groups then.
 
     Attributes
     ----------
@@ -561,7 +531,42 @@ class BSSSelector(BaseSelector):
     bound. The bounds are promised for the rows ``support_rows_`` if ``basis_.exact`` and
     ``rescale="each"``; ``certificate_`` is measured for the actual choice and its scales.
 
-    ``basis="auto"`` is exact up to 512 directions. Beyond, it takes 100 to 128 leading directions
+    **Model.** ``estimator`` is ``SVC(kernel="linear")``, ``LinearSVC``, ``LogisticRegression`` with
+    an l2 penalty or ``RidgeClassifier``; for real-valued targets, ``Ridge`` or
+    ``LinearSVR(loss="squared_epsilon_insensitive")``. ``C="scale"``, or ``alpha="scale"``, sets C
+    by the scale of the rows (`certifeature.models.at_scale`). None has the squared hinge loss,
+    C = 1/(2s²) with s² the mean squared distance of the rows from their mean, and an intercept that
+    is not penalised. A logistic or ridge model depends on all rows, an SVM on its support vectors.
+    With ``supervised=False`` the model is not trained, and None stands for any l2-regularised
+    linear model.
+
+    **Rankings.** "stable" are mean weights over subsamples of the rows, relative to their spread;
+    "coef" are weights, where each of several classes counts by its number of rows; "leverage" are
+    leverage scores; "cover" is none: BSS picks the feature that leaves most room between its
+    bounds, for the tightest certificate. "auto" is "cover" for "certified"; otherwise, if
+    supervised, ("stable", "coef") for up to 1,000 support vectors, and "coef" for more, or if some
+    class has none; "leverage" if not supervised. A callable returns scores as the score functions
+    of :mod:`sklearn.feature_selection` do; labels are None if unsupervised. The score of a group is
+    the norm of the scores of its features, or the largest where some are negative. Exact copies of
+    a chosen feature, and constant features if the intercept is free, are chosen only if no others
+    are left.
+
+    **Trust.** "auto" leaves BSS the share ½·min(1, r/n) of r features, with n rows that the model
+    depends on: half if there are as many features as rows, and nearly none for far more rows,
+    whose directions so few features cannot cover. It is 0 for "leverage" and "cover".
+
+    **Scales.** The common factor is at least 1. It brings rows that are shorter than 1, such as
+    texts of unit norm, back to the size that they had with all columns; standardised data come back
+    as they are, and so do ``fixed_features``. "each" are the scales of BSS.
+
+    **Groups.** All features of a group get one scale. Features in no list, and those whose label is
+    None or empty, are groups of one. A function such as ``lambda name: name.rpartition("_")[0]``
+    finds groups by the names of the features.
+
+    **Rows.** ``guarantee="full"`` adds the support vectors of the reduced model and selects again,
+    until there are no others.
+
+    **Basis.** "auto" is exact up to 512 directions. Beyond, it takes 100 to 128 leading directions
     for a model with one of the losses above, a given number of features and a common scale;
     otherwise it is exact up to 2,000 directions and 2**28 values of V, and a sketch for more, and
     for rows in blocks. For a hinge loss, or if no model is named, the basis is cut to 6 directions
