@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn import model_selection
 from sklearn.model_selection import check_cv
 
-# C is tuned over so many inner folds, and with it the number of features over so many.
+# Inner folds that C is tuned by, and those that also search for the number of features.
 N_INNER, N_SEARCH = 3, 5
-# Few rows are tested this often, and all rows together about so many times.
+# Most repeats of a cross-validation, and number of rows tested in all repeats together.
 _MAX_REPEATS, _N_TESTED = 10, 2000
 # Rare classes that are named.
 _N_SHOWN = 5

@@ -48,8 +48,8 @@ _WEIGHT_DIGITS = 12
 # Share of the largest weight by which two fits with one solution may differ.
 _SOLVER = 1e-6
 _EPS = float(np.finfo(np.float64).eps)
-# The intercept of a ranking is penalised, since LIBLINEAR has no other, but as the weight of a
-# column that is so many times as large as the rows.
+# LIBLINEAR penalises the intercept of a ranking as the weight of a constant column, whose value is
+# this multiple of the size of the rows.
 _NEARLY_FREE = 10.0
 
 
