@@ -910,6 +910,13 @@ SPARSIFIERS = [
         f"{GROUPS}::test_draws_of_groups_are_unbiased",
     ),
     Bug(
+        "the promise of other scales takes numbers of groups for columns",
+        "selectors/fit.py",
+        "columns.indices if columns.groups is None else columns.groups",
+        "columns.indices",
+        f"{GROUPS}::test_promises_of_other_scales_are_those_of_picked_groups",
+    ),
+    Bug(
         "uniform draws of groups promise what those of single features do",
         "selectors/random.py",
         "self.groups.sums(leverage_scores(basis.vectors))",
