@@ -289,7 +289,7 @@ def _check_numbers(
     bad = np.isinf(X) if "missing" in accept else ~np.isfinite(X)
     remedy = (
         "Leave text out with drop (--drop), keep one as the names of the rows with id (--id), or "
-        "encode it as numbers; if this is the label, give its name as target."
+        "encode it (--categorical onehot); if this is the label, give its name as target."
     )
     if texts:
         feature, *others = sorted(texts)
@@ -301,7 +301,9 @@ def _check_numbers(
         problem = f"'{X[row, feature]}' is not a finite number."
         if np.isnan(X[row, feature]):
             problem = "the value is missing."
-            remedy = f"Impute it, or leave out the {table.row}, or the {table.column} with --drop."
+            remedy = (
+                f"Impute it (--impute), or leave out the {table.row}, or drop the {table.column}."
+            )
     else:
         return
     place = f"{table.row_name(row)}, {table.column} {names[feature]!r}"
