@@ -7,7 +7,7 @@ from sets import GENES, SOME_TEXTS, TEXTS
 from cases.certificates import certificate, certified
 from cases.kernel import kernel, many_directions, two_spectra
 from cases.processes import import_time, reading
-from cases.shapes import digits, growth, tall
+from cases.shapes import clicks, digits, growth, tall
 from cases.texts import large_text, readme, text, web_pairs
 
 __all__ = ["CASES", "NEED_DATA"]
@@ -37,7 +37,8 @@ CASES = {
     "readme": readme,
     **_ON_DISK,
     "tall": tall,
-    "lpsvm-digits": digits,
+    "digits": digits,
+    "clicks": clicks,
     "many-directions": many_directions,
     "growth-1e4": partial(growth, 10**4),
     "growth-1e5": partial(growth, 10**5),

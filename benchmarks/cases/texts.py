@@ -37,7 +37,7 @@ def text(name, folder):
             "RFE(step=0.1)": task.select(rfe),
             "BSS": task.select(BSSSelector(r)),
         },
-        bars={"BSS ≤ RFE, or 0.4 s": lambda s: s["BSS"] <= max(s["RFE(step=0.1)"], 0.4)},
+        bars={"BSS ≤ RFE, or 0.15 s": lambda s: s["BSS"] <= max(s["RFE(step=0.1)"], 0.15)},
     )
 
 
@@ -50,7 +50,6 @@ def large_text(folder):
     sketch = {"basis": "sketch", "n_components": 256, "estimator": svm}
     selectors = {
         "BSS": BSSSelector(r, estimator=svm),
-        "BSS, order='coef'": BSSSelector(r, order="coef", estimator=svm),
         "BSS, sketch": BSSSelector(r, **sketch),
         "leverage sampling": LeverageScoreSelector(r, **sketch, random_state=0),
         "RFE(step=0.1)": RFE(svm, n_features_to_select=r, step=0.1),
@@ -63,9 +62,8 @@ def large_text(folder):
         {fit: task.fit_to_optimum, "LinearSVC(C=10)": task.fit_full}
         | {name: task.select(selector) for name, selector in selectors.items()},
         bars={
-            "order='coef' ≤ 2 fits to the optimum": lambda s: s["BSS, order='coef'"] <= 2 * s[fit],
-            "BSS ≤ 4 fits to the optimum": lambda s: s["BSS"] <= 4 * s[fit],
-            "BSS ≤ ½ RFE": lambda s: s["BSS"] <= s["RFE(step=0.1)"] / 2,
+            "BSS ≤ 2 fits to the optimum": lambda s: s["BSS"] <= 2 * s[fit],
+            "BSS ≤ ⅓ RFE": lambda s: s["BSS"] <= s["RFE(step=0.1)"] / 3,
         },
     )
 
