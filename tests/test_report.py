@@ -12,6 +12,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from estimates import comparison, contender, new_data, performed
 from hypothesis import given
@@ -25,6 +26,7 @@ from certifeature.evaluation import Estimate
 from certifeature.evaluation.engine import SizeSearch
 from certifeature.report import Feature, Report, features_of, methods_paragraph, render
 from certifeature.report.page import write_report
+from certifeature.report.tables import features_csv
 from certifeature.report.text import decimals, duration, one_line, samples, template, ticks, visible
 
 CERTIFICATE = Certificate(
@@ -216,8 +218,8 @@ def test_the_first_page_answers_in_order():
     assert "Found: 86.7 % (75.8 to 93.1 %) of well (sensitivity), 92.5 % (80.1 to 97.4 %)" in chance
     assert others.startswith(CERTIFICATE.new_data.sentences()[1])
     assert (
-        "With as many features: no difference is shown to RFE (-1.5 points, -34.5 to +31.5); no "
-        "difference is shown to the univariate test"
+        "With as many features: no difference is shown to RFE (-1.5 points, -34.5 to +31.5) and "
+        "the univariate test (-34.0 points, -100.0 to +54.0)."
     ) in others
     assert list_.startswith(
         "100 of 300 features were chosen again in all 2 folds, 150 in at least half of them, and "
@@ -366,9 +368,37 @@ def test_features_as_a_table_to_take_away():
     (table,) = re.findall(r'href="data:text/csv;base64,([^"]*)" download="features.csv"', html)
     assert list(csv.reader(io.StringIO(b64decode(table).decode(), newline=""))) == [
         ["rank", "feature", "scale", "weight", "points_to", "why", "frequency"],
-        ["2", "'=1+1", "1.0", "0.5", "'-sick", "cover", "0.9"],
         ["1", 'a,"b"\n', "2.0", "", "", "", "0.1"],
+        ["2", "'=1+1", "1.0", "0.5", "'-sick", "cover", "0.9"],
     ]
+
+
+def test_groups_are_listed_with_their_columns_folded_below(rng):
+    """Two categories and a number, chosen as groups of columns."""
+    columns = {f"{name}={value}": None for name in ("site", "stage") for value in "ABC"}
+    names = [*columns, "age"]
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 7))
+    X[:, :3] += y[:, np.newaxis]
+    X[:, 6] += 2 * y
+    groups = [name.partition("=")[0] for name in names]
+    frame = pd.DataFrame(X, columns=names)
+    selector = BSSSelector(2, feature_groups=groups, trust=1.0).fit(frame, y)
+    found = certify(frame, y, selector, cv=3)
+    features = features_of(selector, model=selector.estimator_, new_data=found.new_data)
+    report = Report("Mixed", 60, certificate=found, features=features)
+    rows = shown_rows(report, "features sortable")
+    assert sorted(row[1] for row in rows) == ["age", "site 3 columnssite=A, site=B, site=C"]
+    assert sorted(row[0] for row in rows) == ["1", "2"]
+    weights = [f.weight for f in features if f.group]
+    assert f"{np.linalg.norm(weights):.4f}"[:5] in " ".join(row[3] for row in rows)
+    said = answers(report)
+    assert said["What was asked"].startswith("2 groups with 4 of 7 features for")
+    assert "of 2 groups were chosen again in all 30 folds" in said["Is the list reproducible?"]
+    assert "2 groups with 4 were chosen" in methods_paragraph(report)
+    table = list(csv.DictReader(io.StringIO(features_csv(features))))
+    assert [row["group"] for row in table if row["feature"].startswith("site=")] == ["site"] * 3
+    assert len(table) == 4
 
 
 # Sizes and methods

@@ -179,7 +179,8 @@ def choose(task: Task) -> Choice:
         certificate, model = certified(
             data, columns, task.model, selector=selector, unsupervised=unsupervised
         )
-    features = features_of(columns, data.names, model=model)
+    named: Any = {"group_names": getattr(selector, "group_names_", None)}
+    features = features_of(columns, data.names, model=model, **named)
     return Choice(columns, features, certificate, seconds, search)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -39,6 +42,8 @@ class Feature:
         Why it is in ("fixed", "trusted", "cover" or "next"), where the selector tells.
     frequency : float or None
         Share of the folds in which it was chosen anew, where there are folds.
+    group : str
+        Name of the group of columns that it was chosen with, if any.
     """
 
     rank: int
@@ -48,6 +53,7 @@ class Feature:
     label: str | None = None
     why: str | None = None
     frequency: float | None = None
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,7 @@ def features_of(
     names: ArrayLike | None = None,
     *,
     model: Any = None,
+    group_names: Sequence[str] | None = None,
     new_data: NewData | None = None,
 ) -> list[Feature]:
     """Return the chosen features, best first.
@@ -143,6 +150,8 @@ def features_of(
         Names of all features; None takes those that the selector knows, or numbers from 0.
     model : estimator, default=None
         Linear model fitted to all features, for their weights and what they point to.
+    group_names : sequence of str, default=None
+        Names of all groups, where columns are chosen in groups; None takes those of the selector.
     new_data : NewData, default=None
         Cross-validation of the choice, for how often each feature was chosen.
 
@@ -160,11 +169,16 @@ def features_of(
     else:
         sample = as_column_choice(selection, len(selection.get_support()))
         names = getattr(selection, "feature_names_in_", None) if names is None else names
+        group_names = getattr(selection, "group_names_", None)
     chosen = sample.indices if names is None else np.asarray(names)[sample.indices]
     unknown = np.full(len(chosen), None)
     columns = chosen.astype(str), sample.scales, *_weights_and_labels(model, sample), sample.reasons
     rows = zip(*((unknown if part is None else part).tolist() for part in columns), strict=True)
     features = [Feature(rank, *values) for rank, values in enumerate(rows, 1)]
+    if sample.groups is not None and group_names is not None:
+        sizes, groups = np.bincount(sample.groups), sample.groups.tolist()
+        called = [group_names[group] if sizes[group] > 1 else "" for group in groups]
+        features = [replace(f, group=name) for f, name in zip(features, called, strict=True)]
     return features if new_data is None else with_frequencies(features, sample, new_data)
 
 
@@ -185,6 +199,33 @@ def with_frequencies(
     n_folds, times = len(new_data.n_selected), new_data.times_chosen
     shares = (times.get(index, 0) / n_folds for index in choice.indices.tolist())
     return [replace(f, frequency=share) for f, share in zip(features, shares, strict=True)]
+
+
+def in_groups(features: Sequence[Feature]) -> list[tuple[Feature, list[Feature]]]:
+    """Return features by rank, one for each group of columns, with these columns.
+
+    The weight of a group is the norm of theirs, and its rank is its place among all groups and
+    single features, which have no columns.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+        Columns.
+    """
+    ordered = sorted(features, key=attrgetter("rank"))
+    if not any(feature.group for feature in ordered):
+        return [(feature, []) for feature in ordered]
+    found: list[tuple[Feature, list[Feature]]] = []
+    for (name, _), part in groupby(ordered, lambda f: (f.group, 0 if f.group else f.rank)):
+        columns = list(part)
+        feature = replace(columns[0], rank=len(found) + 1)
+        if name:
+            weights = [column.weight for column in columns if column.weight is not None]
+            weight = math.hypot(*weights) if weights else None
+            label = feature.label if len({column.label for column in columns}) == 1 else None
+            feature = replace(feature, name=name, weight=weight, label=label)
+        found.append((feature, columns if name else []))
+    return found
 
 
 def _weights_and_labels(model: Any, sample: ColumnChoice) -> tuple[Any, Any]:

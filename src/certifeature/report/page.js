@@ -79,7 +79,7 @@ function makeFilter(table) {
   }
 
   makeCopy(document.getElementById("copy-names"), () => {
-    const shown = texts.filter(([row]) => !row.hidden).map(([row]) => row.cells[1].textContent);
+    const shown = texts.filter(([row]) => !row.hidden).map(([row]) => row.cells[1].querySelector("bdi").textContent);
     return shown.join("\n") + "\n";
   });
   input.addEventListener("input", apply);

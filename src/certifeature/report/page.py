@@ -11,7 +11,7 @@ from pathlib import Path
 import certifeature
 from certifeature._files import write_text
 from certifeature.evaluation.performance import Estimate
-from certifeature.report.contents import Report
+from certifeature.report.contents import Report, in_groups
 from certifeature.report.sentences import methods_paragraph
 from certifeature.report.tables import feature_rows, features_csv, ranked
 from certifeature.report.text import asset, template
@@ -55,7 +55,7 @@ def render(report: Report) -> str:
         policy=_policy(style, script),
         style=style,
         script=script,
-        reasons=Counter(feature.why for feature in report.features),
+        reasons=Counter(feature.why for feature, _ in in_groups(report.features)),
         features=feature_rows(report.features),
         table=_link("text/csv", features_csv(report.features)),
         methods=methods,
@@ -93,7 +93,7 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> None:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from certifeature.report.contents import Report
+    >>> from certifeature.report.contents import Report, in_groups
     >>> with TemporaryDirectory() as folder:
     ...     write_report(Report("Nothing yet"), Path(folder) / "report.html")
     ...     (Path(folder) / "report.html").read_text(encoding="utf-8")[:15]

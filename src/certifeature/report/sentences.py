@@ -5,7 +5,7 @@ from __future__ import annotations
 import sklearn
 
 import certifeature
-from certifeature.report.contents import Report
+from certifeature.report.contents import Report, in_groups
 from certifeature.report.text import template
 
 
@@ -27,5 +27,6 @@ def methods_paragraph(report: Report) -> str:
     >>> text.partition(" for ")[0]
     'Of 200 features of 60 samples, 30 were chosen'
     """
-    versions = {"version": certifeature.__version__, "scikit_learn": sklearn.__version__}
-    return template("methods.txt").render(report=report, **versions).strip()
+    shares = [f.frequency for f, _ in in_groups(report.features) if f.frequency is not None]
+    values = {"version": certifeature.__version__, "scikit_learn": sklearn.__version__}
+    return template("methods.txt").render(report=report, shares=shares, **values).strip()

@@ -6,11 +6,12 @@ import csv
 import io
 import math
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from certifeature._files import guarded
 from certifeature.comparison import FULL_DATA, Comparison, Contender
-from certifeature.report.contents import Feature
+from certifeature.report.contents import Feature, in_groups
 from certifeature.report.text import decimals
 
 Row = dict[str, Any]
@@ -19,14 +20,13 @@ Row = dict[str, Any]
 _MAX_LOWEST = 2
 
 
-def most_frequent_first(features: Sequence[Feature]) -> list[Feature]:
-    """Return features by the share of folds that chose them, and those of one share by rank."""
-    return sorted(features, key=lambda f: (-(f.frequency or 0.0), f.rank))
-
-
 def feature_rows(features: Sequence[Feature]) -> list[Row]:
-    """Return features, most frequent first: numbers as shown, and exactly, to sort by."""
-    rows = [vars(feature) for feature in most_frequent_first(features)]
+    """Return features as rows, those that were chosen most often first, then by rank.
+
+    Numbers are there as shown, and exactly, to sort by. A group of columns is one row.
+    """
+    rows = [vars(feature) | {"columns": columns} for feature, columns in in_groups(features)]
+    rows.sort(key=lambda row: -(row["frequency"] or 0.0))
     for name in ("scale", "weight"):
         values = [row[name] for row in rows]
         for place, (value, text) in enumerate(zip(values, decimals(values), strict=True)):
@@ -36,17 +36,20 @@ def feature_rows(features: Sequence[Feature]) -> list[Row]:
 
 
 def features_csv(features: Sequence[Feature]) -> str:
-    """Return features, most frequent first, as CSV, in which no name can become a formula."""
+    """Return the chosen columns by rank as CSV, in which no name can become a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("rank", "feature", "scale", "weight", "points_to", "why", "frequency"))
-    for f in most_frequent_first(features):
+    header = ("rank", "feature", "scale", "weight", "points_to", "why", "frequency")
+    has_groups = any(f.group for f in features)
+    writer.writerow((*header, "group") if has_groups else header)
+    for f in sorted(features, key=attrgetter("rank")):
         # No file can hold halves of surrogate pairs.
-        name, label, why = (
+        name, label, why, group = (
             guarded(part).encode(errors="replace").decode() if part else ""
-            for part in (f.name, f.label, f.why)
+            for part in (f.name, f.label, f.why, f.group)
         )
-        writer.writerow((f.rank, name, f.scale, f.weight, label, why, f.frequency))
+        row = (f.rank, name, f.scale, f.weight, label, why, f.frequency)
+        writer.writerow((*row, group) if has_groups else row)
     return text.getvalue()
 
 
