@@ -446,7 +446,7 @@ def test_methods_have_one_error_each_below_the_reference():
     report = Report("t", comparison=COMPARISON)
     assert shown_rows(report, "methods") == [
         ["All features", "9,000", "9.0 % (4.8 to 16.2 %)", "–"],
-        ["BSS lowest", "290 of 300", "11.0 % (6.3 to 18.6 %)", "700 ms"],
+        ["BSS", "290 of 300", "11.0 % (6.3 to 18.6 %)", "700 ms"],
         ["RFE", "300", "12.5 % (7.4 to 20.4 %)", "100 ms"],
         ["BSS", "100", "19.0 % (12.5 to 27.8 %)", "600 ms"],
         ["The univariate test", "300", "45.0 % (35.6 to 54.8 %)", "40 ms"],

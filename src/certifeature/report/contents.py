@@ -213,8 +213,6 @@ def in_groups(features: Sequence[Feature]) -> list[tuple[Feature, list[Feature]]
         Columns.
     """
     ordered = sorted(features, key=attrgetter("rank"))
-    if not any(feature.group for feature in ordered):
-        return [(feature, []) for feature in ordered]
     found: list[tuple[Feature, list[Feature]]] = []
     for (name, _), part in groupby(ordered, lambda f: (f.group, 0 if f.group else f.rank)):
         columns = list(part)

@@ -8,12 +8,13 @@ from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
+import sklearn
+
 import certifeature
 from certifeature._files import write_text
 from certifeature.evaluation.performance import Estimate
 from certifeature.report.contents import Report, in_groups
-from certifeature.report.sentences import methods_paragraph
-from certifeature.report.tables import feature_rows, features_csv, ranked
+from certifeature.report.tables import feature_rows, features_csv
 from certifeature.report.text import asset, template
 
 
@@ -46,7 +47,6 @@ def render(report: Report) -> str:
     >>> "with these 30 features" in page
     True
     """
-    methods, lowest = ranked(report.comparison) if report.comparison else ([], 0.0)
     style, script = asset("page.css"), asset("page.js")
     is_told = report.certificate is not None and report.n_rows is not None
     return template("page.html").render(
@@ -58,8 +58,6 @@ def render(report: Report) -> str:
         reasons=Counter(feature.why for feature, _ in in_groups(report.features)),
         features=feature_rows(report.features),
         table=_link("text/csv", features_csv(report.features)),
-        methods=methods,
-        lowest=lowest,
         curves=_curves(report),
         paragraph=methods_paragraph(report) if is_told else "",
     )
@@ -77,6 +75,29 @@ def _curves(report: Report) -> dict[str, dict[str, dict[int, Estimate]]]:
             of_method[other.size] = other.performance.error
     # One point is no curve.
     return {kind: c for kind, c in found.items() if max(map(len, c.values()), default=0) > 1}
+
+
+def methods_paragraph(report: Report) -> str:
+    """Return how features were chosen and tested, and what was found, with references.
+
+    Parameters
+    ----------
+    report : Report
+        A report with a certificate and a number of rows.
+
+    Examples
+    --------
+    >>> from certifeature import BSSSelector, certify
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
+    >>> certificate = certify(BSSSelector(30).fit(X, y))
+    >>> text = methods_paragraph(Report("Genes", n_rows=60, certificate=certificate))
+    >>> text.partition(" for ")[0]
+    'Of 200 features of 60 samples, 30 were chosen'
+    """
+    shares = [f.frequency for f, _ in in_groups(report.features) if f.frequency is not None]
+    values = {"version": certifeature.__version__, "scikit_learn": sklearn.__version__}
+    return template("methods.txt").render(report=report, shares=shares, **values).strip()
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:

@@ -10,14 +10,10 @@ from operator import attrgetter
 from typing import Any
 
 from certifeature._files import guarded
-from certifeature.comparison import FULL_DATA, Comparison, Contender
 from certifeature.report.contents import Feature, in_groups
 from certifeature.report.text import decimals
 
 Row = dict[str, Any]
-
-# What more than so many choices share is no distinction.
-_MAX_LOWEST = 2
 
 
 def feature_rows(features: Sequence[Feature]) -> list[Row]:
@@ -51,11 +47,3 @@ def features_csv(features: Sequence[Feature]) -> str:
         row = (f.rank, name, f.scale, f.weight, label, why, f.frequency)
         writer.writerow((*row, group) if has_groups else row)
     return text.getvalue()
-
-
-def ranked(comparison: Comparison) -> tuple[list[Contender], float]:
-    """Return methods by error below full data, and the lowest error to mark."""
-    order = sorted(comparison.contenders, key=lambda c: (c.error, c.n_features))
-    rivals = [c.error for c in order if c.method != FULL_DATA]
-    lowest = rivals[0] if rivals and rivals.count(rivals[0]) <= _MAX_LOWEST else math.nan
-    return sorted(order, key=lambda c: c.method != FULL_DATA), lowest
