@@ -393,9 +393,9 @@ def test_groups_are_listed_with_their_columns_folded_below(rng):
     weights = [f.weight for f in features if f.group]
     assert f"{np.linalg.norm(weights):.4f}"[:5] in " ".join(row[3] for row in rows)
     said = answers(report)
-    assert said["What was asked"].startswith("2 groups with 4 of 7 features for")
+    assert said["What was asked"].startswith("4 of 7 features, in 2 groups, for")
     assert "of 2 groups were chosen again in all 30 folds" in said["Is the list reproducible?"]
-    assert "2 groups with 4 were chosen" in methods_paragraph(report)
+    assert "4 were chosen in 2 groups for" in methods_paragraph(report)
     table = list(csv.DictReader(io.StringIO(features_csv(features))))
     assert [row["group"] for row in table if row["feature"].startswith("site=")] == ["site"] * 3
     assert len(table) == 4

@@ -16,8 +16,6 @@ from certifeature.evaluation.performance import shown_error
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from certifeature.certificate import Certificate
-
 MISSING = "–"
 # What tables call by a short name, in sentences.
 _METHOD_NAMES = {
@@ -105,12 +103,6 @@ def samples(n_rows: int, classes: Mapping[str, int], word: str = "rows") -> str:
     counts = ", ".join(f"{count:,} {name}" for name, count in known.items())
     of_classes = counts or (f"{len(classes)} classes" if classes else "")
     return f"{n_rows:,} {word} ({of_classes})" if of_classes else f"{n_rows:,} {word}"
-
-
-def picked(c: Certificate) -> str:
-    """Return how many features were chosen, and in how many groups, if in any."""
-    groups = "" if c.n_groups is None else f"{c.n_groups:,} group{'s' * (c.n_groups != 1)} with "
-    return f"{groups}{c.n_selected:,}"
 
 
 def measure_name(measure: str) -> str:
@@ -212,16 +204,7 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    texts: list[Any] = [
-        one_line,
-        typeset,
-        joined,
-        samples,
-        picked,
-        measure_name,
-        method_name,
-        model_name,
-    ]
+    texts: list[Any] = [one_line, typeset, joined, samples, measure_name, method_name, model_name]
     texts += [duration, shown_error, ticks, words.headline, words.scope, words.details]
     texts += [words.shown_bound]
     environment.filters |= {filter_.__name__: filter_ for filter_ in texts}
