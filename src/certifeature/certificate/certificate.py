@@ -568,10 +568,9 @@ def _promised(c: Certificate) -> str:
         elif c.regularised is None and c.rank is not None and c.n_selected <= c.rank:
             reason = _too_few(c)
         return f"{start}: no bound, because {reason}."
-    what = "pick" if c.n_groups is None else "pick of a group"
-    many = "picks" if c.n_groups is None else "picks of groups"
-    source = f"{promise.method} made {promise.n_picks:,} {what if promise.n_picks == 1 else many} "
-    source += "for "
+    of_groups = "" if c.n_groups is None else " of groups"
+    picks = f"{promise.n_picks:,} pick{'s' * (promise.n_picks != 1)}{of_groups}"
+    source = f"{promise.method} made {picks} for "
     source += (
         f"{promise.dimension:g} directions"
         if promise.regularised_min is None

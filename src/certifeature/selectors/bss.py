@@ -178,17 +178,15 @@ class BSSStrategy(Strategy):
             head = fill = "coef"
         found = []
         for order in [fill] if self.trust == 0 or head is fill else [fill, head]:
-            if callable(order):
-                scores = _own_scores(order, _ranked_by(order, rows, support))
-                found.append(self.groups.scores(checked_scores(scores, self.groups.n_features)))
-            elif not isinstance(order, str):
+            if not isinstance(order, str):
+                if callable(order):
+                    order = _own_scores(order, _ranked_by(order, rows, support))
                 found.append(self.groups.scores(checked_scores(order, self.groups.n_features)))
             elif order in BY_COVERAGE:
                 found.append(np.round(self.groups.sums(squared_norms(basis.vectors)), 12))
             elif order == "coef":
                 assert support is not None
-                weights = feature_weights(support.model, support.problem)
-                found.append(self.groups.scores(weights))
+                found.append(self.groups.scores(feature_weights(support.model, support.problem)))
             else:
                 assert support is not None
                 ranked = _ranked_by(order, rows, support)

@@ -68,7 +68,7 @@ class BSSSelectorCV(CertifiedSelector):
     indices_, scales_, reasons_, certificate_
         Those of ``selector_``.
     feature_groups_, group_names_, group_indices_
-        Those of ``selector_``, where it has ``feature_groups``; sizes count groups then.
+        Those of ``selector_`` if it has ``feature_groups``, else None; sizes count groups then.
     cv_results_ : dict of ndarray
         With a value for each size, in ascending order: ``n_features``, ``mean_test_score``,
         ``std_test_score``, and ``split0_test_score`` and so on of the folds.
@@ -187,9 +187,7 @@ class BSSSelectorCV(CertifiedSelector):
         self.selector_.fit(X, y)
         self.support_ = self.selector_.get_support()
         for name in ("indices_", "scales_", "reasons_", "certificate_", *_OF_GROUPS):
-            self.__dict__.pop(name, None)
-            if hasattr(self.selector_, name):
-                setattr(self, name, getattr(self.selector_, name))
+            setattr(self, name, getattr(self.selector_, name, None))
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.scales_[order])

@@ -113,8 +113,7 @@ class _UniformStrategy(Strategy):
     """Uniform draws without replacement."""
 
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
-        n_groups = len(self.groups)
-        return Ranking(np.full(n_groups, 1 / n_groups))
+        return Ranking(np.full(len(self.groups), 1 / len(self.groups)))
 
     def choose(
         self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int

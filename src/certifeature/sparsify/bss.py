@@ -400,11 +400,9 @@ class Scan:
         self, vectors: Vectors, groups: Groups, ranking: IntArray, n_ranked: int, chosen: IntArray
     ) -> None:
         self._vectors, self._groups = vectors, groups
-        self._ranking = ranking
-        self._n_ranked = n_ranked
+        self._ranking, self._n_ranked = ranking, n_ranked
         self._free = ~np.isin(ranking, chosen)
-        self._went_deep = False
-        self._depth = 0
+        self._went_deep, self._depth = False, 0
 
     def turn(self, spectrum: Spectrum, ceiling: FloatArray) -> None:
         """Change to the coordinates of a new eigenbasis, and to a diagonal above the next forms."""

@@ -89,30 +89,29 @@ class Groups:
         Number of the group of each feature, from 0 on without gaps. None for groups of one.
     names : list of str, default=None
         Names of the groups.
+
+    Attributes
+    ----------
+    called : str
+        What messages call the groups.
+    largest : int
+        Number of features of the largest group.
     """
 
     def __init__(
         self, n_features: int, labels: IntArray | None = None, names: list[str] | None = None
     ) -> None:
         self.n_features, self.labels, self.names = n_features, labels, names
+        self.called, self.largest = "features", 1
         self._sizes = np.broadcast_to(np.intp(1), n_features)
         if labels is not None:
             self._sizes = np.bincount(labels)
+            self.called, self.largest = "groups", int(self._sizes.max())
             self._order = np.argsort(labels, kind="stable")
             self._starts = np.cumsum(self._sizes) - self._sizes
 
     def __len__(self) -> int:
         return len(self._sizes)
-
-    @property
-    def called(self) -> str:
-        """What the groups are called in messages."""
-        return "features" if self.labels is None else "groups"
-
-    @property
-    def largest(self) -> int:
-        """Number of features of the largest group."""
-        return int(self._sizes.max(initial=1))
 
     def members(self, groups: IntArray) -> tuple[IntArray, IntArray]:
         """Return the features of some groups, one group after the other, and how many each has."""
@@ -178,9 +177,8 @@ def checked_groups(groups: ArrayLike | None, n_features: int) -> Groups:
     if groups is None:
         return Groups(n_features)
     given = one_each("groups", groups, n_features, "features")
-    labels = given.astype(np.intp)
-    numbers = np.arange(labels.max(initial=-1) + 1)
-    if (labels != given).any() or not np.array_equal(np.unique(labels), numbers):
+    numbers, labels = np.unique(given, return_inverse=True)
+    if not np.array_equal(numbers, np.arange(len(numbers))):
         raise ValueError("groups must be numbered 0, 1, 2 and so on, without gaps.")
     return Groups(n_features, labels)
 
