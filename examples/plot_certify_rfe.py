@@ -30,7 +30,7 @@ svm = LinearSVC(random_state=0).fit(X, y)
 # the error on new data.
 
 rfe = RFE(svm, n_features_to_select=100, step=0.1).fit(X, y)
-print(certify(X, y, rfe, cv=5))
+print(certify(X, y, rfe, cv=5, n_repeats=1))
 
 # %%
 # Next, a mask of the words with the largest weights, a list of the most frequent words, and for

@@ -38,7 +38,7 @@ for reason in ("fixed", "trusted", "cover"):
     chosen = words[selector.indices_[selector.reasons_ == reason]]
     print(f"{len(chosen):3} {reason}:", *chosen[:6], "…" if len(chosen) > 6 else "")
 print()
-print(certify(X, y, selector, cv=5))
+print(certify(X, y, selector, cv=5, n_repeats=1))
 
 # %%
 # What is the cost of always-included features? Here an increasing number of the hundred words is
