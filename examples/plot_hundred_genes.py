@@ -43,8 +43,8 @@ print(
 # %%
 # With ``cv=5`` the certificate also estimates the error on new samples: in each of five folds, a
 # fifth of the samples is held out, the genes are chosen again from the others, and C is tuned by
-# inner folds. For so few samples this is repeated ten times, with other folds; ``n_repeats=1`` saves
-# the time here.
+# inner folds. For so few samples this is repeated ten times, with other folds; to save time, it is
+# not repeated here.
 
 print(certify(X, tumour, selector, cv=5, n_repeats=1))
 
