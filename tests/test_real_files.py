@@ -84,9 +84,10 @@ class TestColumns:
         assert list(reduced.columns[1:-1]) == [f"gene{index}" for index in indices]
 
     def test_row_names_are_written_to_archives_too(self, files, frame, capsys):
-        chosen(capsys, "select", "genes.csv", *PLAIN, "-k", 10, "--write", "reduced.npz")
+        options = ("-k", 10, "--scale", "none", "--write")
+        chosen(capsys, "select", "genes.csv", *PLAIN, *options, "reduced.npz")
         assert np.load("reduced.npz")["ids"].tolist() == frame["patient"].tolist()
-        arguments = ("select", "genes.csv", *PLAIN, "-k", 10, "--write", "reduced.svm")
+        arguments = ("select", "genes.csv", *PLAIN, *options, "reduced.svm")
         assert "no place for the names of rows; write .csv" in refused(capsys, *arguments)
 
     def test_positions_count_from_0_as_in_python(self, files, capsys):
@@ -174,7 +175,7 @@ class TestTransposed:
         run(["select", "across.csv", *ACROSS, "-k", "10", "-o", "chosen.txt"])
         assert run(["certify", "across.csv", *ACROSS, "-f", "chosen.txt"]) == 0
         assert "with these 10 features" in capsys.readouterr().out
-        options = ("-k", "10", "-m", "rfe", "--jobs", "1")
+        options = ("-k", "10", "-m", "rfe", "--jobs", "1", "--repeats", "1")
         assert run(["compare", "across.csv", *ACROSS, *options]) == 0
 
     def test_columns_that_describe_genes_can_be_dropped(self, files, frame, capsys):
@@ -701,7 +702,7 @@ class TestScales:
         [
             ("select", "uneven.npz", "-k", 5),
             ("certify", "uneven.npz", "-f", "list.txt"),
-            ("compare", "uneven.npz", "-k", 5, "-m", "rfe", "--jobs", 1, "--no-tune"),
+            ("compare", "uneven.npz", *"-k 5 -m rfe --no-tune --repeats 1".split()),
         ],
     )
     def test_who_says_nothing_of_scales_that_differ_is_told(self, command, uneven, capsys):

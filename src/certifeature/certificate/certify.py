@@ -264,7 +264,7 @@ def certify(
 
     >>> new_data = certify(X, y, rfe, cv=5, n_repeats=1).new_data
     >>> new_data.better_than_chance, new_data.against_full.verdict
-    (True, 'not shown')
+    (True, 'at par')
     """
     check_choice("rows", rows, ("support", "all"))
     check_choice("realised", realised, (True, False))

@@ -492,7 +492,9 @@ class Fit:
                 if enough - too_few <= max(1, enough // 16):
                     break
                 # Sizes that were tried are not tried again, nor are others next to them.
-                size = max(size, too_few + max(1, too_few // 16))
+                # Where they approach what is enough too slowly, they double.
+                is_late = found is None and trial >= _MAX_TRIALS // 2
+                size = max(size, too_few + (too_few if is_late else max(1, too_few // 16)))
                 size = min(size, enough - max(1, enough // 16))
                 try:
                     picks = self._strategy.choose(basis, mu, size, known.ranking, options.seed)
