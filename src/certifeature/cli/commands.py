@@ -33,8 +33,6 @@ from certifeature.cli.output import (
     features_text,
     found_size,
     json_text,
-    preparation,
-    prepared,
     save_report,
     search_values,
     showing,
@@ -180,11 +178,12 @@ def certify_command(
         loaded = loaded.prepared()
         certificate, fitted = certified(loaded, columns, estimator, unsupervised=unsupervised)
     if report is not None:
-        asked = {"Features": str(features), **prepared(loaded), "Model": str(estimator)}
+        asked = {"Features": str(features), "Model": str(estimator)}
         listed = features_of(columns, loaded.names, model=fitted)
-        contents = {"certificate": certificate, "features": listed}
         title = f"Certificate for {len(listed)} features of"
-        save_report(report, title, asked, loaded, model.seed, **contents)
+        save_report(
+            report, title, asked, loaded, model.seed, certificate=certificate, features=listed
+        )
     if as_json:
         typer.echo(json_text(certificate_values(certificate)), nl=False)
     else:
@@ -251,8 +250,8 @@ def compare_command(
     if output is not None:
         write_text(output, _table(comparison, output.suffix))
     if report is not None:
-        asked = {"Cross-validation": f"{comparison.n_repeats} × {comparison.n_folds} folds"}
-        asked |= {**prepared(loaded), "Model": str(estimator)}
+        design = f"{comparison.n_repeats} × {comparison.n_folds} folds"
+        asked = {"Cross-validation": design, "Model": str(estimator)}
         title = "Selectors compared on"
         save_report(report, title, asked, loaded, model.seed, comparison=comparison)
     if as_json:
@@ -307,7 +306,6 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
         "Number of features": found_size(choice.search) if choice.search else options.size,
         **options.given(),
         **({"Cross-validation": new_data.design} if new_data else {}),
-        **prepared(data),
         "Model": model_name(task.model),
     }
     contents = {
@@ -315,7 +313,6 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
         "classes": classes,
         "method": options.method,
         "supervised": not options.unsupervised,
-        "preparation": preparation(data),
         "certificate": choice.certificate,
         "features": choice.features,
         "comparison": choice.comparison,

@@ -204,10 +204,8 @@ class _Diagnosis:
         texts = [(self._names[j], c) for j, c in categories.items() if not self._is_owner(j)]
         for number, (name, values) in enumerate(texts):
             names_rows = len(values) == n_rows
-            if self._data.y is None and not names_rows:
-                # It may be the label.
-                continue
-            if self._options["--categorical"] and not names_rows:
+            # It may be the label, or it is encoded.
+            if not names_rows and (self._data.y is None or self._options["--categorical"]):
                 continue
             option = self._leave_out(name, names_rows)
             remedy = "" if names_rows else ", or --categorical onehot encodes it"

@@ -200,16 +200,10 @@ class Loaded:
     ids: NDArray[np.str_] | None = None
     id_name: str = "id"
     groups: NDArray[np.str_] | None = None
-    group_name: str = ""
     imputed: str = ""
     preprocessing: Any = None
     scaling: Scaling = Scaling.none
     column_groups: Sequence[str] = ()
-
-    @property
-    def encoded(self) -> str:
-        """How columns of text were encoded, if there were any."""
-        return Encoding.onehot if any(self.column_groups) else ""
 
     def __str__(self) -> str:
         return f"{self.source}: {self.n_rows:,} rows, {self.n_features:,} features"
@@ -259,8 +253,7 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
     _note_doubts(data, source.id)
     encoder, names, texts = encoder_of(data, names, source.impute)
     rows: Any = {"ids": data.ids, "id_name": source.id or "id", "groups": data.groups}
-    rows |= {"group_name": source.groups or "", "imputed": source.impute or ""}
-    rows |= {"preprocessing": encoder, "column_groups": texts}
+    rows |= {"preprocessing": encoder, "imputed": source.impute or "", "column_groups": texts}
     return Loaded(data.X, data.y, names, name, digest, **rows)
 
 

@@ -31,7 +31,7 @@ _OURS = [name for name, method in METHODS.items() if method.ours]
 _CLASSIFIERS = [name for name, method in METHODS.items() if method.needs_classes]
 # The paper's algorithm is bss with its own order, and nothing trusted.
 _STEERED = ["bss"]
-_GROUPED = ["bss", "leverage", "random"]
+GROUPED = ["bss", "leverage", "random"]
 _LISTS = {"methods": METHODS, "ours": _OURS, "classifiers": _CLASSIFIERS, "orders": ORDERS}
 
 JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -193,11 +193,6 @@ class SelectOptions:
         """The method as the comparison lists it."""
         return method_named(self.method)
 
-    @property
-    def can_group(self) -> bool:
-        """Whether the method chooses features in groups."""
-        return self.entry.name in _GROUPED
-
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """Parameters of the selector that do not depend on the data."""
@@ -230,7 +225,7 @@ class SelectOptions:
             ("--keep", self.keep, _STEERED),
             ("--order", self.order, _STEERED),
             ("--trust", self.trust, _STEERED),
-            ("--group-by", self.group_by, _GROUPED),
+            ("--group-by", self.group_by, GROUPED),
             ("--rescale", self.rescale, _OURS),
         )
         for option, given, takers in options:

@@ -110,16 +110,8 @@ def search_values(search: SizeSearch) -> dict[str, Any]:
     }
 
 
-def prepared(data: Loaded) -> dict[str, str]:
-    """Return what is done to the columns before features are chosen, for a report."""
-    steps = {"Missing values": data.imputed, "Text": data.encoded, "Scaling": data.scaling.value}
-    if data.groups is not None:
-        steps["Groups of rows"] = f"{data.group_name}, {len(np.unique(data.groups)):,} different"
-    return {name: step for name, step in steps.items() if step}
-
-
-def preparation(data: Loaded) -> list[str]:
-    """Return the same in sentences."""
+def _preparation(data: Loaded) -> list[str]:
+    """Return what is done to the columns before features are chosen, in sentences."""
     standard = "scaled" if sparse.issparse(data.X) else "centred and scaled"
     said = {
         "median": "Missing values were replaced by the median of their column.",
@@ -129,7 +121,8 @@ def preparation(data: Loaded) -> list[str]:
         "standard": f"Columns were {standard} to unit variance.",
         "tfidf": "Counts were weighted by tf-idf.",
     }
-    return [said[step] for step in (data.imputed, data.encoded, data.scaling.value) if step in said]
+    steps = (data.imputed, "onehot" if any(data.column_groups) else "", data.scaling.value)
+    return [said[step] for step in steps if step in said]
 
 
 def save_report(
@@ -144,7 +137,9 @@ def save_report(
         "Seed": str(seed),
         "Data fingerprint": loaded.fingerprint,
     }
-    contents |= {"asked": {"Data": str(loaded), **asked}, "reproduction": reproduction}
+    prepared = _preparation(loaded)
+    asked = {"Data": str(loaded), **asked, "Preparation": " ".join(prepared) or "none"}
+    contents |= {"asked": asked, "preparation": prepared, "reproduction": reproduction}
     write_report(Report(f"{title} {Path(loaded.source).name}", **contents), path)
 
 

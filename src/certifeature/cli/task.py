@@ -14,7 +14,7 @@ import numpy as np
 from certifeature.certificate import Certificate
 from certifeature.certificate.certify import Certifier
 from certifeature.cli.loading import DataOptions, Loaded, kept_features, labels_of, load
-from certifeature.cli.options import CROSS_VALIDATED, ModelOptions, SelectOptions
+from certifeature.cli.options import CROSS_VALIDATED, GROUPED, ModelOptions, SelectOptions
 from certifeature.cli.output import showing
 from certifeature.cli.preparing import scaling_or_note
 from certifeature.comparison import (
@@ -85,7 +85,7 @@ class Task:
         if self.options.group_by is not None:
             given = labels or self.data.n_features * [""]
             labels = labels_of(self.options.group_by, self.data.names, given)
-        return labels if self.options.can_group and any(labels) else None
+        return labels if self.options.entry.name in GROUPED and any(labels) else None
 
     @property
     def n_choices(self) -> int:
@@ -120,9 +120,8 @@ class Task:
 
     def selector(self) -> Any:
         """Return the unfitted selector, after `SelectOptions.check`."""
-        size, n_choices, what = self.options.size, self.n_choices, "columns"
-        if self.groups is not None:
-            what = "groups of columns"
+        size, n_choices = self.options.size, self.n_choices
+        what = "columns" if self.groups is None else "groups of columns"
         if size.isdecimal() and int(size) > n_choices:
             raise ValueError(f"-k {size} is more than the {n_choices} {what}; ask for fewer.")
         if size.isdecimal() and (n_kept := self.n_groups_of(self.kept)) > int(size):

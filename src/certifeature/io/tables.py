@@ -241,8 +241,7 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
     _check_numbers(X, {} if categories else texts, names, table, columns.accept)
     labels = table.fields("target")
     if labels is not None and table.numbers.decimal_comma:
-        commas = [_DECIMAL_COMMA.fullmatch(text) for text in labels]
-        labels = [t.replace(",", ".") if c else t for t, c in zip(labels, commas, strict=True)]
+        labels = [t.replace(",", ".") if _DECIMAL_COMMA.fullmatch(t) else t for t in labels]
     missing = "unlabelled" in columns.accept
     y = None if labels is None else as_labels(labels, table.row_name, missing=missing)
     data = checked_data(X, y, np.array(names, dtype=np.str_), source, columns.accept)
