@@ -54,6 +54,7 @@ def files(written, tmp_path, monkeypatch):
 
 PLAIN = ("--target", "tumour", "--id", "patient", "--drop", "site")
 ACROSS = ("--target", "tumour", "--drop", "site", "--transpose")
+ONCE = ("--no-tune", "--repeats", 1)
 
 
 def chosen(capsys, *arguments):
@@ -702,7 +703,7 @@ class TestScales:
         [
             ("select", "uneven.npz", "-k", 5),
             ("certify", "uneven.npz", "-f", "list.txt"),
-            ("compare", "uneven.npz", *"-k 5 -m rfe --no-tune --repeats 1".split()),
+            ("compare", "uneven.npz", "-k", 5, "-m", "rfe", *ONCE),
         ],
     )
     def test_who_says_nothing_of_scales_that_differ_is_told(self, command, uneven, capsys):
