@@ -419,8 +419,8 @@ MEASURED = [
     Bug(
         "the ridge is left out of the operator in memory",
         "certificate/measured.py",
-        "V = solved(columns.T @ (columns @ V) / ridge + V)",
-        "V = solved(columns.T @ (columns @ V) / ridge)",
+        "V = solved(again @ (transposed @ V) / ridge + V)",
+        "V = solved(again @ (transposed @ V) / ridge)",
         f"{CONSTANTS}::test_every_way_to_the_bound_is_next_to_the_truth",
     ),
     Bug(

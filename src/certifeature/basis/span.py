@@ -34,6 +34,7 @@ from certifeature.basis.basis import (
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import (
     TOO_LARGE,
+    both_ways,
     fingerprint,
     finite_rows,
     normalised,
@@ -180,7 +181,8 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     ((200, 8), False)
     """
     rows, exponent = normalised(X)
-    columns = rows.T.tocsr() if sparse.issparse(rows) else rows.T
+    transposed, again = both_ways(rows)
+    columns = again.T
     places, lengths = _places(rows)
     n_distinct = int(places.max()) + 1
     numbers = np.random.default_rng(0).standard_normal((n_distinct, n_components))
@@ -198,7 +200,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
 
     def outside(V: FloatArray) -> FloatArray:
         """Return (I − UUᵀ)XXᵀ(I − UUᵀ)V."""
-        V = columns.T @ (columns @ (V - left @ (left.T @ V)))
+        V = again @ (transposed @ (V - left @ (left.T @ V)))
         return np.asarray(V - left @ (left.T @ V))
 
     square = largest_eigenvalue(
