@@ -51,7 +51,7 @@ numpydoc_validation_checks = {"GL06", "GL07", "PR01", "PR02", "PR03", "RT03", "Y
 # Results of functions: their docstrings list attributes, not parameters.
 numpydoc_validation_exclude = {
     r"\.(Enclosure(\.\w+)?|Loss(\.\w+)?|Problem(\.\w+)?|Basis(\.\w+)?|BasisFacts|ColumnChoice(\.\w+)?|Ball|Certificate|APriori|Realised|Regularised"
-    r"|NewData|Difference(\.\w+)?|SelectionMethod|FitResult|Steps|Dataset|LPSVMSolution|Support|Comparison|Contender"
+    r"|NewData|Performance|Estimate|Difference(\.\w+)?|SelectionMethod|FitResult|Steps|Dataset|LPSVMSolution|Support|Comparison|Contender"
     r"|Report|Feature)$"
 }
 

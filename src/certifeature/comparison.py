@@ -346,6 +346,7 @@ class Comparison:
         for name, size in sorted(keys, key=lambda key: (names.index(key[0]), key[1] or 0)):
             outcomes, chosen = result.outcomes[name, size], result.chosen(name, size)
             growths = [outcome.growth for outcome in outcomes if outcome.growth is not None]
+            at_cost = [outcome.error_at_cost for outcome in outcomes]
             weights = result.splits.weights[: len(outcomes)]
             contenders.append(
                 Contender(
@@ -357,11 +358,7 @@ class Comparison:
                     seconds=float(np.median([outcome.seconds for outcome in outcomes])),
                     growth=float(np.median(growths)),
                     chosen=() if name == FULL_DATA else chosen,
-                    error_at_cost=float(
-                        np.average([outcome.error_at_cost for outcome in outcomes], weights=weights)
-                    )
-                    if tuned
-                    else None,
+                    error_at_cost=float(np.average(at_cost, weights=weights)) if tuned else None,
                 )
             )
         notes = [part for part in (note, result.splits.note) if part]

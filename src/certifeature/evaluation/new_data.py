@@ -19,7 +19,7 @@ from certifeature.evaluation.engine import (
     nogueira_index,
     table_and_labels,
 )
-from certifeature.evaluation.performance import Difference, Estimate, Performance, shown_error
+from certifeature.evaluation.performance import Difference, Performance, shown_error
 from certifeature.evaluation.splits import splits_of, tuning_problem
 from certifeature.models.problem import default_model, predicts_numbers
 
@@ -168,7 +168,8 @@ class NewData:
 
     def _against_chance(self, name: str) -> str:
         performance, chance = self.selected, self.shown(self.chance_error)
-        found = f"{name} {self.shown_estimate(performance.error)}"
+        interval = performance.error.shown(self.measure).replace("(", "(95 % interval ")
+        found = f"{name} {interval}"
         if performance.n_wrong is not None:
             about = "about " if self.n_repeats > 1 else ""
             wrong = f"{about}{performance.n_wrong:.0f} of {performance.n_rows:,} rows wrong"
@@ -220,17 +221,6 @@ class NewData:
             An error.
         """
         return shown_error(error, self.measure)
-
-    def shown_estimate(self, error: Estimate) -> str:
-        """Return an error with its interval as text.
-
-        Parameters
-        ----------
-        error : Estimate
-            An error.
-        """
-        low, high = self.shown(error.low), self.shown(error.high)
-        return f"{self.shown(error.value)} (95 % interval {low.removesuffix(' %')} to {high})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, fit for JSON, with the verdict in words."""
