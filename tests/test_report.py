@@ -237,6 +237,21 @@ def test_the_first_page_answers_in_order():
     assert re.findall('<section id="(.*?)"', html) == order
 
 
+def test_folds_that_others_share_are_told():
+    """The chart has the error of all folds, and the difference is that of those shared."""
+    own = contender("bss", 300, 300.0, (0.12, 0.14, 0.1, 0.08))
+    rival = contender("rfe", 300, 300.0, (0.1, 0.1))
+    found = comparison(FULL, own, rival, n_folds=4, tuned=True)
+    report = report_about(comparison=found)
+    assert (
+        "Other methods were tested in the first 2 of the 4 folds only, in which these features "
+        "have 13.0 %."
+    ) in answers(report)["Compared with others?"]
+    assert "no difference is shown to RFE (+3.0 points" in answers(report)["Compared with others?"]
+    assert "folds only, in which it was 13.0 % here" in methods_paragraph(report)
+    assert "folds only" not in render(report_about())
+
+
 @pytest.mark.parametrize("is_noise", [False, True])
 def test_the_verdict_is_right_where_the_truth_is_known(is_noise, rng):
     """Eight columns carry the labels, or none does."""

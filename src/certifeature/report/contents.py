@@ -131,6 +131,15 @@ class Report:
         own, contenders = self.own, self.comparison.contenders if self.comparison else ()
         return [c for c in contenders if own and c.size == own.size and c is not own]
 
+    @property
+    def shared(self) -> tuple[int, float] | None:
+        """In how many folds the rivals were tested, if not in all, and the own error in these."""
+        own, n_folds = self.own, min((len(c.errors) for c in self.rivals), default=0)
+        if own is None or self.comparison is None or not 0 < n_folds < len(own.errors):
+            return None
+        weights = self.comparison.splits.weights[:n_folds]
+        return n_folds, float(np.average(own.errors[:n_folds], weights=weights))
+
 
 def features_of(
     selection: Any,
