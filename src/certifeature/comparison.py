@@ -339,8 +339,7 @@ class Comparison:
         note : str, default=None
             Why C was not tuned, where that was asked for.
         """
-        tuned = all(candidate.tuned for candidate in candidates)
-        contenders = []
+        contenders, tuned = [], all(candidate.tuned for candidate in candidates)
         names = list(dict.fromkeys(candidate.name for candidate in candidates))
         keys = {key for candidate in candidates for key in candidate.keys}
         for name, size in sorted(keys, key=lambda key: (names.index(key[0]), key[1] or 0)):

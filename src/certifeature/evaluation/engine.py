@@ -436,13 +436,11 @@ class _Run:
             for (shuffled, *_), candidates in alike.items():
                 labels = self._shuffled(place) if shuffled else self.y
                 steps, split = candidates[0].pipeline.steps[:-2], self.splits.pairs[place]
-                sizes: dict[int, dict[int | None, None]] = {}
+                sizes: dict[int, tuple[int | None, ...]] = {}
                 for candidate in candidates:
-                    sizes.setdefault(id(candidate.pipeline[-2]), {}).update(
-                        dict.fromkeys(candidate.sizes)
-                    )
-                data = self.X, labels, self.splits.groups
-                fold = _Fold(self, data, split, steps, {k: tuple(v) for k, v in sizes.items()})
+                    chooser = id(candidate.pipeline[-2])
+                    sizes[chooser] = (*sizes.get(chooser, ()), *candidate.sizes)
+                fold = _Fold(self, (self.X, labels, self.splits.groups), split, steps, sizes)
                 for candidate in candidates:
                     # Bounds are hardly worth computing again on nearly the same rows.
                     found = fold.outcomes(candidate, drawn, growth=repeat == 0 and not shuffled)
@@ -538,7 +536,8 @@ class _Fold:
         """
         known = self._known_choices.setdefault(id(selector), {})
         if any(size not in known for size in sizes):
-            missing = [size for size in self._sizes[id(selector)] if size not in known]
+            asked = dict.fromkeys(self._sizes[id(selector)])
+            missing = [size for size in asked if size not in known]
             known.update(zip(missing, self._new_choices(selector, missing, seed), strict=True))
         return [known[size] for size in sizes]
 
