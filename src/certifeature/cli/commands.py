@@ -125,7 +125,7 @@ def select_command(
         write_text(output, features_text(choice.features, output))
     if write is not None:
         columns = choice.columns.indices
-        reduced = scaled_columns(task.scaled.X[:, columns], choice.columns.scales)
+        reduced = scaled_columns(loaded.prepared().X[:, columns], choice.columns.scales)
         write_data(write, replace(loaded, X=reduced, names=loaded.names[columns]))
     if report is not None:
         _save_report(report, task, choice)

@@ -100,8 +100,8 @@ class _Diagnosis:
         if source.min_class > 1:
             self._options["--min-class"] = [str(source.min_class)]
 
-        n_others = (data.target is not None) + (data.ids is not None) + len(source.dropped)
-        n_columns = n_features + n_others
+        others = [data.target, *source.dropped] if data.target else source.dropped
+        n_columns = n_features + len(others) + (data.ids is not None)
         shape = f"{n_rows:,} samples, {n_columns:,} columns"
         self.facts: dict[str, Any] = {"kind": source.kind, "n_rows": n_rows}
         self.facts |= {"n_columns": n_columns, "n_numeric_features": len(self._numeric)}
@@ -165,8 +165,7 @@ class _Diagnosis:
                 remedy = f"--min-class {MIN_CLASS} leaves such classes out"
                 self.advice.append(f"{said}: errors will be uncertain; {remedy}.")
         if len(known) < len(y):
-            remedy = "fill them in, or remove the samples"
-            self.advice.append(f"{len(y) - len(known)} samples have no label: {remedy}.")
+            self.advice.append(f"{len(y) - len(known)} samples have no label: remove them.")
         self.lines.append(f"labels: {f'{target}, ' if target else ''}{shown}")
 
     def _candidates(self) -> Iterator[tuple[str, dict[str, int]]]:

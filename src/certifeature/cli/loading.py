@@ -263,9 +263,8 @@ def _note_doubts(data: Dataset, id_name: str | None) -> None:
         classes, counts = np.unique(data.y, return_counts=True)
         few = counts < MIN_CLASS
         if few.any() and not too_many(len(classes), len(data.y)):
-            remedy = f"--min-class {MIN_CLASS} leaves such rows out"
-            found = f"few rows of {_listed(classes, counts, few)}"
-            note(f"{found}; what is found for them is uncertain ({remedy})")
+            found = f"few rows of {_listed(classes, counts, few)}; what is found for them is"
+            note(f"{found} uncertain (--min-class {MIN_CLASS} leaves such rows out)")
     if data.groups is None and data.ids is not None and len({*data.ids}) < len(data.ids):
         found = f"the names of rows repeat ({len({*data.ids}):,} different in {len(data.ids):,})"
         note(f"{found}; if those of one name belong together, --groups {shlex.quote(str(id_name))}")

@@ -69,11 +69,6 @@ class Task:
     seed: int = 0
 
     @cached_property
-    def scaled(self) -> Loaded:
-        """The data as features are chosen from them; what is learnt is learnt from all rows."""
-        return self.data.prepared()
-
-    @cached_property
     def kept(self) -> list[int]:
         """The features that are always included."""
         return kept_features(self.options.keep or (), self.data.names)
@@ -156,7 +151,7 @@ class Choice:
 
 def choose(task: Task) -> Choice:
     """Fit the selector and certify its choice."""
-    data, options = task.scaled, task.options
+    data, options = task.data.prepared(), task.options
     selector = task.selector()
     start, search = perf_counter(), None
     with showing(f"choosing from {data.n_features:,} features"):

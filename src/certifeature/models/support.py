@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC, LinearSVR
 
 from certifeature._utils import one_thread, warn
@@ -255,8 +256,10 @@ def fit_at_scale(
 def with_numbers(selector: Any, X: Any) -> Any:
     """Return a selector whose ``estimator`` scikit-learn can fit to rows X."""
     model = getattr(selector, "estimator", None)
-    # The selectors of this library set C themselves.
-    if is_scaled(model) and not hasattr(selector, "choices_of_sizes"):
+    # The selectors of this library set C themselves; RFE does not, at several sizes or at one.
+    if is_scaled(model) and (
+        isinstance(selector, RFE) or not hasattr(selector, "choices_of_sizes")
+    ):
         selector.set_params(estimator=at_scale(X, model))
     return selector
 
