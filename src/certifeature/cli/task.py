@@ -32,8 +32,7 @@ from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import capped, fit_at_scale, with_numbers
 from certifeature.report import Feature, features_of
 from certifeature.report.contents import with_frequencies
-from certifeature.rows.rows import Rows, as_rows
-from certifeature.selectors import FitResult
+from certifeature.rows.rows import Rows
 from certifeature.selectors.bss_cv import default_sizes
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
@@ -214,15 +213,9 @@ def certified(
     unsupervised : bool, default=False
         Whether to certify for all rows instead of the support vectors.
     """
-    known: FitResult | None = getattr(selector, "fit_result_", None)
-    support = None if known is None or unsupervised else known.support
-    if support is not None and str(selector.estimator) == str(model):
-        all_rows = as_rows(data.X, data.y, real_valued=predicts_numbers(model))
-        certifier = Certifier(support, support.kind, all_rows)
-    elif unsupervised:
-        certifier = Certifier.of_data(data.X, data.y, None if data.y is None else model, "all")
-    else:
-        certifier = Certifier.of_data(data.X, data.y, model, "support")
+    rows = "all" if unsupervised else "support"
+    asked = None if data.y is None else model
+    certifier = Certifier.of_data(data.X, data.y, asked, rows, fitted=selector)
     certificate = certifier.certificate(columns, selector)
     if unsupervised:
         return certificate, None if data.y is None else fit_at_scale(model, Rows(data.X), data.y)
