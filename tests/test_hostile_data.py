@@ -167,3 +167,20 @@ def test_class_weights_of_several_classes_are_those_of_liblinear(rng):
         value += 0.5 * np.sum(np.where(own, svm.class_weight[label], 1.0) * slack**2)
     realised = certify(X, y, np.arange(5), rows="all", estimator=svm).realised
     assert realised.objective_full == pytest.approx(value, rel=1e-6)
+
+
+def test_equal_sparse_rows_have_a_linear_kernel_like_any_other():
+    """The variance of equal values may be negative by rounding, and gamma="scale" with it."""
+    X, y = sparse.csr_array(np.full((6, 3), 54268.79428696)), np.arange(6) % 2
+    assert BSSSelector(2, estimator=SVC(kernel="linear")).fit(X, y).get_support().sum() == 2
+
+
+def test_a_promise_counts_the_rounding_of_weak_directions(rng):
+    """Beside a huge column nothing is known to the last digits of the others."""
+    X = rng.standard_normal((4, 7))
+    X[:, 2] *= 1e18
+    options = {"supervised": False, "trust": 0, "order": "leverage", "rescale": "each"}
+    certificate = BSSSelector(6, **options).fit(X).certificate_
+    promise = certificate.a_priori
+    assert promise.lambda_min <= certificate.lambda_min
+    assert promise.lambda_max >= certificate.lambda_max

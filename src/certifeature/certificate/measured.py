@@ -93,7 +93,7 @@ def extreme_eigenvalues(basis: Basis, sample: ColumnChoice) -> tuple[float, floa
 
 def spectrum_rounding(basis: Basis, sample: ColumnChoice) -> float:
     """Return by how much rounding of V may change λ and Λ of a choice, most for weak directions."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         weakest = basis.singular_values[-1] / basis.singular_values[0]
         return float(np.divide(_rounding(basis, sample), weakest))
 

@@ -328,6 +328,9 @@ def _fit_quietly(
 ) -> None:
     """Fit a model with other parameters for now; how far its solver came is judged afterwards."""
     parameters["max_iter"] = _capped_iterations(model)
+    if hasattr(model, "gamma"):
+        # Linear kernels have none, and rounding may make "scale" negative for equal sparse rows.
+        parameters["gamma"] = "auto"
     given = {name: getattr(model, name) for name in parameters}
     model.set_params(**parameters)
     try:
