@@ -228,7 +228,7 @@ def test_planted_columns_are_found_among_many_sparse_ones():
     rng = np.random.default_rng(0)
     n_rows, n_features, n_planted = 6000, 20_000, 60
     y = rng.integers(2, size=n_rows)
-    noise = sparse.random_array((n_rows, n_features), density=1e-3, rng=rng, format="lil")
+    noise = random_rows((n_rows, n_features), 1e-3, rng).tolil()
     noise[:, :n_planted] = rng.random((n_rows, n_planted)) < 0.02 + 0.04 * y[:, None]
     X = sparse.csr_array(noise)
     chosen = BSSSelector(n_planted).fit(X, y).indices_
@@ -270,7 +270,7 @@ def test_methods_of_scikit_learn_are_compared_for_the_same_model(genes):
 
 def test_a_promise_is_for_the_scales_that_are_certified():
     """A promise for any model is for columns as they are; certified ones are at their own scale."""
-    X = sparse.random_array((15, 400), density=0.3, rng=np.random.default_rng(0), format="csr")
+    X = random_rows((15, 400), 0.3, np.random.default_rng(0))
     selector = BSSSelector(60, supervised=False, rescale="each").fit(X)
     certificates = [
         certify(X, None, selector, estimator=model, rows="all", realised=False)
