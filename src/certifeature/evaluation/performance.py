@@ -23,7 +23,7 @@ PAR = 0.02
 # Chance to see a difference of the size that `Difference.visible` gives.
 _POWER = 0.8
 # Models of different folds share training rows, and those of new data would not. By simulation
-# (benchmarks/coverage.py) n errors vary about as much as those of this share of n independent rows.
+# (benchmarks/intervals.py) n errors vary about as much as those of this share of n independent rows.
 _INDEPENDENT = 2 / 3
 
 
@@ -151,7 +151,7 @@ def performance(
 
     Folds share training rows, so that the errors of n rows vary more than those of n independent
     rows. Wilson's interval gets 2n/3 rows for it and, with groups of rows, fewer by their design
-    effect. What the intervals cover in simulations is printed by ``benchmarks/coverage.py``.
+    effect. What the intervals cover in simulations is printed by ``benchmarks/intervals.py``.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Coverage of the confidence intervals of cross-validation, by simulation.
 
-Usage: python benchmarks/coverage.py [--simulations 1000] [--seed 0] [--first 0]
+Usage: python benchmarks/intervals.py [--simulations 1000] [--seed 0] [--first 0]
 
 Data are drawn from a known distribution; a pipeline chooses features and trains a ridge model in
 the folds that the library makes, and `certifeature.evaluation.performance` turns the predictions
