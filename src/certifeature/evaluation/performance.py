@@ -22,8 +22,8 @@ _SAME = 1e-12
 PAR = 0.02
 # Chance to see a difference of the size that `Difference.visible` gives.
 _POWER = 0.8
-# Models of different folds share training rows, and those of new data would not. By simulation, with
-# benchmarks/intervals.py, n errors vary about as much as those of this share of n independent rows.
+# Models of different folds share training rows, and those of new data would not. By simulation
+# (benchmarks/intervals.py), n errors vary as much as those of this share of n independent rows.
 _INDEPENDENT = 2 / 3
 
 
