@@ -259,7 +259,7 @@ def test_the_verdict_is_right_where_the_truth_is_known(is_noise, rng):
     X = rng.normal(size=(60, 100))
     X[:, :8] += 0.0 if is_noise else 1.2 * (y == "well")[:, np.newaxis]
     selector = BSSSelector(8).fit(X, y)
-    certificate = certify(X, y, selector, cv=3)
+    certificate = certify(X, y, selector, cv=3, n_repeats=4)
     features = features_of(selector, new_data=certificate.new_data)
     counts = {"sick": 30, "well": 30}
     report = Report("Genes", 60, counts, certificate=certificate, features=features)
@@ -399,7 +399,7 @@ def test_groups_are_listed_with_their_columns_folded_below(rng):
     groups = [name.partition("=")[0] for name in names]
     frame = pd.DataFrame(X, columns=names)
     selector = BSSSelector(2, feature_groups=groups, trust=1.0).fit(frame, y)
-    found = certify(frame, y, selector, cv=3)
+    found = certify(frame, y, selector, cv=3, n_repeats=2)
     features = features_of(selector, model=selector.estimator_, new_data=found.new_data)
     report = Report("Mixed", 60, certificate=found, features=features)
     rows = shown_rows(report, "features sortable")
@@ -409,7 +409,7 @@ def test_groups_are_listed_with_their_columns_folded_below(rng):
     assert f"{np.linalg.norm(weights):.4f}"[:5] in " ".join(row[3] for row in rows)
     said = answers(report)
     assert said["What was asked"].startswith("4 of 7 features, in 2 groups, for")
-    assert "of 2 groups were chosen again in all 30 folds" in said["Is the list reproducible?"]
+    assert "of 2 groups were chosen again in all 6 folds" in said["Is the list reproducible?"]
     assert "4 were chosen in 2 groups for" in methods_paragraph(report)
     table = list(csv.DictReader(io.StringIO(features_csv(features))))
     assert [row["group"] for row in table if row["feature"].startswith("site=")] == ["site"] * 3
