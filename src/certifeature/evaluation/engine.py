@@ -621,7 +621,7 @@ class _Fold:
             scorer = None
         return {
             "predicted": predicted,
-            "scores": None if numbers or not exact else _class_scores(fitted, unseen.X, classes),
+            "scores": None if numbers or not exact else class_scores(fitted, unseen.X, classes),
             "error": self._run.error(y, predicted),
             "score": None if scorer is None else float(scorer(fitted, unseen.X, y)),
         }
@@ -638,7 +638,7 @@ class _Fold:
         return cache(self._run.growth(Rows(self._rows[0].X, self._y)))
 
 
-def _class_scores(fitted: Any, X: Any, classes: NDArray[Any]) -> FloatArray | None:
+def class_scores(fitted: Any, X: Any, classes: NDArray[Any]) -> FloatArray | None:
     """Return how much rows seem to belong to each class; NaN for those that the model lacks."""
     if not hasattr(fitted, "decision_function"):
         # A guess is the same for all rows.

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
@@ -19,8 +20,8 @@ from certifeature.evaluation.engine import (
     nogueira_index,
     table_and_labels,
 )
-from certifeature.evaluation.performance import Difference, Performance, shown_error
-from certifeature.evaluation.splits import splits_of, tuning_problem
+from certifeature.evaluation.performance import Difference, Performance, performance, shown_error
+from certifeature.evaluation.splits import Splits, checked_groups, splits_of, tuning_problem
 from certifeature.models.problem import default_model, predicts_numbers
 
 # Name of the model on all features in a comparison.
@@ -31,17 +32,18 @@ _SELECTED, _ALL, _SHUFFLED = "selected", "all features", "selected, labels shuff
 
 @dataclass(frozen=True)
 class NewData:
-    """Cross-validated performance with the chosen and with all features; ``str`` gives a verdict.
+    """Performance on other rows with the chosen and with all features; ``str`` gives a verdict.
 
-    It estimates the error on new rows of the same kind; unlike the bounds of a certificate, it
-    proves nothing.
+    It estimates the error on new rows of the same kind, by cross-validation or from a held-out part
+    of the rows; unlike the bounds of a certificate, it proves nothing.
 
     Attributes
     ----------
     measure : {"error", "1 - R2"}
         What an error is: the share of rows with a wrong class or, of real-valued targets, 1 - R².
     n_folds, n_repeats : int
-        Folds of a cross-validation, and how often it was repeated with other folds.
+        Folds of a cross-validation, and how often it was repeated with other folds; 1 and 1 for a
+        held-out part.
     n_groups : int or None
         Number of groups of rows that stayed together; None without groups.
     n_features : int
@@ -49,14 +51,14 @@ class NewData:
     n_selected : tuple of int
         How many were chosen in each fold.
     times_chosen : dict of int to int
-        In how many folds each feature was chosen, if in any.
+        In how many folds each feature was chosen, if in any; empty for a held-out part.
     selected, full : Performance
         Performance of the model with the chosen and with all features.
     against_full : Difference
         Error with the chosen features minus error with all of them.
-    shuffled_error : float
+    shuffled_error : float or None
         Error with features chosen for, and a model trained on, shuffled labels, at the C of the
-        model, in one cross-validation.
+        model, in one cross-validation; None for a held-out part.
     chance_error : float
         Error without features: that of always the most frequent class or, of real-valued targets,
         of always their mean.
@@ -77,7 +79,7 @@ class NewData:
     selected: Performance
     full: Performance
     against_full: Difference
-    shuffled_error: float
+    shuffled_error: float | None
     chance_error: float
     tuned: bool
     note: str = ""
@@ -115,6 +117,58 @@ class NewData:
             note=splits.note,
         )
 
+    @classmethod
+    def held_out(
+        cls,
+        y: NDArray[Any],
+        selected: tuple[NDArray[Any], Any],
+        full: tuple[NDArray[Any], Any],
+        *,
+        n_features: int,
+        n_selected: int,
+        groups: Any = None,
+    ) -> Self:
+        """Return how well two models predict the classes of a held-out part of the rows.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples,)
+            The classes.
+        selected, full : tuple of ndarray
+            Predictions of the model on the chosen, and on all features, and their scores for each
+            class (or None), as `certifeature.evaluation.performance.performance` takes them.
+        n_features, n_selected : int
+            Features there are, and that were chosen.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each row.
+        """
+        groups = None if groups is None else checked_groups(groups, len(y))
+        splits = Splits([(np.empty(0, dtype=np.intp), np.arange(len(y)))], groups=groups)
+        ours, theirs = (
+            performance(y, splits, [predicted], [scores]) for predicted, scores in (selected, full)
+        )
+        wrong = ((predicted != y).astype(float) for predicted, _ in (selected, full))
+        return cls(
+            measure="error",
+            n_folds=1,
+            n_repeats=1,
+            n_groups=None if groups is None else len(np.unique(groups)),
+            n_features=n_features,
+            n_selected=(n_selected,),
+            times_chosen={},
+            selected=ours,
+            full=theirs,
+            against_full=Difference.of_rows(*wrong, groups),
+            shuffled_error=None,
+            chance_error=float(1 - np.unique(y, return_counts=True)[1].max() / len(y)),
+            tuned=False,
+        )
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether a part of the rows was held out, instead of a cross-validation."""
+        return self.n_folds == 1
+
     @property
     def cost(self) -> str:
         """Which C the errors are for, in words; those of shuffled labels are not tuned."""
@@ -138,7 +192,10 @@ class NewData:
 
     @property
     def design(self) -> str:
-        """The folds, in words."""
+        """The folds, or the held-out part, in words."""
+        if self.is_held_out:
+            of_groups = "" if self.n_groups is None else f" of {self.n_groups:,} groups"
+            return f"{self.selected.n_rows:,} held-out rows{of_groups}"
         repeats = f"{self.n_repeats} × " if self.n_repeats > 1 else ""
         grouped = "" if self.n_groups is None else f" of {self.n_groups:,} groups of rows"
         return f"{repeats}{self.n_folds}-fold cross-validation{grouped}"
@@ -147,8 +204,11 @@ class NewData:
     def stability(self) -> float:
         """Agreement of the choices of the folds: 0 for random ones, 1 if they are all the same.
 
-        It is the measure of Nogueira, Sechidis and Brown; NaN where all features are chosen.
+        It is the measure of Nogueira, Sechidis and Brown; NaN where all features are chosen, and
+        for a held-out part.
         """
+        if self.is_held_out:
+            return float("nan")
         shares = np.zeros(self.n_features)
         n_choices = len(self.n_selected)
         shares[list(self.times_chosen)] = np.array(list(self.times_chosen.values())) / n_choices

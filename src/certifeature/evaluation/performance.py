@@ -22,9 +22,6 @@ _SAME = 1e-12
 PAR = 0.02
 # Chance to see a difference of the size that `Difference.visible` gives.
 _POWER = 0.8
-# Models of different folds share training rows, and those of new data would not. By simulation
-# (benchmarks/intervals.py), n errors vary as much as those of this share of n independent rows.
-_INDEPENDENT = 2 / 3
 
 
 @dataclass(frozen=True)
@@ -150,8 +147,9 @@ def performance(
     """Return how well a pipeline predicts the test rows of its folds.
 
     Folds share training rows, so that the errors of n rows vary more than those of n independent
-    rows. Wilson's interval gets 2n/3 rows for it and, with groups of rows, fewer by their design
-    effect. What the intervals cover in simulations is printed by ``benchmarks/intervals.py``.
+    rows. Wilson's interval gets 2n/3 rows for it (n if there is one split only) and, with groups of
+    rows, fewer by their design effect. What the intervals cover in simulations is printed by
+    ``benchmarks/intervals.py``.
 
     Parameters
     ----------
@@ -180,7 +178,7 @@ def performance(
 
     def missed(mask: NDArray[np.bool_]) -> tuple[float, float]:
         effect = _design_effect(wrong[mask] / tested[mask], groups[mask])
-        return wrong[mask].sum() / tested[mask].sum(), mask.sum() * _INDEPENDENT / effect
+        return wrong[mask].sum() / tested[mask].sum(), mask.sum() * splits.independent / effect
 
     names = np.unique(labels).tolist()
     of_class = {str(name): missed(labels == name) for name in names}
@@ -195,7 +193,7 @@ def performance(
         n_of_class={str(name): int((labels == name).sum()) for name in names},
         # The mean of shares of so many rows varies like a share of their harmonic sum.
         balanced_error=share_interval(shares.mean(), len(names) ** 2 / (1 / sizes).sum()),
-        auc=_area(y, tests, scores, splits.groups, splits.n_folds) if has_scores else None,
+        auc=_area(y, tests, scores, splits) if has_scores else None,
     )
 
 
@@ -238,11 +236,7 @@ def _concordant_pairs(
 
 
 def _area(
-    y: NDArray[Any],
-    tests: Sequence[Any],
-    scores: Sequence[Any],
-    groups: NDArray[Any] | None,
-    n_folds: int,
+    y: NDArray[Any], tests: Sequence[Any], scores: Sequence[Any], splits: Splits
 ) -> Estimate | None:
     """Return the area under the ROC curve, the mean over classes, each against the others.
 
@@ -253,6 +247,7 @@ def _area(
     classes = np.unique(y)
     # With two classes, one area is the other.
     used = slice(1, None) if len(classes) == 2 else slice(None)
+    n_folds = splits.n_folds
     n_repeats = -(-len(tests) // n_folds)
     concordant, pairs = np.zeros((2, n_repeats, len(y), len(classes[used])))
     for place, (test, own) in enumerate(zip(tests, scores, strict=True)):
@@ -269,8 +264,9 @@ def _area(
     influence = (2 * (concordant - areas * pairs) / totals).mean(axis=2)
     area = float(areas.mean())
     # With an area of 0 or 1 nothing varies; then half a pair, of as many as there are rows.
-    n_rows = len(y) * _INDEPENDENT
-    variance = max(_variance(influence, groups) / _INDEPENDENT, 0.25 / n_rows**2)
+    n_rows = len(y) * splits.independent
+    variance = _variance(influence, splits.groups) / splits.independent
+    variance = max(variance, 0.25 / n_rows**2)
     inner = float(np.clip(area, 0.5 / n_rows, 1 - 0.5 / n_rows))
     half = stats.norm.ppf((1 + CONFIDENCE) / 2) * np.sqrt(variance) / (inner * (1 - inner))
     low, high = expit(logit(inner) - half), expit(logit(inner) + half)
@@ -311,7 +307,8 @@ def _of_numbers(
     influence = (squares - squares.sum(axis=1, keepdims=True) / sums * totals) / sums
     n_rows = int(tested.any(axis=0).sum())
     n_groups = n_rows if splits.groups is None else len(np.unique(splits.groups))
-    variance = _variance(influence, splits.groups) * n_groups / (n_groups - 1) / _INDEPENDENT
+    variance = _variance(influence, splits.groups) * n_groups / (n_groups - 1)
+    variance /= splits.independent
     half = 0.0
     if ratio > 0:
         half = stats.t.ppf((1 + CONFIDENCE) / 2, n_groups - 1) * variance**0.5 / ratio
@@ -387,6 +384,43 @@ class Difference:
             # Few folds may have an interval that is wider than all that two shares can differ by.
             interval = max(interval[0], -1.0), min(interval[1], 1.0)
         return cls(mean, interval, min(visible, 1.0) if measure == "error" else visible, measure)
+
+    @classmethod
+    def of_rows(cls, first: FloatArray, second: FloatArray, groups: Any = None) -> Self:
+        """Return the difference of the errors of two models on the same independent rows.
+
+        The interval is that of Agresti and Min for matched pairs, with half a row more that only
+        the first, and half a row more that only the second gets wrong [1]_.
+
+        Parameters
+        ----------
+        first, second : ndarray of shape (n_samples,)
+            1 for each row that a model gets wrong, and 0 for the others.
+        groups : ndarray of shape (n_samples,), default=None
+            Group of each row; the rows of a group are not independent.
+
+        References
+        ----------
+        .. [1] A. Agresti and Y. Min, *Simple improved confidence intervals for comparing matched
+               proportions*, Statistics in Medicine 24, 2005.
+
+        Examples
+        --------
+        >>> first, second = np.zeros(200), np.zeros(200)
+        >>> first[:6], second[:2] = 1, 1
+        >>> print(Difference.of_rows(first, second).shown_interval())
+        95 % interval -0.2 to +4.1
+        """
+        differences = np.subtract(first, second)
+        effect = 1.0 if groups is None else _design_effect(differences, np.asarray(groups))
+        n_rows = len(differences) / effect
+        worse, better = (np.sum(differences == sign) / effect + 0.5 for sign in (1, -1))
+        centre, total = (worse - better) / (n_rows + 2), n_rows + 2
+        deviation = float(np.sqrt(((worse + better) / total - centre**2) / total))
+        quantiles = stats.norm.ppf([(1 + CONFIDENCE) / 2, _POWER])
+        mean, half = float(differences.mean()), float(quantiles[0]) * deviation
+        low, high = max(-1.0, centre - half), min(1.0, centre + half)
+        return cls(mean, (float(low), float(high)), min(1.0, float(quantiles.sum()) * deviation))
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:

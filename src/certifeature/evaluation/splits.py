@@ -15,6 +15,9 @@ from sklearn.model_selection import check_cv
 
 # Inner folds that C is tuned by, and those that also search for the number of features.
 N_INNER, N_SEARCH = 3, 5
+# Models of different folds share training rows, and those of new data would not. By simulation
+# (benchmarks/intervals.py), n errors vary as much as those of this share of n independent rows.
+_INDEPENDENT = 2 / 3
 # Most repeats of a cross-validation, and number of rows tested in all repeats together.
 _MAX_REPEATS, _N_TESTED = 10, 2000
 # Rare classes that are named.
@@ -48,6 +51,11 @@ class Splits:
     def n_folds(self) -> int:
         """Number of splits of each cross-validation."""
         return len(self.pairs) // self.n_repeats
+
+    @property
+    def independent(self) -> float:
+        """How many independent rows a test row is worth: one if there is one split only."""
+        return 1.0 if len(self.pairs) == 1 else _INDEPENDENT
 
     @property
     def weights(self) -> list[int]:

@@ -156,6 +156,18 @@ class RowBlocks(ABC):
         """
         return listed(map(function, self), _PASS, len(self))
 
+    def mapped(self, function: Callable[[Any], Any], n_features: int) -> RowBlocks:
+        """Return blocks whose rows are made from those of these blocks when they are read.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the rows of a block, and returns as many.
+        n_features : int
+            Number of columns that it returns; if it is that of the blocks, they keep their names.
+        """
+        return _MappedBlocks(self, function, n_features)
+
     def with_columns(self, columns: NDArray[np.intp], scales: NDArray[np.float64]) -> RowBlocks:
         """Return blocks of some columns, times their scales, made when they are read.
 
@@ -166,16 +178,14 @@ class RowBlocks(ABC):
         scales : ndarray of float
             A factor for each of them.
         """
-        return _ChosenColumns(self, columns, scales)
+        return self.mapped(partial(chosen, columns=columns, scales=scales), len(columns))
 
 
-class _ChosenColumns(RowBlocks):
-    def __init__(
-        self, blocks: RowBlocks, columns: NDArray[np.intp], scales: NDArray[np.float64]
-    ) -> None:
-        self._blocks = blocks
-        self._choose = partial(chosen, columns=columns, scales=scales)
-        self.n_features = len(columns)
+class _MappedBlocks(RowBlocks):
+    def __init__(self, blocks: RowBlocks, function: Callable[[Any], Any], n_features: int) -> None:
+        self._blocks, self._function, self.n_features = blocks, function, n_features
+        if n_features == blocks.n_features:
+            self.feature_names = blocks.feature_names
 
     def __repr__(self) -> str:
         return f"<{self.n_features} columns of {self._blocks!r}>"
@@ -183,22 +193,25 @@ class _ChosenColumns(RowBlocks):
     def __len__(self) -> int:
         return len(self._blocks)
 
+    def __iter__(self) -> Iterator[Block]:
+        yield from map(self._map, self._blocks)
+        self._n_rows_found = self._blocks.n_rows
+
     def name(self, number: int) -> str:
         return self._blocks.name(number)
 
     def read(self, number: int) -> tuple[Any, NDArray[Any] | None]:
         X, y = self._blocks.read(number)
-        return self._choose(checked_rows(X, self._blocks.n_features, self.name(number))), y
+        return self._function(checked_rows(X, self._blocks.n_features, self.name(number))), y
 
     def accumulate(self, empty: Callable[[], Total], add: Callable[[Total, Block], Total]) -> Total:
-        choose = self._choose
-        return self._blocks.accumulate(
-            empty, lambda total, block: add(total, replace(block, X=choose(block.X)))
-        )
+        return self._blocks.accumulate(empty, lambda total, block: add(total, self._map(block)))
 
     def collect(self, function: Callable[[Block], Result]) -> list[Result]:
-        choose = self._choose
-        return self._blocks.collect(lambda block: function(replace(block, X=choose(block.X))))
+        return self._blocks.collect(lambda block: function(self._map(block)))
+
+    def _map(self, block: Block) -> Block:
+        return replace(block, X=self._function(block.X))
 
 
 class ArrayBlocks(RowBlocks):
