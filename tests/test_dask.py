@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
-from certifeature import BSSSelector, LeverageScoreSelector, certify
+from certifeature import BSSSelector, LeverageScoreSelector, certify, compare
 from certifeature.basis.span import RowSummary
 from certifeature.rows import ArrayBlocks
 from certifeature.rows.dask import DaskBlocks
@@ -235,6 +235,43 @@ def _noting(asked):
         return chunk
 
     return note
+
+
+class TestDamagedChunks:
+    @pytest.mark.parametrize("supervised", [True, False])
+    def test_a_chunk_that_cannot_be_computed(self, supervised, labelled):
+        X, y = labelled
+
+        def broken(chunk):
+            raise OSError("the file ends early")
+
+        collection = da.from_array(X, chunks=(200, 80)).map_blocks(broken, dtype=float)
+        selector = BSSSelector(20, supervised=supervised)
+        with pytest.raises(
+            ValueError, match=r"cannot be computed \(OSError: the file ends early\)"
+        ):
+            selector.fit(collection, y if supervised else None)
+
+    @pytest.mark.parametrize("supervised", [True, False])
+    def test_a_chunk_of_another_length(self, supervised, labelled):
+        X, y = labelled
+        collection = da.from_array(X, chunks=(200, 80))
+        shorter = collection.map_blocks(lambda chunk: chunk[:-1], dtype=float)
+        selector = BSSSelector(20, supervised=supervised)
+        with pytest.raises(ValueError, match=r"block \d+ has 199 rows, and 200 were announced"):
+            selector.fit(shorter, y if supervised else None)
+
+    def test_a_chunk_with_a_missing_value(self, X):
+        damaged = X.copy()
+        damaged[250, 3] = np.nan
+        selector = BSSSelector(20, supervised=False)
+        with pytest.raises(ValueError, match="block 2 contains NaN"):
+            selector.fit(da.from_array(damaged, chunks=(100, 300)))
+
+    def test_methods_are_not_compared_on_collections(self, labelled):
+        X, y = labelled
+        with pytest.raises(ValueError, match=r"rows in memory.*X\[:1000\]\.compute\(\)"):
+            compare(da.from_array(X, chunks=(200, 80)), y, [10])
 
 
 class TestWhereWorkIsDone:

@@ -5,16 +5,21 @@ import json
 import shlex
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.metrics import roc_auc_score
 
+from certifeature import at_scale
 from certifeature._progress import listening
 from certifeature.cli.app import run
 from certifeature.datasets import make_relevant_features
 from certifeature.io import FileBlocks, read_data
+from certifeature.rows.matrix import dense
 
 
 @pytest.fixture(scope="module")
@@ -319,8 +324,108 @@ class TestStream:
             == chosen(capsys, "select", *options, "--stream")[0]
         )
 
+    @pytest.fixture
+    def counts(self, files):
+        rng = np.random.default_rng(0)
+        y = rng.permutation(np.repeat([-1, 1], 150))
+        X = rng.poisson(0.3, (300, 200)).astype(float)
+        X[:, :20] += rng.poisson(0.5 * (y[:, None] > 0), (300, 20))
+        for number, rows in enumerate(np.array_split(np.arange(300), 5)):
+            path = files / f"counts{number}.svm"
+            dump_svmlight_file(X[rows], y[rows], str(path), zero_based=False)
+        return "counts*.svm", "--scale", "tfidf", "-k", 20
+
+    def test_counts_are_weighed_as_in_memory(self, counts, capsys):
+        expected, whole = chosen(capsys, "select", *counts)
+        indices, found = chosen(capsys, "select", *counts, "--stream")
+        assert indices == expected
+        growths = [each["certificate"]["measured_growth"] for each in (found, whole)]
+        assert growths[0] == pytest.approx(growths[1])
+
+    @pytest.mark.parametrize("ending", [".svm", ".csv", ".npz"])
+    def test_reduced_data_are_those_of_memory(self, ending, counts, files, capsys):
+        for how in ([], ["--stream"]):
+            chosen(capsys, "select", *counts, *how, "--write", f"reduced{len(how)}{ending}")
+        first, second = (read_data(f"reduced{number}{ending}") for number in (0, 1))
+        np.testing.assert_allclose(*(dense(data.X) for data in (first, second)), rtol=1e-12)
+        np.testing.assert_array_equal(first.y, second.y)
+        if first.feature_names is not None:
+            np.testing.assert_array_equal(first.feature_names, second.feature_names)
+
+    def test_names_of_rows_are_written(self, files, frame, capsys):
+        frame[:25].to_csv("a.csv", index=False)
+        frame[25:].to_csv("b.csv", index=False)
+        options = ("a.csv", "b.csv", *PLAIN, "-k", 5, "--stream", "--write")
+        chosen(capsys, "select", *options, "reduced.csv")
+        written = read_data("reduced.csv", id="patient")
+        np.testing.assert_array_equal(written.ids, frame["patient"])
+        np.testing.assert_array_equal(written.y, frame["tumour"])
+        assert "no place for the names" in refused(capsys, "select", *options, "reduced.svm")
+
+    def test_held_out_rows_are_predicted_by_models_that_have_not_seen_them(self, counts, capsys):
+        _, found = chosen(capsys, "select", *counts, "--stream", "--held-out", 0.3, "-r", "r.html")
+        held_out = found["certificate"]["new_data"]
+        n_rows = held_out["selected"]["n_rows"]
+        assert 60 < n_rows < 120
+        assert found["data"]["n_rows"] == 300 - n_rows
+        # Rows and features are weighed, chosen and fitted again by scikit-learn alone.
+        parts = [read_data(f"counts{number}.svm") for number in range(5)]
+        draws = [np.random.default_rng([0, k]).random(60) < 0.3 for k in range(5)]
+        X, y = np.vstack([dense(d.X) for d in parts]), np.concatenate([d.y for d in parts])
+        away = np.concatenate(draws)
+        weights = TfidfTransformer().fit(X[~away])
+        known, unseen = (weights.transform(X[part]).tocsr() for part in (~away, away))
+        columns = [feature["index"] for feature in found["features"]]
+        for name, some in {"selected": columns, "full": np.arange(200)}.items():
+            model = at_scale(known[:, some]).fit(known[:, some], y[~away])
+            wrong = np.mean(model.predict(unseen[:, some]) != y[away])
+            assert held_out[name]["error"]["value"] == pytest.approx(wrong)
+            area = roc_auc_score(y[away], model.decision_function(unseen[:, some]))
+            assert held_out[name]["auc"]["value"] == pytest.approx(area)
+        assert "held-out rows" in Path("r.html").read_text(encoding="utf-8")
+
+    def test_groups_are_held_out_as_a_whole(self, files, capsys):
+        rng = np.random.default_rng(0)
+        patients = np.repeat([f"P{number}" for number in range(30)], 4)
+        table = pd.DataFrame(np.repeat(rng.standard_normal((30, 150)), 4, axis=0))
+        table = table.add_prefix("gene").assign(patient=patients)
+        table["sick"] = np.repeat(rng.permutation(30) % 2, 4)
+        table = table.sample(frac=1, random_state=0)
+        table[:50].to_csv("a.csv", index=False)
+        table[50:].to_csv("b.csv", index=False)
+        options = ("a.csv", "b.csv", "-t", "sick", "-k", 20, "--stream", "--held-out", 0.4)
+        _, grouped = chosen(capsys, "select", *options, "--groups", "patient")
+        found = grouped["certificate"]["new_data"]
+        assert found["selected"]["n_rows"] == 4 * found["n_groups"]
+        # Labels are random for each patient: rows of a known patient give them away.
+        assert found["selected"]["auc"]["low"] < 0.5
+        _, leaking = chosen(capsys, "select", *options, "--drop", "patient")
+        assert leaking["certificate"]["new_data"]["selected"]["auc"]["low"] > 0.9
+
+    def test_what_can_be_held_out(self, counts, files, capsys):
+        share = ("--held-out", 0.2)
+        assert "--stream and labels" in refused(capsys, "select", *counts, *share)
+        options = ("--stream", "--unsupervised", *share)
+        assert "--stream and labels" in refused(capsys, "select", *counts, *options)
+        for share in ("0", "1", "-1", "nan"):
+            message = refused(capsys, "select", *counts, "--stream", "--held-out", share)
+            assert "a share of the rows" in message
+        message = refused(capsys, "select", *counts, "--stream", "--held-out", 1e-9)
+        assert "0 of 300 rows" in message
+
+    def test_negative_values_are_no_counts(self, files, capsys):
+        options = ("-k", 30, "--stream", "--scale", "tfidf")
+        assert "there are negative values" in refused(capsys, "select", "parts", *options)
+
     @pytest.mark.parametrize(
-        "option", [("--scale", "standard"), ("--cv", 5), ("--write", "a.csv"), ("--method", "rfe")]
+        "option",
+        [
+            ("--scale", "standard"),
+            ("--cv", 5),
+            ("--method", "rfe"),
+            ("--impute", "median"),
+            ("--min-class", 5),
+        ],
     )
     def test_what_needs_all_rows(self, option, files, capsys):
         message = refused(capsys, "select", "parts", "-k", 30, "--stream", *option)

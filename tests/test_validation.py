@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import sklearn
 from scipy import stats
+from scipy.stats import binomtest
 from sklearn.feature_selection import SelectKBest, f_classif, f_regression
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge, RidgeClassifier
@@ -271,10 +272,20 @@ class TestPerformance:
         wins = (scores[y == 1][:, None] > scores[y == 0]).astype(float)
         variance = wins.mean(axis=1).var() / 30 + wins.mean(axis=0).var() / 30
         area = wins.mean()
-        # The interval is on the logit scale, for two thirds of the rows.
-        half = 1.959964 * math.sqrt(1.5 * variance) / (area * (1 - area))
+        # The interval is on the logit scale.
+        half = 1.959964 * math.sqrt(variance) / (area * (1 - area))
         ends = [1 / (1 + math.exp(-(math.log(area / (1 - area)) + side))) for side in (-half, half)]
         assert (found.low, found.high) == pytest.approx(ends, rel=1e-6)
+
+    def test_rows_of_folds_are_worth_two_thirds(self, rng):
+        y = np.arange(90) % 2
+        predicted = np.where(rng.random(90) < 0.2, 1 - y, y)
+        folds = [(np.arange(0), np.arange(45)), (np.arange(0), np.arange(45, 90))]
+        found = performance(y, Splits(folds), [predicted[:45], predicted[45:]]).error
+        share = np.mean(predicted != y)
+        assert found == share_interval(share, 60)
+        whole = Splits([(np.arange(0), np.arange(90))])
+        assert performance(y, whole, [predicted]).error == share_interval(share, 90)
 
     def test_repeats_do_not_narrow_an_interval_as_new_rows_would(self, rng):
         y = np.arange(100) % 2
@@ -389,3 +400,37 @@ def test_features_of_random_labels_are_not_reproducible():
     assert set(range(5)) <= often
     assert len(often) < 20
     assert 0 < found.stability < 1
+
+
+class TestHeldOutRows:
+    """Of one split, every test row is independent."""
+
+    def test_intervals_are_those_of_independent_rows(self):
+        y = np.repeat([0, 1], 100)
+        selected, everything = y.copy(), y.copy()
+        selected[:10], everything[5:8] = 1, 1
+        found = NewData.held_out(
+            y, (selected, None), (everything, None), n_features=9, n_selected=3
+        )
+        expected = binomtest(10, 200).proportion_ci(method="wilson")
+        assert (found.selected.error.low, found.selected.error.high) == pytest.approx(expected)
+        assert found.against_full.mean == pytest.approx(7 / 200)
+        assert found.design == "200 held-out rows"
+        assert NewData.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+    def test_a_difference_of_pairs_is_covered(self, rng):
+        chances, n_rows, n_times = (0.06, 0.03), 300, 4000
+        covered = 0
+        for ups, downs, _ in rng.multinomial(n_rows, [*chances, 1 - sum(chances)], n_times):
+            first, second = np.zeros(n_rows), np.zeros(n_rows)
+            first[:ups], second[ups : ups + downs] = 1, 1
+            low, high = Difference.of_rows(first, second).interval
+            covered += low <= chances[0] - chances[1] <= high
+        assert 0.94 <= covered / n_times <= 0.965
+
+    def test_rows_of_groups_are_no_independent_pairs(self, rng):
+        groups = np.repeat(np.arange(40), 5)
+        first = np.repeat(rng.random(40) < 0.3, 5).astype(float)
+        alone = Difference.of_rows(first, np.zeros(200)).interval
+        grouped = Difference.of_rows(first, np.zeros(200), groups).interval
+        assert np.ptp(grouped) > 1.8 * np.ptp(alone)

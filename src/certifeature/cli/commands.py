@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,7 +45,7 @@ from certifeature.comparison import Comparison, compare, method_named
 from certifeature.datasets import load_docstrings
 from certifeature.models.problem import model_name, predicts_numbers
 from certifeature.report import features_of
-from certifeature.rows.matrix import fingerprint, scaled_columns
+from certifeature.rows.matrix import fingerprint
 
 _N_SHOWN = 20
 _DEMO_SIZE = 300
@@ -60,6 +60,7 @@ def select_command(
     options: SelectOptions,
     model: ModelOptions,
     stream: Annotated[bool, typer.Option("--stream")] = False,
+    held_out: Annotated[float | None, typer.Option(metavar="SHARE")] = None,
     cv: Annotated[int | None, typer.Option(metavar="FOLDS", min=0)] = None,
     repeats: Annotated[int | None, typer.Option(min=1)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
@@ -86,7 +87,10 @@ def select_command(
     ----------
     stream
         Read the files one at a time, once for each pass over the rows, for data that do not fit
-        into memory. Works with methods of this library, and without --scale, --cv and --write.
+        into memory. Works with methods of this library, and without --scale standard and --cv.
+    held_out
+        Estimate the error on new data from this share of the rows of a --stream, such as 0.2, which
+        are drawn at random and take no part in the choice. With --groups, whole groups are drawn.
     cv
         Estimate the error on new data by cross-validation with this number of folds. Features are
         chosen anew in each fold, for the true and for shuffled labels. A report uses five folds by
@@ -103,30 +107,26 @@ def select_command(
     options.check()
     if cv == 1:
         raise ValueError("--cv 1 leaves no training rows; ask for 2 folds or more, or 0 for none.")
-    in_memory = {
-        f"--method {options.method}": not options.entry.ours,
-        "-k cv": options.size == CROSS_VALIDATED,
-        f"--scale {model.scale}": model.scale not in (None, Scaling.none),
-        "--cv": cv,
-        "--write": write,
-    }
-    for option in (name for name, is_given in in_memory.items() if stream and is_given):
-        raise ValueError(f"{option} needs all rows in memory; leave it or --stream out.")
+    if stream:
+        _check_stream(data, options, model, cv)
+    if held_out is not None and (not stream or options.unsupervised):
+        raise ValueError("--held-out needs --stream and labels; use --cv for rows in memory.")
+    if held_out is not None and not 0 < held_out < 1:
+        raise ValueError(f"--held-out must be a share of the rows, such as 0.2; got {held_out:g}.")
     to_stdout = str(output) == "-"
     if to_stdout and as_json:
         raise ValueError("-o - and --json both print to standard output; choose one.")
     lists = (value[1:] for value in options.keep or () if value.startswith("@"))
     check_writable(None if to_stdout else output, write, report, inputs=(*data.inputs(), *lists))
-    loaded, estimator = read(data, model, unsupervised=options.unsupervised, stream=stream)
+    how: Any = {"unsupervised": options.unsupervised, "stream": stream, "held_out": held_out}
+    loaded, estimator = read(data, model, **how)
     check_data_file(write, loaded)
     task = Task(loaded, options, estimator, model.seed)
     choice = chosen(task, cv, repeats, beside=report is not None)
     if output is not None and not to_stdout:
         write_text(output, features_text(choice.features, output))
     if write is not None:
-        columns = choice.columns.indices
-        reduced = scaled_columns(loaded.prepared().X[:, columns], choice.columns.scales)
-        write_data(write, replace(loaded, X=reduced, names=loaded.names[columns]))
+        write_data(write, (part.chosen(choice.columns) for part in loaded.parts()))
     if report is not None:
         _save_report(report, task, choice)
     if output is not None and to_stdout:
@@ -137,6 +137,23 @@ def select_command(
         _print(choice)
         if report is not None:
             typer.echo(f"Report: {report}")
+
+
+def _check_stream(
+    data: DataOptions, options: SelectOptions, model: ModelOptions, cv: int | None
+) -> None:
+    in_memory = {
+        f"--method {options.method}": not options.entry.ours,
+        "-k cv": options.size == CROSS_VALIDATED,
+        "--scale standard": model.scale is Scaling.standard,
+        "--cv": cv,
+        "--impute": data.impute,
+        "--categorical": data.categorical,
+        "--min-class": data.min_class > 1,
+    }
+    for option, is_given in in_memory.items():
+        if is_given:
+            raise ValueError(f"{option} needs all rows in memory; leave it or --stream out.")
 
 
 @with_options

@@ -32,11 +32,12 @@ from certifeature.cli.preparing import (
     note,
     scaler_of,
 )
+from certifeature.cli.streaming import Stream
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import as_utf8, first_few
 from certifeature.io.reader import FileBlocks, data_files, format_of, joined, read_data
 from certifeature.rows import Block, RowBlocks
-from certifeature.rows.matrix import fingerprint
+from certifeature.rows.matrix import fingerprint, scaled_columns
 from certifeature.sparsify import ColumnChoice
 
 # Memory for the file, its numbers and what is computed from them, per byte of the file.
@@ -189,7 +190,7 @@ class Loaded:
 
     Columns are named as the preprocessing returns them, which is an unfitted transformer or None;
     `column_groups` has the column of text that each is made of, or nothing.
-    Rows in blocks keep their labels themselves.
+    Rows of a stream, which are read file by file, keep their labels themselves.
     """
 
     X: Any
@@ -204,6 +205,7 @@ class Loaded:
     preprocessing: Any = None
     scaling: Scaling = Scaling.none
     column_groups: Sequence[str] = ()
+    stream: Stream | None = None
 
     def __str__(self) -> str:
         return f"{self.source}: {self.n_rows:,} rows, {self.n_features:,} features"
@@ -214,6 +216,26 @@ class Loaded:
         given = [step for step in steps if step is not None]
         pipeline = make_pipeline(*given) if given else None
         return replace(self, preprocessing=pipeline, scaling=scaling)
+
+    def streamed(self, share: float | None, seed: int, scaling: Scaling | None) -> Loaded:
+        """Return the training rows of a stream, of which a share of the rows is held out."""
+        weigh = scaling is Scaling.tfidf
+        stream = Stream.of(self.X, share, seed, weigh=weigh)
+        scaling = Scaling.tfidf if weigh else Scaling.none
+        return replace(self, X=stream.training, scaling=scaling, stream=stream)
+
+    def parts(self) -> Iterator[Loaded]:
+        """Return all rows, with the preprocessing done; file by file if they are a stream."""
+        if self.stream is None:
+            yield self.prepared()
+            return
+        for data in self.stream.datasets():
+            yield replace(self, X=data.X, y=data.y, ids=data.ids, stream=None)
+
+    def chosen(self, columns: ColumnChoice) -> Loaded:
+        """Return the chosen columns, scaled, of rows in memory."""
+        X = scaled_columns(self.X[:, columns.indices], columns.scales)
+        return replace(self, X=X, names=self.names[columns.indices])
 
     def prepared(self) -> Loaded:
         """Return the data with the preprocessing done, as learnt from all rows."""
@@ -247,12 +269,14 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
     if needs_labels and len(classes) == 1:
         raise ValueError(f"{name}: all labels are {classes[0]}; two classes are needed.")
     digest = blake2b("".join(digest for digest, _ in parts).encode(), digest_size=16).hexdigest()
+    rows: Any = {"id_name": source.id or "id"}
     if stream:
-        return Loaded(data, None, distinct_names(data.feature_names, data.n_features), name, digest)
+        names = distinct_names(data.feature_names, data.n_features)
+        return Loaded(data, None, names, name, digest, **rows)
     names = distinct_names(data.feature_names, data.X.shape[1])
     _note_doubts(data, source.id)
     encoder, names, texts = encoder_of(data, names, source.impute)
-    rows: Any = {"ids": data.ids, "id_name": source.id or "id", "groups": data.groups}
+    rows |= {"ids": data.ids, "groups": data.groups}
     rows |= {"preprocessing": encoder, "imputed": source.impute or "", "column_groups": texts}
     return Loaded(data.X, data.y, names, name, digest, **rows)
 

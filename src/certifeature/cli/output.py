@@ -10,7 +10,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -34,8 +34,9 @@ from certifeature.report import Feature, Report, write_report
 from certifeature.report.tables import features_csv
 from certifeature.rows.matrix import dense
 
-_ENDINGS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _SVMLIGHT = (".svm", ".svmlight")
+_ENDINGS = sorted((*_DELIMITERS, *_SVMLIGHT, ".npz"))
 
 
 def check_writable(*paths: Path | None, inputs: Sequence[str | Path] = ()) -> None:
@@ -162,6 +163,8 @@ def check_data_file(path: Path | None, data: Loaded) -> None:
         return
     if path.suffix not in _ENDINGS:
         raise ValueError(f"{path}: the file name must end in {', '.join(_ENDINGS)}.")
+    if data.stream is not None:
+        data = next(data.parts())
     if path.suffix in _SVMLIGHT:
         if data.y is None or data.y.dtype.kind not in "if":
             raise ValueError(f"{path}: SVMlight labels are numbers; write .csv or .npz instead.")
@@ -171,35 +174,54 @@ def check_data_file(path: Path | None, data: Loaded) -> None:
             )
 
 
-def write_data(path: Path, data: Loaded) -> None:
-    """Write data in the format that the ending of the name tells, whole or not at all."""
+def write_data(path: Path, parts: Iterable[Loaded]) -> None:
+    """Write data in the format that the ending of the name tells, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Name of the file.
+    parts : iterable of Loaded
+        The rows, in parts with the same columns.
+    """
     with replacing(path) as unfinished:
-        if path.suffix in _SVMLIGHT:
-            dump_svmlight_file(data.X, data.y, str(unfinished), zero_based=False)
-        elif path.suffix == ".npz":
-            arrays: dict[str, Any] = {"X": dense(data.X), "feature_names": data.names}
-            others = {"y": data.y, "ids": data.ids}
-            arrays |= {name: array for name, array in others.items() if array is not None}
+        if path.suffix == ".npz":
+            known = list(parts)
+            arrays: dict[str, Any] = {"X": np.vstack([dense(data.X) for data in known])}
+            arrays["feature_names"] = known[0].names
+            for name in ("y", "ids"):
+                if getattr(known[0], name) is not None:
+                    arrays[name] = np.concatenate([getattr(data, name) for data in known])
             np.savez_compressed(unfinished, **arrays)
+        elif path.suffix in _SVMLIGHT:
+            with open(unfinished, "wb") as file:
+                for data in parts:
+                    dump_svmlight_file(data.X, data.y, file, zero_based=False)
         else:
-            _write_text(unfinished, data, "," if path.suffix == ".csv" else "\t")
+            with open(unfinished, "w", encoding="utf-8", newline="") as text:
+                writer = csv.writer(text, delimiter=_DELIMITERS[path.suffix], lineterminator="\n")
+                for row in _records(parts):
+                    cells = (guarded(cell) if isinstance(cell, str) else cell for cell in row)
+                    writer.writerow(cells)
 
 
-def _write_text(path: Path, data: Loaded, delimiter: str) -> None:
-    header, rows = data.names.tolist(), dense(data.X).tolist()
-    # A column of labels or row names must have a name that no feature has.
-    taken = {name.lower() for name in header}
-    if data.ids is not None:
-        name = _free_name((data.id_name, "id", "row"), taken)
-        taken.add(name.lower())
-        header, rows = [name, *header], [[i, *row] for i, row in zip(data.ids, rows, strict=True)]
-    if data.y is not None:
-        header = [*header, _free_name(("y", "label", "target", "class"), taken)]
-        rows = [[*row, label] for row, label in zip(rows, data.y.tolist(), strict=True)]
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        for row in (header, *rows):
-            writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in row])
+def _records(parts: Iterable[Loaded]) -> Iterator[list[Any]]:
+    """Return the header of a table, and then its lines."""
+    for number, data in enumerate(parts):
+        header, rows = data.names.tolist(), dense(data.X).tolist()
+        # A column of labels or row names must have a name that no feature has.
+        taken = {name.lower() for name in header}
+        if data.ids is not None:
+            name = _free_name((data.id_name, "id", "row"), taken)
+            taken.add(name.lower())
+            header = [name, *header]
+            rows = [[i, *row] for i, row in zip(data.ids, rows, strict=True)]
+        if data.y is not None:
+            header = [*header, _free_name(("y", "label", "target", "class"), taken)]
+            rows = [[*row, label] for row, label in zip(rows, data.y.tolist(), strict=True)]
+        if number == 0:
+            yield header
+        yield from rows
 
 
 def _free_name(wishes: Sequence[str], taken: set[str]) -> str:

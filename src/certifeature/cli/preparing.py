@@ -26,6 +26,7 @@ from certifeature.certificate.certificate import number
 from certifeature.datasets.dataset import Dataset
 from certifeature.rows.matrix import column_digests, dense, scaled_columns, stored_values
 
+NEGATIVE = "--scale tfidf is for counts, and there are negative values; change it."
 # Beyond this ratio of standard deviations, the widest columns decide alone.
 _MAX_RATIO = 10.0
 ALIKE = (
@@ -148,7 +149,7 @@ def encoder_of(
 def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:
     """Return the scaling that is asked for, or none, with a note if the columns need one."""
     if asked is Scaling.tfidf and stored_values(X).min(initial=0.0) < 0:
-        raise ValueError("--scale tfidf is for counts, and there are negative values; change it.")
+        raise ValueError(NEGATIVE)
     if asked is not None:
         return asked
     _, why = scaling_for(X, column_deviations(X))

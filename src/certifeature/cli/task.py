@@ -44,7 +44,12 @@ _N_FOLDS = 5
 
 
 def read(
-    source: DataOptions, options: ModelOptions, *, unsupervised: bool = False, stream: bool = False
+    source: DataOptions,
+    options: ModelOptions,
+    *,
+    unsupervised: bool = False,
+    stream: bool = False,
+    held_out: float | None = None,
 ) -> tuple[Loaded, Any]:
     """Return the data and the unfitted model; raise if the labels do not suit the model.
 
@@ -52,6 +57,8 @@ def read(
     """
     with showing("reading"):
         data = load(source, needs_labels=not unsupervised, stream=stream)
+        if stream:
+            data = data.streamed(held_out, options.seed, options.scale)
     estimator = options.estimator(data.y, supervised=not unsupervised)
     if stream:
         return data, estimator
@@ -138,11 +145,15 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The chosen features, their certificate, how long it took to choose them, and others."""
+    """The chosen features, their certificate, how long it took to choose them, and others.
+
+    The model is the one on all features, None without labels.
+    """
 
     columns: ColumnChoice
     features: list[Feature]
     certificate: Certificate
+    model: Any
     seconds: float
     search: SizeSearch | None
     comparison: Comparison | None = None
@@ -174,7 +185,7 @@ def choose(task: Task) -> Choice:
         )
     named: Any = {"group_names": getattr(selector, "group_names_", None)}
     features = features_of(columns, data.names, model=model, **named)
-    return Choice(columns, features, certificate, seconds, search)
+    return Choice(columns, features, certificate, model, seconds, search)
 
 
 def search_for(task: Task, selector: Any) -> SizeSearch:
@@ -226,15 +237,20 @@ def certified(
 
 
 def chosen(task: Task, n_folds: int | None, n_repeats: int | None, *, beside: bool) -> Choice:
-    """Choose features, and cross-validate the choice; None is as many folds as a report has.
+    """Choose features, and estimate the error on new data; None is as many folds as a report has.
 
-    Without a report, and without labels, None is no cross-validation, as 0 is.
+    Without a report, and without labels in memory, None is no cross-validation, as 0 is.
     """
-    if n_folds is None and beside and not task.options.unsupervised:
+    stream = task.data.stream
+    if n_folds is None and beside and stream is None and not task.options.unsupervised:
         n_folds = n_folds_for(task)
     # Folds that cannot be made are an error before any long work.
     folds = folds_of(task, n_folds, n_repeats) if n_folds else None
     choice = choose(task)
+    if stream is not None and stream.held_out is not None:
+        with showing("predicting held-out rows"):
+            new_data = stream.errors(choice.columns, task.model, choice.model)
+        return replace(choice, certificate=replace(choice.certificate, new_data=new_data))
     return choice if folds is None else assess(task, choice, folds, beside=beside)
 
 

@@ -230,7 +230,10 @@ def table_and_rows(X: Any, y: Any, **options: Any) -> tuple[Any, Rows]:
         Passed to `certifeature.rows.rows.as_rows`.
     """
     if come_in_blocks(X):
-        raise ValueError("cross-validation needs rows in memory, not in blocks; give a sample.")
+        raise ValueError(
+            "cross-validation needs rows in memory, not in blocks or a Dask collection; give a "
+            "sample of the rows, such as X[:1000].compute()."
+        )
     if y is None:
         # The wording that scikit-learn's checks expect.
         raise ValueError("cross-validation requires y to be passed, but the target y is None.")

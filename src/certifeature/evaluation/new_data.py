@@ -147,7 +147,7 @@ class NewData:
         ours, theirs = (
             performance(y, splits, [predicted], [scores]) for predicted, scores in (selected, full)
         )
-        wrong = ((predicted != y).astype(float) for predicted, _ in (selected, full))
+        wrong, wrong_by_all = ((predicted != y).astype(float) for predicted, _ in (selected, full))
         return cls(
             measure="error",
             n_folds=1,
@@ -158,7 +158,7 @@ class NewData:
             times_chosen={},
             selected=ours,
             full=theirs,
-            against_full=Difference.of_rows(*wrong, groups),
+            against_full=Difference.of_rows(wrong, wrong_by_all, groups),
             shuffled_error=None,
             chance_error=float(1 - np.unique(y, return_counts=True)[1].max() / len(y)),
             tuned=False,

@@ -55,7 +55,7 @@ class Splits:
     @property
     def independent(self) -> float:
         """How many independent rows a test row is worth: one if there is one split only."""
-        return 1.0 if len(self.pairs) == 1 else _INDEPENDENT
+        return 1.0 if self.n_folds == 1 else _INDEPENDENT
 
     @property
     def weights(self) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import compress, repeat
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
@@ -90,9 +91,7 @@ class DaskBlocks(RowBlocks):
         number : int
             Number of the block, from 0.
         """
-        import dask
-
-        rows, labels = dask.compute(self._rows[number], self._labels[number])
+        rows, labels = _computed(self._rows[number], self._labels[number])
         return rows, labels
 
     def accumulate(self, empty: Callable[[], Total], add: Callable[[Total, Block], Total]) -> Total:
@@ -113,7 +112,7 @@ class DaskBlocks(RowBlocks):
         while len(totals) > 1:
             pairs = zip(totals[::2], totals[1::2], strict=False)
             totals = [merge(*pair) for pair in pairs] + totals[len(totals) // 2 * 2 :]
-        (total,) = dask.compute(*totals)
+        (total,) = _computed(*totals)
         return total
 
     def collect(self, function: Callable[[Block], Result]) -> list[Result]:
@@ -124,9 +123,7 @@ class DaskBlocks(RowBlocks):
         function : callable
             Takes a block and returns something small.
         """
-        import dask
-
-        return list(dask.compute(*self._delayed(function)))
+        return list(_computed(*self._delayed(function)))
 
     def _delayed(self, function: Callable[[Block], Any]) -> list[Any]:
         """Return the value of a function for each block, to be computed."""
@@ -140,7 +137,8 @@ class DaskBlocks(RowBlocks):
         starts = np.cumsum([0, *self._lengths[:-1]]).tolist()
         names = map(self.name, range(len(self)))
         blocks = zip(self._rows, self._labels, starts, repeat(self.n_features), names, strict=False)
-        return [task(shared, *block) for block in blocks]
+        lengths = self._lengths
+        return [task(shared, n, *block) for n, block in zip(lengths, blocks, strict=True)]
 
 
 def column_names(X: Any) -> NDArray[Any] | None:
@@ -169,5 +167,26 @@ def _chosen_of_frame(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float
     return X if scales is None else X * scales
 
 
-def _on_block(function: Callable[[Block], Any], *block: Any) -> Any:
-    return function(checked_block(*block))
+def _on_block(function: Callable[[Block], Any], n_rows: int, X: Any, *others: Any) -> Any:
+    name = others[-1]
+    if X.shape[0] != n_rows:
+        found = f"{name} has {X.shape[0]} rows, and {n_rows} were announced"
+        raise ValueError(f"{found}; call X.compute_chunk_sizes() first, or repair the chunk.")
+    return function(checked_block(X, *others))
+
+
+def _computed(*delayed: Any) -> tuple[Any, ...]:
+    """Compute values, with an error that says so if it is a chunk that cannot be computed."""
+    import dask
+
+    try:
+        found: tuple[Any, ...] = dask.compute(*delayed)
+    except Exception as error:
+        calls = {call.name for call in extract_tb(error.__traceback__)}
+        if _on_block.__name__ in calls or isinstance(error, MemoryError):
+            raise
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(
+            f"a chunk of X or y cannot be computed ({reason}); check what it is made from."
+        ) from error
+    return found
