@@ -322,7 +322,7 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
         "Method": f"{options.method}, {'all rows' if options.unsupervised else 'support vectors'}",
         "Number of features": found_size(choice.search) if choice.search else options.size,
         **options.given(),
-        **({"Cross-validation": new_data.design} if new_data else {}),
+        **({"Error on new data": new_data.design} if new_data else {}),
         "Model": model_name(task.model),
     }
     contents = {
