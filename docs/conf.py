@@ -75,7 +75,7 @@ html_css_files = ["pages.css"]
 html_theme_options = {
     "logo": {"text": "certifeature"},
     "navbar_start": ["navbar-logo", "version"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "icon_links": [{"name": "Source", "url": SOURCE, "icon": "fa-solid fa-code"}] if SOURCE else [],
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
@@ -89,6 +89,8 @@ html_sidebars = {
         "user_guide",
         "how_it_works",
         "numbers",
+        "validation",
+        "groups",
         "command_line",
         "large_data",
         "results",
