@@ -194,8 +194,10 @@ class NewData:
     def design(self) -> str:
         """The folds, or the held-out part, in words."""
         if self.is_held_out:
-            of_groups = "" if self.n_groups is None else f" of {self.n_groups:,} groups"
-            return f"{self.selected.n_rows:,} held-out rows{of_groups}"
+            rows = f"{self.selected.n_rows:,} held-out rows"
+            if self.n_groups is None:
+                return rows
+            return f"{rows} of {self.n_groups:,} group{'s' * (self.n_groups != 1)}"
         repeats = f"{self.n_repeats} × " if self.n_repeats > 1 else ""
         grouped = "" if self.n_groups is None else f" of {self.n_groups:,} groups of rows"
         return f"{repeats}{self.n_folds}-fold cross-validation{grouped}"
