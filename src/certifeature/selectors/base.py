@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from numbers import Integral, Real
 from typing import Any, Self
@@ -26,7 +26,7 @@ from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import chosen_columns, column_names
 from certifeature.rows.matrix import original_columns, refuse_dates, scaled_columns
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
-from certifeature.selectors.fit import Fit, FitOptions, FitResult, Strategy
+from certifeature.selectors.fit import Fit, FitResult, Strategy
 from certifeature.sparsify import ColumnChoice
 
 # Those that several selectors have, each by itself.
@@ -73,12 +73,37 @@ def check_together(selector: Any) -> None:
 FloatArray = NDArray[np.float64]
 
 
-class TakesColumns(SelectorMixin):
-    """Takes the columns that a fit has chosen, times their scales."""
+class CertifiedSelector(SelectorMixin, BaseEstimator):
+    """A selector whose diagram in a notebook ends with its certificate's first line, if any."""
+
+    indices_: NDArray[np.intp]
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = bool(getattr(self, "supervised", True))
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        certificate: Any = getattr(self, "certificate_", None)
+        if certificate is not None and "text/html" in bundle:
+            bundle["text/html"] += f"<p>{escape(as_sentences(certificate)[0])}</p>"
+        return bundle
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.indices_] = True
+        return mask
+
+
+class TakesColumns(CertifiedSelector):
+    """A selector that takes the columns that it has chosen, times their scales."""
 
     rescale: Any
-    n_features_in_: int
-    indices_: NDArray[np.intp]
     scales_: FloatArray
 
     def transform(self, X: Any) -> Any:
@@ -143,12 +168,6 @@ class TakesColumns(SelectorMixin):
         """Mask of the chosen features."""
         return self._get_support_mask()
 
-    @property
-    def n_features_(self) -> int:
-        """Number of chosen features."""
-        check_is_fitted(self)
-        return len(self.indices_)
-
     def _columns_and_scales(self) -> tuple[NDArray[np.intp], FloatArray | None]:
         """Return the chosen columns in the order of X, and their scales unless they have none."""
         order = np.argsort(self.indices_)
@@ -178,35 +197,8 @@ def _types(scales: FloatArray | None) -> Any:
     return "numeric" if scales is None else (np.float64, np.float32)
 
 
-class CertifiedSelector(SelectorMixin, BaseEstimator):
-    """A selector whose diagram in a notebook ends with its certificate's first line, if any."""
-
-    indices_: NDArray[np.intp]
-    n_features_in_: int
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = bool(getattr(self, "supervised", True))
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        certificate: Any = getattr(self, "certificate_", None)
-        if certificate is not None and "text/html" in bundle:
-            bundle["text/html"] += f"<p>{escape(as_sentences(certificate)[0])}</p>"
-        return bundle
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.indices_] = True
-        return mask
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
+class BaseSelector(CallbackSupportMixin, TakesColumns):
     """Base class of the selectors; a subclass supplies the algorithm.
 
     The fields are the parameters. The constructor assigns them and does nothing else, as
@@ -251,15 +243,19 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
         self : object
             Fitted selector.
         """
-        rows, options, strategy = self._checked(X, y, sample_weight)
+        rows, strategy = self._checked(X, y, sample_weight)
         # With guarantee="full" all but the support vectors are found in rounds, which are one
         # phase.
         n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
         with fit_task(self, n_phases=n_phases, X=X, y=y):
-            fit = Fit.of(rows, options, strategy)
-            choose = fit.result_for_all_rows if options.cover_all else fit.result
-            self._learn(choose(options.size))
+            self._learn(Fit.of(rows, self, strategy).result(self.n_features_to_select))
         return self
+
+    @property
+    def n_features_(self) -> int:
+        """Number of chosen features."""
+        check_is_fitted(self)
+        return len(self.indices_)
 
     @property
     def ranking_(self) -> NDArray[np.intp]:
@@ -271,7 +267,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
         ranks[others[order]] = np.arange(2, len(others) + 2)
         return groups.spread(ranks)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, FitOptions, Strategy]:
+    def _checked(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Rows, Strategy]:
         """Check parameters and data, and set the number and names of the features."""
         self._validate_params()
         check_together(self)
@@ -281,34 +277,13 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
                 f"{type(self).__name__} with supervised=True requires y to be passed, but the "
                 "target y is None; pass labels or set supervised=False."
             )
-        if not self.supervised and isinstance(X, RowBlocks) and y is not None:
-            raise ValueError("row blocks contain their labels; leave y out (None).")
-        rows = as_rows(
-            X,
-            y if self.supervised else None,
-            sample_weight,
-            estimator=self,
-            real_valued=predicts_numbers(self.estimator),
-        )
+        # Row blocks contain their labels, and refuse others.
+        labels = y if self.supervised or isinstance(X, RowBlocks) else None
+        numbers = predicts_numbers(self.estimator)
+        rows = as_rows(X, labels, sample_weight, estimator=self, real_valued=numbers)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         strategy = strategy.of_features(rows.n_features, rows.feature_names)
-        return rows, self._options(len(strategy.groups)), strategy
-
-    def _options(self, n_groups: int) -> FitOptions:
-        """Return the parameters of a fit to so many features, or groups."""
-        size = self.n_features_to_select
-        if not isinstance(size, str | Integral):
-            size = max(1, int(size * n_groups))
-        return FitOptions(
-            size=None if isinstance(size, str) else int(size),
-            epsilon=self.epsilon,
-            supervised=self.supervised,
-            cover_all=self.guarantee == "full",
-            estimator=self.estimator,
-            basis=self.basis,
-            n_components=self.n_components,
-            rescale=self._rescaling(),
-            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-        )
+        return rows, replace(strategy, seed=seed)
 
     def _rescaling(self) -> Any:
         """Return how columns are scaled."""
@@ -339,7 +314,8 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
             fits = fitted_to_sizes(self, X, y, sizes)
             return (ColumnChoice(fitted.indices_, fitted.scales_) for fitted in fits)
         known = clone(self).set_params(n_features_to_select=int(sizes[0]))
-        fit = Fit.of(*known._checked(X, y, None))
+        rows, strategy = known._checked(X, y)
+        fit = Fit.of(rows, known, strategy)
         fit.directions(int(sizes[0]))
         return map(fit.columns, map(int, sizes))
 
@@ -399,10 +375,9 @@ def fitted_to_sizes(selector: Any, X: Any, y: Any, sizes: Sequence[int]) -> Iter
             yield clone(selector).set_params(n_features_to_select=size).fit(X, y)
         return
     known = clone(selector).set_params(n_features_to_select=sizes[0])
-    rows, options, strategy = known._checked(X, y, None)
-    fit = Fit.of(rows, options, strategy)
-    choose = fit.result_for_all_rows if options.cover_all else fit.result
+    rows, strategy = known._checked(X, y)
+    fit = Fit.of(rows, known, strategy)
     for size in sizes:
         fitted = copy(known).set_params(n_features_to_select=size)
-        fitted._learn(choose(size))
+        fitted._learn(fit.result(size))
         yield fitted

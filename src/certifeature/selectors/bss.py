@@ -171,7 +171,7 @@ class BSSStrategy(Strategy):
         """Whether one of the rankings depends on the basis."""
         return any(isinstance(o, str) and o in BY_COVERAGE for o in (self.head, self.fill))
 
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
         """Return the scores for BSS and for the trusted share."""
         head, fill = self.head, self.fill
         if self.automatic and support and not self._can_subsample(support):
@@ -192,7 +192,7 @@ class BSSStrategy(Strategy):
                 ranked = _ranked_by(order, rows, support)
                 assert ranked.y is not None
                 labelled = (support.model, ranked.X, ranked.y, ranked.sample_weight)
-                found.append(stable_scores(*labelled, seed=seed, groups=self.groups.labels))
+                found.append(stable_scores(*labelled, seed=self.seed, groups=self.groups.labels))
         return Ranking(found[0], found[-1], self._redundant(found[-1], rows, support))
 
     def _can_subsample(self, support: Support) -> bool:
@@ -309,9 +309,7 @@ class BSSStrategy(Strategy):
         axes = np.linalg.eigh(energy)[1][:, ::-1]
         return basis.turned(np.ascontiguousarray(axes[:, :n_covered]))
 
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Picks:
+    def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
         """Keep the top of the ranking, and let BSS pick the others."""
         groups = self.groups
         kept, reasons = self.kept(ranking, size)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -38,41 +39,6 @@ _MAX_TRIALS = 6
 _HOPELESS = 2
 # The next size of "certified" is what is expected to be enough, with this margin.
 _MARGIN = 1.03
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """Parameters of a selector, checked and with its number of features known.
-
-    Attributes
-    ----------
-    size : int or None
-        Number of features; None for the fewest whose certificate keeps ``epsilon``.
-    epsilon : float
-        Share of the squared margin that may be lost.
-    supervised : bool
-        Whether features are chosen for the support vectors only.
-    cover_all : bool
-        Whether support vectors are added until the certificate holds for all rows.
-    estimator : estimator or None
-        The linear model that features are chosen for.
-    basis, n_components : str, int or None
-        Kind of basis, and its number of directions.
-    rescale : {"common", "each", False}
-        Whether columns get one common factor, the scales of the algorithm, or none.
-    seed : int
-        Seed of all random numbers.
-    """
-
-    size: int | None
-    epsilon: float
-    supervised: bool
-    cover_all: bool
-    estimator: Any
-    basis: str
-    n_components: int | None
-    rescale: Any
-    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,9 +118,12 @@ class Strategy(ABC):
     groups : Groups
         Groups of features that are chosen as a whole. All scores and sizes are those of groups,
         which are single features unless ``feature_groups`` is given.
+    seed : int
+        Seed of all random numbers of a fit.
     """
 
     groups: Any = None
+    seed: int = 0
 
     @property
     def ranks_directions(self) -> bool:
@@ -162,7 +131,7 @@ class Strategy(ABC):
         return True
 
     @abstractmethod
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
         """Return a score for each group.
 
         ``rows`` is None for rows in blocks, which are read once, and ``support`` is None where
@@ -170,9 +139,7 @@ class Strategy(ABC):
         """
 
     @abstractmethod
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Picks:
+    def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
         """Choose fewer groups than there are.
 
         ``mu`` is the strong convexity of the model's dual: the model depends on directions of
@@ -275,8 +242,8 @@ class Fit:
         Rows that features are chosen for.
     support : Support or None
         The model and its support vectors; None to choose for all rows.
-    options : FitOptions
-        Parameters of the selector; ``size`` is ignored.
+    selector : BaseSelector
+        Its parameters; the number of features is ignored.
     strategy : Strategy
         The algorithm.
     given : Rows
@@ -284,27 +251,22 @@ class Fit:
     """
 
     def __init__(
-        self,
-        rows: Rows,
-        support: Support | None,
-        options: FitOptions,
-        strategy: Strategy,
-        given: Rows,
+        self, rows: Rows, support: Support | None, selector: Any, strategy: Strategy, given: Rows
     ) -> None:
         self.support, self._given = support, given
-        self._rows, self._options, self._strategy = rows, options, strategy.of_rows(rows)
+        self._rows, self._selector, self._strategy = rows, selector, strategy.of_rows(rows)
         self._in_memory = None if rows.in_blocks else rows
         self._n_leading: int | None = None
         self._latest: Directions | None = None
 
     @classmethod
-    def of(cls, rows: Rows, options: FitOptions, strategy: Strategy) -> Fit:
+    def of(cls, rows: Rows, selector: Any, strategy: Strategy) -> Fit:
         """Train the model if features are chosen for its support vectors."""
-        if not options.supervised:
-            return cls(rows, None, options, strategy, rows)
+        if not selector.supervised:
+            return cls(rows, None, selector, strategy, rows)
         with phase("find support vectors"):
-            support = find_support(rows, options.estimator)
-        return cls(support.rows, support, options, strategy, rows)
+            support = find_support(rows, selector.estimator)
+        return cls(support.rows, support, selector, strategy, rows)
 
     def columns(self, size: int) -> ColumnChoice:
         """Return the chosen columns, all of them from the number of features on."""
@@ -312,16 +274,27 @@ class Fit:
         if size >= len(groups):
             return self._strategy.everything()
         with one_thread():
-            choice = known.basis, self._mu, size, known.ranking, self._options.seed
-            return self._rescaled(self._strategy.choose(*choice).columns)
+            picks = self._strategy.choose(known.basis, self._mu, size, known.ranking)
+            return self._rescaled(picks.columns)
 
-    def result(self, size: int | None) -> FitResult:
+    def result(self, size: Any) -> FitResult:
+        """Choose features, as many as ``n_features_to_select`` means, and measure the bounds."""
+        if isinstance(size, str):
+            asked = None
+        elif isinstance(size, Integral):
+            asked = int(size)
+        else:
+            asked = max(1, int(size * len(self._strategy.groups)))
+        covers_all = self._selector.guarantee == "full"
+        return self._for_all_rows(asked) if covers_all else self._for_rows(asked)
+
+    def _for_rows(self, size: int | None) -> FitResult:
         """Choose features and measure the certificate of the choice."""
         known, groups = self.directions(size), self._strategy.groups
         with phase("choose features"), one_thread():
             asked, picks, remedy = "n_features_to_select means", None, "fewer"
             if size is None:
-                asked = f"epsilon={self._options.epsilon} takes"
+                asked = f"epsilon={self._selector.epsilon} takes"
                 remedy = f"a larger epsilon or a number of {groups.called}"
                 size, picks = self._certified_size()
             if size >= len(groups):
@@ -329,10 +302,10 @@ class Fit:
                     f"{asked} {size} {groups.called} and X has {len(groups)}: all are kept, "
                     f"unscaled. Ask for {remedy}."
                 )
-            size, choice = min(size, len(groups)), (known.ranking, self._options.seed)
+            size = min(size, len(groups))
             if size == len(groups):
                 picks = Picks(self._strategy.everything(), known.basis)
-            picks = picks or self._strategy.choose(known.basis, self._mu, size, *choice)
+            picks = picks or self._strategy.choose(known.basis, self._mu, size, known.ranking)
             columns = self._rescaled(picks.columns)
         with phase("measure certificate"):
             scaled = self._at_own_scale(columns)
@@ -356,7 +329,7 @@ class Fit:
             fingerprint=self._given.fingerprint,
         )
 
-    def result_for_all_rows(self, size: int | None) -> FitResult:
+    def _for_all_rows(self, size: int | None) -> FitResult:
         """Add the support vectors of the reduced model until it has no others."""
         fit, support = self, self.support
         assert support is not None
@@ -366,7 +339,7 @@ class Fit:
             )
         with phase(f"rounds, {_MAX_ROUNDS} at most", _MAX_ROUNDS) as advance:
             for n_rounds in range(1, _MAX_ROUNDS + 1):
-                result = fit.result(size)
+                result = fit._for_rows(size)
                 with phase("check all rows"):
                     scaled = support.at_own_scale(result.columns)
                     missing = unproven_rows(support, scaled, support.candidates)
@@ -374,7 +347,7 @@ class Fit:
                 if not missing.size or n_rounds == _MAX_ROUNDS:
                     break
                 support = grown(support, missing)
-                fit = Fit(support.rows, support, self._options, self._strategy, self._given)
+                fit = Fit(support.rows, support, self._selector, self._strategy, self._given)
         if missing.size:
             warn(
                 f"guarantee='full' was not reached in {_MAX_ROUNDS} rounds: the certificate covers "
@@ -386,8 +359,8 @@ class Fit:
     @cached_property
     def _model(self) -> Support | None:
         """The model that bounds are for; None, for any model, if none is given without labels."""
-        if self.support is None and self._options.estimator is not None:
-            return every_row(self._rows, self._options.estimator)
+        if self.support is None and self._selector.estimator is not None:
+            return every_row(self._rows, self._selector.estimator)
         return self.support
 
     @cached_property
@@ -411,31 +384,30 @@ class Fit:
         # A summary of blocks depends on the blocks, and so would leading directions.
         if self._in_memory is not None and self._bound.soft_mu is not None and size is not None:
             n_leading = self._strategy.n_leading(size)
-        latest, options = self._latest, self._options
+        latest, n_components = self._latest, self._selector.n_components
         if latest is not None and n_leading == self._n_leading:
             return latest
         with phase("compute basis"):
             leading = None
             if n_leading is not None and self._in_memory is not None:
-                leading = leading_span(
-                    self._in_memory, options.basis, options.n_components, n_leading
-                )
+                kind = self._selector.basis
+                leading = leading_span(self._in_memory, kind, n_components, n_leading)
             whole, facts = leading or self._all_directions
         basis = whole
-        if facts.kind == "truncated" and options.n_components is not None:
-            basis = whole.truncated(options.n_components)
+        if facts.kind == "truncated" and n_components is not None:
+            basis = whole.truncated(n_components)
         if latest and (basis is latest.basis or not self._strategy.ranks_directions):
             ranking = latest.ranking
         else:
             with phase("rank features"), one_thread():
-                ranking = self._strategy.rank(self._in_memory, self.support, basis, options.seed)
+                ranking = self._strategy.rank(self._in_memory, self.support, basis)
         self._latest, self._n_leading = Directions(whole, basis, facts, ranking), n_leading
         return self._latest
 
     @cached_property
     def _all_directions(self) -> tuple[Basis, BasisFacts]:
-        options = self._options
-        return span(self._rows, options.basis, options.n_components, options.seed)
+        selector = self._selector
+        return span(self._rows, selector.basis, selector.n_components, self._strategy.seed)
 
     @property
     def _mu(self) -> float | None:
@@ -445,14 +417,14 @@ class Fit:
         return None if mu is None or mu / largest / largest < _TINY else mu
 
     def _rescaled(self, columns: ColumnChoice) -> ColumnChoice:
-        """Return the columns with the scales that the options ask for.
+        """Return the columns with the scales that the parameters ask for.
 
         Let s and s′ be the root mean squared distances of the rows from their mean, with all and
         with the chosen columns. One common factor, max(1, min(s, 1)/s′), brings small rows back to
         the size that they had, so that models at their default C do not become too soft. Features
         that are fixed stay as they are.
         """
-        rescale = self._options.rescale
+        rescale = self._selector._rescaling()
         if rescale == "each":
             return columns
         scales = np.ones(len(columns.indices))
@@ -473,15 +445,16 @@ class Fit:
         size, or shows that there are too few features. Later sizes are interpolated until at most
         one part in sixteen can be saved.
         """
-        known, options = self.directions(None), self._options
-        basis, goal = known.basis, 1 - options.epsilon
-        mu = self._mu
+        known, epsilon = self.directions(None), self._selector.epsilon
+        basis, goal, mu = known.basis, 1 - epsilon, self._mu
         # The basis that features are chosen for may be smaller than the one they are measured by.
         measured_by = known.whole if known.whole.exact else basis
         enough, found = len(known.ranking.scores), None
-        keeps_scales = options.rescale == "each" and (self._model is None or not self._model.spread)
+        keeps_scales = self._selector._rescaling() == "each" and not (
+            self._model and self._model.spread
+        )
         if keeps_scales and measured_by.n_components == basis.n_components:
-            enough = min(enough, self._strategy.sufficient_size(basis, mu, options.epsilon))
+            enough = min(enough, self._strategy.sufficient_size(basis, mu, epsilon))
         too_few = min(self._strategy.least_size(basis), enough) - 1
         dimension = float(basis.n_components)
         if mu is not None:
@@ -497,7 +470,7 @@ class Fit:
                 size = max(size, too_few + (too_few if is_late else max(1, too_few // 16)))
                 size = min(size, enough - max(1, enough // 16))
                 try:
-                    picks = self._strategy.choose(basis, mu, size, known.ranking, options.seed)
+                    picks = self._strategy.choose(basis, mu, size, known.ranking)
                     columns = self._at_own_scale(self._rescaled(picks.columns))
                     smallest = self._measurable.lambda_min(
                         columns, measured_by, soft=mu is not None

@@ -130,14 +130,16 @@ class _LeverageStrategy(Strategy):
 
     replace: bool
 
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
         return Ranking(self.groups.sums(leverage_scores(basis.vectors)))
 
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Picks:
+    def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
         sample = leverage_sample(
-            basis.vectors, size, groups=self.groups.labels, random_state=seed, replace=self.replace
+            basis.vectors,
+            size,
+            groups=self.groups.labels,
+            random_state=self.seed,
+            replace=self.replace,
         )
         n_components = basis.n_components
         promise = sampling_promise("leverage-score sampling", n_components, n_components, size)

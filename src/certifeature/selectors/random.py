@@ -112,13 +112,11 @@ class RandomSelector(BaseSelector):
 class _UniformStrategy(Strategy):
     """Uniform draws without replacement."""
 
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
         return Ranking(np.full(len(self.groups), 1 / len(self.groups)))
 
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Picks:
+    def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
         n_groups = len(self.groups)
         coherence = n_groups * float(self.groups.sums(leverage_scores(basis.vectors)).max())
         promise = sampling_promise("uniform sampling", basis.n_components, coherence, size)
-        return Picks(self.groups.columns(uniform(n_groups, size, seed)), basis, promise)
+        return Picks(self.groups.columns(uniform(n_groups, size, self.seed)), basis, promise)

@@ -112,12 +112,10 @@ class RRQRSelector(BaseSelector):
 class _RRQRStrategy(Strategy):
     """Pivots of a QR factorisation of the rows."""
 
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
         return Ranking(np.linalg.norm(_compressed(basis), axis=0))
 
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Picks:
+    def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
         chosen = rrqr(_compressed(basis), size, tolerance=_ACCURACY).indices
         # Pivoting gives no scales; this one makes the mean eigenvalue of M = VᵀRRᵀV equal to 1.
         scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
