@@ -54,9 +54,7 @@ def one_thread() -> AbstractContextManager[object]:
     return context
 
 
-def in_parallel(
-    calls: Sequence[Any], name: str, *, n_jobs: int | None, backend: str | None = None
-) -> list[Any]:
+def in_parallel(calls: Sequence[Any], name: str, *, n_jobs: int | None) -> list[Any]:
     """Return the results of calls, in their order.
 
     Parameters
@@ -67,12 +65,10 @@ def in_parallel(
         Name of the calls in progress reports.
     n_jobs : int or None
         Number of processes.
-    backend : str, default=None
-        Backend of joblib; None leaves the choice to the user.
     """
     # All but multiprocessing hand results out one by one.
-    one_by_one = backend is not None or get_active_backend()[0].supports_return_generator
-    results = Parallel(n_jobs, backend=backend, return_as="generator" if one_by_one else "list")
+    one_by_one = get_active_backend()[0].supports_return_generator
+    results = Parallel(n_jobs, return_as="generator" if one_by_one else "list")
     return listed(results(calls), name, len(calls))
 
 

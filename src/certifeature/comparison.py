@@ -360,15 +360,9 @@ class Comparison:
                     error_at_cost=float(np.average(at_cost, weights=weights)) if tuned else None,
                 )
             )
-        notes = [part for part in (note, result.splits.note) if part]
-        return cls(
-            tuple(contenders),
-            result.splits,
-            result.random_state,
-            result.measure,
-            tuned,
-            "; ".join(notes),
-        )
+        notes = "; ".join(part for part in (note, result.splits.note) if part)
+        seed, measure = result.random_state, result.measure
+        return cls(tuple(contenders), result.splits, seed, measure, tuned, notes)
 
     def __str__(self) -> str:
         has_auc = any(contender.performance.auc for contender in self.contenders)
@@ -442,12 +436,10 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, fit for JSON."""
-        values: dict[str, Any] = {"n_repeats": self.n_repeats, "n_folds": self.n_folds}
-        for name in ("random_state", "measure", "tuned", "note"):
-            values[name] = getattr(self, name)
-        errors = [{"errors": list(contender.errors)} for contender in self.contenders]
-        records = [a | b for a, b in zip(self.to_records(), errors, strict=True)]
-        return {**values, "contenders": records}
+        names = ("n_repeats", "n_folds", "random_state", "measure", "tuned", "note")
+        pairs = zip(self.to_records(), self.contenders, strict=True)
+        contenders = [record | {"errors": list(c.errors)} for record, c in pairs]
+        return {name: getattr(self, name) for name in names} | {"contenders": contenders}
 
     def to_frame(self) -> Any:
         """Return :meth:`to_records` as a pandas data frame, a row for each contender."""

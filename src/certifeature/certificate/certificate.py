@@ -321,12 +321,8 @@ class Certificate:
         Certificate
             Equal to the original.
         """
-        layers: dict[str, Any] = {
-            "regularised": Regularised,
-            "a_priori": APriori,
-            "realised": Realised,
-        }
-        parts = {name: layer(**values[name]) for name, layer in layers.items() if values[name]}
+        kinds: Any = {"regularised": Regularised, "a_priori": APriori, "realised": Realised}
+        parts = {name: kind(**values[name]) for name, kind in kinds.items() if values[name]}
         if values["new_data"]:
             parts["new_data"] = NewData.from_dict(values["new_data"])
         return cls(**(values | parts))
@@ -342,7 +338,12 @@ class Certificate:
         return f"<Certificate: {as_phrase(self)}>"
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        first, *others = map(escape, as_sentences(self))
+        n_shown = len(others) - len(details(self))
+        shown = "".join(f"<p>{line}</p>" for line in others[:n_shown])
+        items = "".join(f"<li>{line}</li>" for line in others[n_shown:])
+        folded = f"<details><summary>Details</summary><ul>{items}</ul></details>"
+        return f"<div><p><strong>{first}</strong></p>{shown}{folded}</div>"
 
 
 # The largest bounds that are called good and fair. Beyond these, a bound is of no use.
@@ -390,16 +391,6 @@ def as_sentences(certificate: Certificate) -> list[str]:
     new_data = "" if certificate.new_data is None else str(certificate.new_data)
     lines = headline(certificate), scope(certificate), new_data, *details(certificate)
     return [line for line in lines if line]
-
-
-def as_html(certificate: Certificate) -> str:
-    """Return the certificate as an HTML fragment, with the details folded."""
-    first, *others = map(escape, as_sentences(certificate))
-    n_shown = len(others) - len(details(certificate))
-    shown = "".join(f"<p>{line}</p>" for line in others[:n_shown])
-    items = "".join(f"<li>{line}</li>" for line in others[n_shown:])
-    folded = f"<details><summary>Details</summary><ul>{items}</ul></details>"
-    return f"<div><p><strong>{first}</strong></p>{shown}{folded}</div>"
 
 
 def as_phrase(c: Certificate) -> str:
@@ -570,12 +561,10 @@ def _promised(c: Certificate) -> str:
         return f"{start}: no bound, because {reason}."
     of_groups = "" if c.n_groups is None else " of groups"
     picks = f"{promise.n_picks:,} pick{'s' * (promise.n_picks != 1)}{of_groups}"
-    source = f"{promise.method} made {picks} for "
-    source += (
-        f"{promise.dimension:g} directions"
-        if promise.regularised_min is None
-        else f"an effective dimension of {promise.dimension:.3g}"
-    )
+    covered = f"{promise.dimension:g} directions"
+    if promise.regularised_min is not None:
+        covered = f"an effective dimension of {promise.dimension:.3g}"
+    source = f"{promise.method} made {picks} for {covered}"
     start += _chance(promise.probability)
     if math.isinf(c.promised_growth):
         return f"{start}: no bound, because rounding left nothing of it ({source})."

@@ -45,6 +45,7 @@ class Certifier:
 
     def __init__(self, support: Support, kind: str, all_rows: Rows | None = None) -> None:
         self.support, self.all_rows, self._kind = support, all_rows, kind
+        self._full_model = FullModel(support)
 
     @classmethod
     def of_data(cls, X: Any, y: Any, estimator: Any, rows: str, fitted: Any = None) -> Certifier:
@@ -110,10 +111,6 @@ class Certifier:
     @cached_property
     def _measurable(self) -> Measurable:
         return Measurable.of_support(self.support, self._kind)
-
-    @cached_property
-    def _full_model(self) -> FullModel:
-        return FullModel(self.support)
 
 
 def certificates_of(
@@ -311,5 +308,4 @@ def _certificate_of_fit(selector: Any, realised: bool) -> Certificate:
             "certify(X, y, selector), or realised=False."
         )
     support = result.support or Support(rows, None, None, rows)
-    full = FullModel(support)
-    return certificate.with_realised(full.realised(result.certified, certificate))
+    return certificate.with_realised(FullModel(support).realised(result.certified, certificate))

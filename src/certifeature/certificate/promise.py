@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,11 +33,6 @@ class RidgeCut:
 
     shares: FloatArray
     stretch: float
-
-    @property
-    def dimension(self) -> float:
-        """The effective dimension D(μ′), the sum of the shares."""
-        return float(self.shares.sum())
 
 
 def ridge_cut(singular_values: FloatArray, mu: float, n_picks: int) -> RidgeCut:
@@ -160,8 +154,8 @@ def sampling_promise(
     needed = coherence / n_picks * np.log(2 * n_components / _FAILURE)
     if needed >= 1:
         return None
-    below = _root(lambda loss: loss + (1 - loss) * np.log1p(-loss) - needed, 1 - 1e-16)
-    above = _root(lambda gain: (1 + gain) * np.log1p(gain) - gain - needed, 10.0)
+    below = brentq(lambda loss: loss + (1 - loss) * np.log1p(-loss) - needed, 0.0, 1 - 1e-16)
+    above = brentq(lambda gain: (1 + gain) * np.log1p(gain) - gain - needed, 0.0, 10.0)
     return APriori(method, n_picks, float(n_components), 1 - below, 1 + above, 1 - _FAILURE)
 
 
@@ -194,7 +188,3 @@ def promise_of_scales(
         lambda_max=min(promise.lambda_max * float(ratios.max()), float(scales.max()) ** 2),
         regularised_min=None if regularised is None else regularised * min(1.0, least),
     )
-
-
-def _root(function: Callable[[float], float], upper: float) -> float:
-    return float(brentq(function, 0.0, upper))

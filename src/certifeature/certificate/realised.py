@@ -68,13 +68,11 @@ class FullModel:
 
     def _for_labels(self, problem: Problem, X: Any, lambda_min: float) -> dict[str, Any]:
         """Return margins and objectives with all columns and with the selected X."""
-        (separations, full), rows = self._full, SafeRows.of(X, None)
+        (separations, full), rows, model = self._full, SafeRows.of(X, None), self.found.model
         margins = _worst_margins(separations, rows, lambda_min)
         found: dict[str, Any] = {
             "loss": problem.loss,
-            "C": float(
-                np.max(getattr(self.found.model, "alpha", getattr(self.found.model, "C", np.nan)))
-            ),
+            "C": float(np.max(getattr(model, "alpha", getattr(model, "C", np.nan)))),
             **dict(zip(("margin_full", "margin_selected"), margins, strict=True)),
         }
         selected = _objective(problem, rows, X)

@@ -248,7 +248,9 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
         # phase.
         n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
         with fit_task(self, n_phases=n_phases, X=X, y=y):
-            self._learn(Fit.of(rows, self, strategy).result(self.n_features_to_select))
+            fit = Fit.of(self, rows, strategy)
+            choose = fit.result_for_all_rows if self.guarantee == "full" else fit.result
+            self._learn(choose(self.n_features_to_select))
         return self
 
     @property
@@ -314,8 +316,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
             fits = fitted_to_sizes(self, X, y, sizes)
             return (ColumnChoice(fitted.indices_, fitted.scales_) for fitted in fits)
         known = clone(self).set_params(n_features_to_select=int(sizes[0]))
-        rows, strategy = known._checked(X, y)
-        fit = Fit.of(rows, known, strategy)
+        fit = Fit.of(known, *known._checked(X, y))
         fit.directions(int(sizes[0]))
         return map(fit.columns, map(int, sizes))
 
@@ -326,11 +327,9 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
         self.scores_, self.basis_ = groups.spread(ranking.scores), result.basis
         self.indices_, self.scales_ = result.columns.indices, result.columns.scales
         self.n_features_to_select_, self.n_rounds_ = result.size, result.n_rounds
-        self.certificate_, support = result.certificate, result.support
+        self.certificate_, support, rows = result.certificate, result.support, result.rows
         self.estimator_ = None if support is None else support.estimator
-        self.support_rows_ = (
-            np.arange(result.basis.n_rows) if result.rows is None else result.rows.places
-        )
+        self.support_rows_ = np.arange(result.basis.n_rows) if rows is None else rows.places
         trusted, in_groups = ranking.trusted, groups.labels is not None
         optional = {
             "reasons_": None if reasons is None else reasons[groups.firsts(self.indices_)],
@@ -375,9 +374,9 @@ def fitted_to_sizes(selector: Any, X: Any, y: Any, sizes: Sequence[int]) -> Iter
             yield clone(selector).set_params(n_features_to_select=size).fit(X, y)
         return
     known = clone(selector).set_params(n_features_to_select=sizes[0])
-    rows, strategy = known._checked(X, y)
-    fit = Fit.of(rows, known, strategy)
+    fit = Fit.of(known, *known._checked(X, y))
+    choose = fit.result_for_all_rows if known.guarantee == "full" else fit.result
     for size in sizes:
         fitted = copy(known).set_params(n_features_to_select=size)
-        fitted._learn(fit.result(size))
+        fitted._learn(choose(size))
         yield fitted

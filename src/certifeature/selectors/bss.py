@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
+from certifeature._utils import one_each
 from certifeature.basis import Basis
 from certifeature.basis.basis import row_blocks, squared_norms
 from certifeature.certificate import APriori
@@ -58,12 +59,7 @@ def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis, groups: Grou
 
 def checked_scores(scores: Any, n_features: int) -> FloatArray:
     """Return usable scores, one for each feature."""
-    scores = np.asarray(scores, dtype=np.float64)
-    if scores.shape != (n_features,):
-        raise ValueError(
-            f"order must give one score for each of the {n_features} features; "
-            f"got shape {scores.shape}."
-        )
+    scores = one_each("order", scores, n_features, "features")
     if np.isnan(scores).any() or not np.isfinite(scores).any():
         raise ValueError("order gives no usable scores: they are NaN or all infinite.")
     return scores
@@ -190,8 +186,7 @@ class BSSStrategy(Strategy):
             else:
                 assert support is not None
                 ranked = _ranked_by(order, rows, support)
-                assert ranked.y is not None
-                labelled = (support.model, ranked.X, ranked.y, ranked.sample_weight)
+                labelled = (support.model, ranked.X, ranked.labels, ranked.sample_weight)
                 found.append(stable_scores(*labelled, seed=self.seed, groups=self.groups.labels))
         return Ranking(found[0], found[-1], self._redundant(found[-1], rows, support))
 
@@ -341,8 +336,7 @@ class BSSStrategy(Strategy):
             chosen=kept,
         )
         promise = None
-        if cut is not None:
-            assert mu is not None
+        if cut is not None and mu is not None:
             promise = _ridge_bound(basis, directions, cut, mu, picked, n_picks)
         elif n_picks == 1:
             best, _ = groups.members(groups.of(picked.indices[:1]))
@@ -610,18 +604,14 @@ class BSSSelector(BaseSelector):
 
     def _strategy(self) -> BSSStrategy:
         head, fill = self._orders()
-        if not self.supervised:
-            for order in (head, fill):
-                if isinstance(order, str) and order in LABELLED:
-                    raise ValueError(
-                        f"order={order!r} ranks features by the weights of SVMs, so it needs "
-                        "supervised=True; use order='leverage', 'cover', an array or a callable."
-                    )
-        trust: float | None = None
-        if not isinstance(self.trust, str):
-            trust = float(self.trust)
-        elif isinstance(head, str) and head in BY_COVERAGE:
-            trust = 0.0
+        labelled = [o for o in (head, fill) if isinstance(o, str) and o in LABELLED]
+        if labelled and not self.supervised:
+            raise ValueError(
+                f"order={labelled[0]!r} ranks features by the weights of SVMs, so it needs "
+                "supervised=True; use order='leverage', 'cover', an array or a callable."
+            )
+        automatic = 0.0 if isinstance(head, str) and head in BY_COVERAGE else None
+        trust = automatic if isinstance(self.trust, str) else float(self.trust)
         if trust and isinstance(head, str) and head == "cover":
             raise ValueError(
                 f"order='cover' ranks no features, so none can be trusted; got trust={trust}. "

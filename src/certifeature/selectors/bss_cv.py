@@ -13,7 +13,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 from sklearn.utils._param_validation import Interval
 
-from certifeature.evaluation.engine import Candidate, cross_validate, table_and_rows
+from certifeature.evaluation.engine import Candidate, SizeSearch, cross_validate, table_and_rows
 from certifeature.evaluation.splits import Splits, checked_groups
 from certifeature.models.problem import default_model, predicts_numbers
 from certifeature.models.support import fit_at_scale, for_scikit_learn
@@ -146,34 +146,26 @@ class BSSSelectorCV(TakesColumns):
         method = selector._strategy().of_features(rows.n_features, rows.feature_names)
         sizes = self._sizes(len(method.fixed), len(method.groups))
         model = default_model() if selector.estimator is None else selector.estimator
-        assert rows.y is not None
-        cv, options = self.cv, {"classifier": not numbers}
+        cv, labels = self.cv, rows.labels
         if groups is not None:
             groups = checked_groups(groups, rows.n_rows)
             if cv is None or isinstance(cv, Integral):
                 kind = GroupKFold if numbers else StratifiedGroupKFold
                 cv = kind(5 if cv is None else cv)
-        splits = list(check_cv(cv, rows.y, **options).split(rows.X, rows.y, groups))
+        folds = check_cv(cv, labels, classifier=not numbers).split(rows.X, labels, groups)
+        splits, scorer = Splits(list(folds), groups=groups), check_scoring(model, self.scoring)
+        candidate = Candidate.of("search", selector, model, sizes=tuple(sizes.tolist()))
         result = cross_validate(
-            table,
-            rows.y,
-            [Candidate.of("search", selector, model, sizes=tuple(sizes.tolist()))],
-            Splits(splits, groups=groups),
-            n_jobs=self.n_jobs,
-            scorer=check_scoring(model, self.scoring),
+            table, labels, [candidate], splits, n_jobs=self.n_jobs, scorer=scorer
         )
         scores = np.array([[o.score for o in outcomes] for outcomes in result.outcomes.values()])
-        means, deviations = scores.mean(axis=1), scores.std(axis=1)
         self.cv_results_ = {
             "n_features": sizes,
-            "mean_test_score": means,
-            "std_test_score": deviations,
+            "mean_test_score": scores.mean(axis=1),
+            "std_test_score": scores.std(axis=1),
             **{f"split{number}_test_score": fold for number, fold in enumerate(scores.T)},
         }
-        best = int(np.argmax(means))
-        # Of the mean of the folds, whose deviation is that of a sample.
-        error = deviations[best] / np.sqrt(max(scores.shape[1] - 1, 1))
-        self.n_features_ = int(sizes[means >= means[best] - error].min())
+        self.n_features_ = SizeSearch(candidate.sizes, -scores, np.ones(len(sizes))).size
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
         self.selector_.fit(X, y)
         for name in ("indices_", "scales_", "reasons_", "certificate_", *_OF_GROUPS):
@@ -181,9 +173,8 @@ class BSSSelectorCV(TakesColumns):
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.scales_[order])
-        self.estimator_ = for_scikit_learn(
-            fit_at_scale(model, chosen, rows.y), chosen.spread.size()
-        )
+        fitted = fit_at_scale(model, chosen, labels)
+        self.estimator_ = for_scikit_learn(fitted, chosen.spread.size())
         return self
 
     def _columns_and_scales(self) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:

@@ -63,11 +63,7 @@ class Ranking:
     def best(self, scores: FloatArray, count: int) -> NDArray[np.intp]:
         """Return so many features in descending order of scores, the redundant ones last."""
         keys = [-scores] if self.redundant is None else [-scores, self.redundant]
-        found = np.arange(len(scores))
-        if count < len(scores):
-            first = keys[0] if self.redundant is None else np.where(self.redundant, np.inf, -scores)
-            found = np.flatnonzero(first <= np.partition(first, count - 1)[count - 1])
-        return found[np.lexsort([key[found] for key in keys])][:count]
+        return np.lexsort(keys)[:count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +152,8 @@ class Strategy(ABC):
 
     def everything(self) -> ColumnChoice:
         """Return all features, unscaled."""
-        n_groups = len(self.groups)
-        everything: ColumnChoice = self.groups.columns(
-            ColumnChoice(np.arange(n_groups), np.ones(n_groups))
-        )
+        groups = np.arange(len(self.groups))
+        everything: ColumnChoice = self.groups.columns(ColumnChoice(groups, np.ones(len(groups))))
         return everything
 
     def n_leading(self, size: int) -> int | None:
@@ -257,10 +251,10 @@ class Fit:
         self._rows, self._selector, self._strategy = rows, selector, strategy.of_rows(rows)
         self._in_memory = None if rows.in_blocks else rows
         self._n_leading: int | None = None
-        self._latest: Directions | None = None
+        self._latest: Any = None
 
     @classmethod
-    def of(cls, rows: Rows, selector: Any, strategy: Strategy) -> Fit:
+    def of(cls, selector: Any, rows: Rows, strategy: Strategy) -> Fit:
         """Train the model if features are chosen for its support vectors."""
         if not selector.supervised:
             return cls(rows, None, selector, strategy, rows)
@@ -277,20 +271,20 @@ class Fit:
             picks = self._strategy.choose(known.basis, self._mu, size, known.ranking)
             return self._rescaled(picks.columns)
 
-    def result(self, size: Any) -> FitResult:
-        """Choose features, as many as ``n_features_to_select`` means, and measure the bounds."""
-        if isinstance(size, str):
-            asked = None
-        elif isinstance(size, Integral):
-            asked = int(size)
-        else:
-            asked = max(1, int(size * len(self._strategy.groups)))
-        covers_all = self._selector.guarantee == "full"
-        return self._for_all_rows(asked) if covers_all else self._for_rows(asked)
+    def _size(self, given: Any) -> int | None:
+        """Return the number that ``n_features_to_select`` means; None for "certified"."""
+        if isinstance(given, str):
+            return None
+        return (
+            int(given)
+            if isinstance(given, Integral)
+            else max(1, int(given * len(self._strategy.groups)))
+        )
 
-    def _for_rows(self, size: int | None) -> FitResult:
+    def result(self, n_features_to_select: Any) -> FitResult:
         """Choose features and measure the certificate of the choice."""
-        known, groups = self.directions(size), self._strategy.groups
+        size, groups = self._size(n_features_to_select), self._strategy.groups
+        known = self.directions(size)
         with phase("choose features"), one_thread():
             asked, picks, remedy = "n_features_to_select means", None, "fewer"
             if size is None:
@@ -329,7 +323,7 @@ class Fit:
             fingerprint=self._given.fingerprint,
         )
 
-    def _for_all_rows(self, size: int | None) -> FitResult:
+    def result_for_all_rows(self, n_features_to_select: Any) -> FitResult:
         """Add the support vectors of the reduced model until it has no others."""
         fit, support = self, self.support
         assert support is not None
@@ -339,7 +333,7 @@ class Fit:
             )
         with phase(f"rounds, {_MAX_ROUNDS} at most", _MAX_ROUNDS) as advance:
             for n_rounds in range(1, _MAX_ROUNDS + 1):
-                result = fit._for_rows(size)
+                result = fit.result(n_features_to_select)
                 with phase("check all rows"):
                     scaled = support.at_own_scale(result.columns)
                     missing = unproven_rows(support, scaled, support.candidates)
@@ -373,7 +367,6 @@ class Fit:
 
     @cached_property
     def _measurable(self) -> Measurable:
-        assert self._latest is not None
         kind = "all" if self.support is None else self.support.kind
         X = None if self._in_memory is None else self._in_memory.weighted()
         return Measurable(X, kind, self._latest.facts.n_rows, self._bound)
@@ -389,9 +382,9 @@ class Fit:
             return latest
         with phase("compute basis"):
             leading = None
-            if n_leading is not None and self._in_memory is not None:
+            if n_leading is not None:
                 kind = self._selector.basis
-                leading = leading_span(self._in_memory, kind, n_components, n_leading)
+                leading = leading_span(self._rows, kind, n_components, n_leading)
             whole, facts = leading or self._all_directions
         basis = whole
         if facts.kind == "truncated" and n_components is not None:
@@ -412,7 +405,6 @@ class Fit:
     @property
     def _mu(self) -> float | None:
         """The strong convexity of the model's dual, unless it underflows for these rows."""
-        assert self._latest is not None
         mu, largest = self._bound.soft_mu, float(self._latest.basis.singular_values[0])
         return None if mu is None or mu / largest / largest < _TINY else mu
 
@@ -450,9 +442,8 @@ class Fit:
         # The basis that features are chosen for may be smaller than the one they are measured by.
         measured_by = known.whole if known.whole.exact else basis
         enough, found = len(known.ranking.scores), None
-        keeps_scales = self._selector._rescaling() == "each" and not (
-            self._model and self._model.spread
-        )
+        has_scale = self._model is not None and self._model.spread is not None
+        keeps_scales = self._selector._rescaling() == "each" and not has_scale
         if keeps_scales and measured_by.n_components == basis.n_components:
             enough = min(enough, self._strategy.sufficient_size(basis, mu, epsilon))
         too_few = min(self._strategy.least_size(basis), enough) - 1
