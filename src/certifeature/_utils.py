@@ -18,6 +18,8 @@ from threadpoolctl import ThreadpoolController
 
 from certifeature._progress import listed
 
+FloatArray = NDArray[np.float64]
+
 # An array held as a whole: V where it is exact, a tall matrix made dense.
 MAX_ARRAY = 2**28
 # Beyond it V is made row by row, where the rows of X are fewer than the features.
@@ -81,7 +83,7 @@ def as_count(name: str, value: Any, n_features: int | None = None) -> int:
     return int(value)
 
 
-def one_each(name: str, values: Any, count: int, what: str) -> NDArray[np.float64]:
+def one_each(name: str, values: Any, count: int, what: str) -> FloatArray:
     """Return an array of numbers with one value for each of so many rows, features or the like."""
     values = np.asarray(values, dtype=np.float64)
     if values.shape != (count,):
@@ -114,12 +116,6 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     frame = sys._getframe(1)
     while frame.f_back and str(frame.f_globals.get("__name__")).split(".")[0] in _BETWEEN:
         frame = frame.f_back
-    names = frame.f_globals
-    warnings.warn_explicit(
-        message,
-        category,
-        frame.f_code.co_filename,
-        frame.f_lineno,
-        names.get("__name__"),
-        names.setdefault("__warningregistry__", {}),
-    )
+    names, file, line = frame.f_globals, frame.f_code.co_filename, frame.f_lineno
+    registry = names.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, category, file, line, names.get("__name__"), registry)

@@ -8,9 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import RFE, SelectKBest, SelectorMixin, f_classif, f_regression
+from sklearn.base import clone
+from sklearn.feature_selection import RFE, SelectKBest, f_classif, f_regression
 from sklearn.svm import SVC, LinearSVC, l1_min_c
 
 from certifeature.certificate.certificate import shown_bound
@@ -37,6 +36,7 @@ from certifeature.selectors import (
     RandomSelector,
     RRQRSelector,
 )
+from certifeature.selectors.base import CertifiedSelector
 from certifeature.sparsify import ColumnChoice
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _make_lpsvm(_: Any, model: Any, seed: int) -> Any:
     return LPSVMSelector() if is_scaled(model) else LPSVMSelector(C=cost_of(model))
 
 
-class L1Selector(SelectorMixin, BaseEstimator):
+class L1Selector(CertifiedSelector):
     """The features with the largest weights of a sparse SVM, at the smallest C that keeps enough.
 
     C starts where the first weight is not zero, and doubles until there are as many as asked for.
@@ -120,19 +120,13 @@ class L1Selector(SelectorMixin, BaseEstimator):
         """Follow the path of C; rows X and labels y."""
         cost, size = l1_min_c(X, y), self.n_features_to_select
         for doublings in range(1, _MAX_DOUBLINGS + 1):
-            options: Any = {"penalty": "l1", "dual": False, "C": cost * 2**doublings}
-            model = LinearSVC(**options, random_state=0).fit(X, y)
-            self.scores_ = feature_weights(model)
-            if np.count_nonzero(self.scores_) >= size:
+            model = LinearSVC(penalty="l1", dual=False, C=cost * 2**doublings, random_state=0)
+            weights = feature_weights(model.fit(X, y))
+            if np.count_nonzero(weights) >= size:
                 break
-        self.n_features_in_ = X.shape[1]
+        best = np.argsort(-weights, kind="stable")[:size]
+        self.indices_, self.n_features_in_ = best[weights[best] > 0], X.shape[1]
         return self
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        best = np.argsort(-self.scores_, kind="stable")[: self.n_features_to_select]
-        mask = np.zeros(len(self.scores_), dtype=bool)
-        mask[best[self.scores_[best] > 0]] = True
-        return mask
 
 
 class RFEOfSizes(RFE):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature import _utils as _memory
-from certifeature._utils import one_thread
+from certifeature._utils import FloatArray, one_thread
 from certifeature.models.enclosure import (
     CLOSE,
     OVERFLOW_IS_WIDE,
@@ -25,7 +25,6 @@ from certifeature.rows.blocks import Block
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import ColumnChoice
 
-FloatArray = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from certifeature._utils import as_positive
+from certifeature._utils import FloatArray, as_positive
 from certifeature.rows.matrix import (
     dense,
     finite_rows,
@@ -17,8 +16,6 @@ from certifeature.rows.matrix import (
     scaled_back,
     stored_values,
 )
-
-FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 # Rows that join the working set in one round.

@@ -140,10 +140,9 @@ class Realised:
         return min(ratio, self.radius_growth)
 
 
-def _is_exceeded(kept: float, bound: APriori | Regularised, realised: Realised) -> bool:
-    """Tell whether a bound that may be wrong is below what was realised."""
-    ratio = realised.objective_ratio
-    return bound.probability < 1 and ratio is not None and ratio * kept > 1
+def _is_exceeded(bound: APriori | Regularised, ratio: float | None) -> bool:
+    """Tell whether a bound that may be wrong is below the ratio that was realised."""
+    return bound.probability < 1 and ratio is not None and ratio * bound.kept > 1
 
 
 @dataclass(frozen=True)
@@ -251,21 +250,19 @@ class Certificate:
             What was computed for the full and for the selected features.
         """
         found = replace(self, realised=realised)
-        if realised is None:
-            return found
-        regularised, promise = self.regularised, self.a_priori
-        if regularised is not None and _is_exceeded(regularised.kept, regularised, realised):
-            regularised = replace(regularised, lambda_min=0.0, lambda_max=math.inf, hinge_kept=None)
-        if promise is not None and _is_exceeded(promise.kept, promise, realised):
-            promise = None
-        if regularised is self.regularised and promise is self.a_priori:
-            return found
-        warn(
-            "what the selection costs exceeds a bound that holds with probability 0.99, so that "
-            "bound is withdrawn: either this is the one case in a hundred, or the data were made "
-            "to deceive it."
-        )
-        return replace(found, regularised=regularised, a_priori=promise, withdrawn=True)
+        regularised, ratio = self.regularised, found.realised_growth
+        if regularised is not None and _is_exceeded(regularised, ratio):
+            no_bound = replace(regularised, lambda_min=0.0, lambda_max=math.inf, hinge_kept=None)
+            found = replace(found, regularised=no_bound, withdrawn=True)
+        if self.a_priori is not None and _is_exceeded(self.a_priori, ratio):
+            found = replace(found, a_priori=None, withdrawn=True)
+        if found.withdrawn and not self.withdrawn:
+            warn(
+                "what the selection costs exceeds a bound that holds with probability 0.99, so "
+                "that bound is withdrawn: either this is the one case in a hundred, or the data "
+                "were made to deceive it."
+            )
+        return found
 
     @property
     def realised_growth(self) -> float | None:

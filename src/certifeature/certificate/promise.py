@@ -13,6 +13,8 @@ from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.bss import LEAST_COVERAGE
 
 FloatArray = NDArray[np.float64]
+# Share, energy, mixing and rounding of the directions that BSS did not look at.
+Tail = tuple[float, float, float, float]
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Where growth is looked at before the best place is narrowed down.
@@ -101,10 +103,7 @@ def bss_promise(n_components: int, n_picks: int) -> APriori:
 
 
 def ridge_promise(
-    dimension: float,
-    n_picks: int,
-    stretch: float,
-    tail: tuple[float, float, float, float] | None = None,
+    dimension: float, n_picks: int, stretch: float, tail: Tail | None = None
 ) -> APriori:
     """Return what BSS with an effective dimension promises of a soft model.
 

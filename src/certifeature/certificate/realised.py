@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature import _utils as _memory
-from certifeature._utils import one_thread
+from certifeature._utils import FloatArray, one_thread
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.certificate.certificate import Certificate, Realised
 from certifeature.models.enclosure import Enclosure, SafeRows, enclose
@@ -18,7 +18,6 @@ from certifeature.models.problem import Problem
 from certifeature.models.support import Support
 from certifeature.sparsify import ColumnChoice
 
-FloatArray = NDArray[np.float64]
 # Rows and signs of two classes that have a hard margin, and the margin.
 Separation = tuple[NDArray[np.intp], FloatArray, Enclosure]
 

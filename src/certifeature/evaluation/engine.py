@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from certifeature._utils import in_parallel, one_thread
+from certifeature._utils import FloatArray, in_parallel, one_thread
 from certifeature.evaluation.performance import Difference, Performance, performance
 from certifeature.evaluation.splits import N_INNER, N_SEARCH, Split, Splits, splits_of
 from certifeature.models.problem import predicts_numbers
@@ -29,9 +29,10 @@ from certifeature.models.support import capped, fit_at_scale, with_numbers
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.sparsify.choice import ColumnChoice, as_column_choice
 
-FloatArray = NDArray[np.float64]
 # Takes training rows, and returns what measures a choice of their columns.
 Growth = Callable[[Rows], Callable[[ColumnChoice], float]]
+# Name and number of features of a candidate.
+Key = tuple[str, int | None]
 
 # In place of a selector, all features are kept; in place of a model, nothing is predicted.
 ALL_FEATURES = "passthrough"
@@ -86,7 +87,7 @@ class Candidate:
         return cls(name, Pipeline(steps[preprocessing is None :]), **options)
 
     @property
-    def keys(self) -> list[tuple[str, int | None]]:
+    def keys(self) -> list[Key]:
         """Name and size of each of its outcomes."""
         return [(self.name, size) for size in ((None,) if self.search else self.sizes)]
 
@@ -146,7 +147,7 @@ class CrossValidation:
         Number of features that the selectors choose from.
     """
 
-    outcomes: dict[tuple[str, int | None], tuple[Outcome, ...]]
+    outcomes: dict[Key, tuple[Outcome, ...]]
     y: Any
     splits: Splits
     random_state: int
@@ -166,9 +167,7 @@ class CrossValidation:
         """Return the features that were chosen on each split, best first."""
         return tuple(tuple(outcome.chosen.tolist()) for outcome in self.outcomes[name, size])
 
-    def difference(
-        self, first: tuple[str, int | None], second: tuple[str, int | None]
-    ) -> Difference:
+    def difference(self, first: Key, second: Key) -> Difference:
         """Return the error of one candidate minus that of another, by their names and sizes."""
         errors, splits = (self.errors(*first), self.errors(*second)), self.splits
         return Difference.of(*errors, splits.test_share, self.measure, splits.weights)
@@ -409,7 +408,7 @@ class _Run:
         scale = deviations.max()
         return float((((predicted - y) / scale) ** 2).mean() / ((deviations / scale) ** 2).mean())
 
-    def on_split(self, place: int) -> tuple[int, dict[tuple[str, int | None], Outcome]]:
+    def on_split(self, place: int) -> tuple[int, dict[Key, Outcome]]:
         """Return the number of features, and the outcomes of the candidates on one split."""
         repeat, fold_number = divmod(place, self.splits.n_folds)
         drawn = fold_seed(self.random_state, repeat, fold_number)
@@ -422,7 +421,7 @@ class _Run:
             for candidate in taking_part:
                 first = (id(step) for _, step in candidate.pipeline.steps[:-2])
                 alike.setdefault((candidate.shuffled, *first), []).append(candidate)
-            outcomes: dict[tuple[str, int | None], Outcome] = {}
+            outcomes: dict[Key, Outcome] = {}
             # One at a time, so that the transformed rows of one fold only are in memory.
             for (shuffled, *_), candidates in alike.items():
                 labels = self._shuffled(place) if shuffled else self.y

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
-from certifeature._utils import one_each
+from certifeature._utils import FloatArray, one_each
 from certifeature.basis import Basis
 from certifeature.basis.basis import row_blocks, squared_norms
 from certifeature.certificate import APriori
@@ -30,8 +30,6 @@ from certifeature.selectors.base import CONSTRAINTS, BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, bss
 from certifeature.sparsify.choice import Groups, as_indices
-
-FloatArray = NDArray[np.float64]
 
 # Rankings by fits of models, and rankings that need no labels.
 LABELLED = ("coef", "stable")
@@ -326,14 +324,9 @@ class BSSStrategy(Strategy):
             if ranking.redundant is not None:
                 priority = np.where(ranking.redundant, -np.inf, priority)
         # BSS makes two picks at least; the first alone can match one direction exactly.
-        n_made = n_picks if cut else max(2, n_picks)
+        n_made, vectors = n_picks if cut else max(2, n_picks), directions.vectors
         picked = bss(
-            directions.vectors,
-            n_made,
-            groups=groups.labels,
-            coverage=coverage,
-            priority=priority,
-            chosen=kept,
+            vectors, n_made, groups=groups.labels, coverage=coverage, priority=priority, chosen=kept
         )
         promise = None
         if cut is not None and mu is not None:

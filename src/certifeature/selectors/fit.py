@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature._progress import phase
-from certifeature._utils import one_thread, warn
+from certifeature._utils import FloatArray, one_thread, warn
 from certifeature.basis import Basis
 from certifeature.basis.span import BasisFacts, leading_span, span
 from certifeature.certificate import APriori, Certificate
@@ -27,8 +27,6 @@ from certifeature.models.support import Support, every_row, find_support, grown
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import EmptyChoiceError, Groups, as_groups
-
-FloatArray = NDArray[np.float64]
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Selections of guarantee="full", each with the support vectors of the previous one added.
@@ -275,11 +273,8 @@ class Fit:
         """Return the number that ``n_features_to_select`` means; None for "certified"."""
         if isinstance(given, str):
             return None
-        return (
-            int(given)
-            if isinstance(given, Integral)
-            else max(1, int(given * len(self._strategy.groups)))
-        )
+        n_groups = len(self._strategy.groups)
+        return int(given if isinstance(given, Integral) else max(1.0, given * n_groups))
 
     def result(self, n_features_to_select: Any) -> FitResult:
         """Choose features and measure the certificate of the choice."""
@@ -335,8 +330,7 @@ class Fit:
             for n_rounds in range(1, _MAX_ROUNDS + 1):
                 result = fit.result(n_features_to_select)
                 with phase("check all rows"):
-                    scaled = support.at_own_scale(result.columns)
-                    missing = unproven_rows(support, scaled, support.candidates)
+                    missing = unproven_rows(support, result.certified, support.candidates)
                 advance()
                 if not missing.size or n_rounds == _MAX_ROUNDS:
                     break
