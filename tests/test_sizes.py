@@ -248,7 +248,7 @@ class TestReuse:
 def test_choices_are_those_of_separate_fits(data):
     X, y = data
     selector = BSSSelector(SIZES[0]).fit(X, y)
-    fit = Fit.of(selector, *selector._checked(X, y))
+    fit = Fit.of(selector._checked(X, y))
     for size in SIZES:
         sample = fit.columns(size)
         alone = BSSSelector(size).fit(X, y)

@@ -1397,7 +1397,7 @@ REUSED = [
     Bug(
         "a selector forgets which data it was fitted to",
         "selectors/fit.py",
-        "fingerprint=self._given.fingerprint,",
+        "fingerprint=self._strategy.given.fingerprint,",
         "fingerprint=None,",
         f"{CERTIFICATE}::TestReuse",
     ),

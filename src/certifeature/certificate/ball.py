@@ -43,9 +43,7 @@ class Ball:
     @property
     def gap(self) -> float:
         """Relative duality gap of the squared radius."""
-        if self.radius == 0:
-            return 0.0
-        return 1 - (self.lower_bound / self.radius) ** 2
+        return 1 - (self.lower_bound / self.radius) ** 2 if self.radius else 0.0
 
 
 def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:

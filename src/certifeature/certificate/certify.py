@@ -18,13 +18,11 @@ from certifeature.certificate.measured import Measurable
 from certifeature.certificate.promise import promise_of_scales
 from certifeature.certificate.realised import FullModel
 from certifeature.evaluation.new_data import new_data_errors
-from certifeature.models import default_model
-from certifeature.models.problem import check_model, predicts_numbers
+from certifeature.models.problem import check_model, default_model, predicts_numbers
 from certifeature.models.support import Support, every_row, find_support
 from certifeature.rows.matrix import same_values
 from certifeature.rows.rows import Rows, as_rows
-from certifeature.sparsify import ColumnChoice
-from certifeature.sparsify.choice import as_column_choice
+from certifeature.sparsify.choice import ColumnChoice, as_column_choice
 
 
 class Certifier:

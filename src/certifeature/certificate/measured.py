@@ -13,9 +13,8 @@ from scipy import sparse
 
 from certifeature import _utils as _memory
 from certifeature._progress import phase
-from certifeature.basis import Basis, exact_basis
-from certifeature.basis.basis import FAILURE
-from certifeature.basis.span import RowSummary, largest_eigenvalue
+from certifeature.basis.basis import FAILURE, Basis
+from certifeature.basis.span import RowSummary, exact_basis, largest_eigenvalue
 from certifeature.certificate.certificate import Certificate, Regularised
 from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from certifeature.models.problem import check_model, predicts_numbers
 from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import chosen_columns, column_names
 from certifeature.rows.matrix import original_columns, refuse_dates, scaled_columns
-from certifeature.rows.rows import Rows, as_rows, come_in_blocks
+from certifeature.rows.rows import as_rows, come_in_blocks
 from certifeature.selectors.fit import Fit, FitResult, Strategy
 from certifeature.sparsify import ColumnChoice
 
@@ -206,6 +205,8 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
     """
 
     _parameter_constraints = CONSTRAINTS
+    # The algorithm.
+    _strategy: ClassVar[type[Strategy]]
     # Not a parameter of every selector.
     guarantee = "support"
 
@@ -217,10 +218,6 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
     n_components: int | None = None
     rescale: str | bool = "each"
     random_state: Any = 0
-
-    @abstractmethod
-    def _strategy(self) -> Strategy:
-        """Return the algorithm that the parameters describe; raise if they contradict."""
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -243,12 +240,12 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
         self : object
             Fitted selector.
         """
-        rows, strategy = self._checked(X, y, sample_weight)
+        strategy = self._checked(X, y, sample_weight)
         # With guarantee="full" all but the support vectors are found in rounds, which are one
         # phase.
         n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
         with fit_task(self, n_phases=n_phases, X=X, y=y):
-            fit = Fit.of(self, rows, strategy)
+            fit = Fit.of(strategy)
             choose = fit.result_for_all_rows if self.guarantee == "full" else fit.result
             self._learn(choose(self.n_features_to_select))
         return self
@@ -269,11 +266,10 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
         ranks[others[order]] = np.arange(2, len(others) + 2)
         return groups.spread(ranks)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Rows, Strategy]:
+    def _checked(self, X: Any, y: Any, sample_weight: Any = None) -> Strategy:
         """Check parameters and data, and set the number and names of the features."""
         self._validate_params()
         check_together(self)
-        strategy = self._strategy()
         if self.supervised and y is None and not isinstance(X, RowBlocks):
             raise ValueError(
                 f"{type(self).__name__} with supervised=True requires y to be passed, but the "
@@ -284,8 +280,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
         numbers = predicts_numbers(self.estimator)
         rows = as_rows(X, labels, sample_weight, estimator=self, real_valued=numbers)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        strategy = strategy.of_features(rows.n_features, rows.feature_names)
-        return rows, replace(strategy, seed=seed)
+        return self._strategy(self, rows, seed)
 
     def _rescaling(self) -> Any:
         """Return how columns are scaled."""
@@ -316,7 +311,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
             fits = fitted_to_sizes(self, X, y, sizes)
             return (ColumnChoice(fitted.indices_, fitted.scales_) for fitted in fits)
         known = clone(self).set_params(n_features_to_select=int(sizes[0]))
-        fit = Fit.of(known, *known._checked(X, y))
+        fit = Fit.of(known._checked(X, y))
         fit.directions(int(sizes[0]))
         return map(fit.columns, map(int, sizes))
 
@@ -374,7 +369,7 @@ def fitted_to_sizes(selector: Any, X: Any, y: Any, sizes: Sequence[int]) -> Iter
             yield clone(selector).set_params(n_features_to_select=size).fit(X, y)
         return
     known = clone(selector).set_params(n_features_to_select=sizes[0])
-    fit = Fit.of(known, *known._checked(X, y))
+    fit = Fit.of(known._checked(X, y))
     choose = fit.result_for_all_rows if known.guarantee == "full" else fit.result
     for size in sizes:
         fitted = copy(known).set_params(n_features_to_select=size)

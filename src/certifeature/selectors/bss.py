@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -12,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from certifeature._utils import FloatArray, one_each
-from certifeature.basis import Basis
-from certifeature.basis.basis import row_blocks, squared_norms
+from certifeature.basis.basis import Basis, row_blocks, squared_norms
 from certifeature.certificate import APriori
 from certifeature.certificate.promise import (
     RidgeCut,
@@ -112,7 +112,6 @@ _FEW_ROWS = 1000
 _FEWEST_LEADING, _MAX_LEADING = 100, 128
 
 
-@dataclass(frozen=True, eq=False)
 class BSSStrategy(Strategy):
     """The top of a ranking, and BSS for the directions that it leaves uncovered.
 
@@ -123,42 +122,42 @@ class BSSStrategy(Strategy):
     trust : float or None
         Share of the features that is taken from the top of the first ranking; None takes what
         covering does not need, 1 − ½·min(1, r/n) of r features for n rows.
-    fixed : array-like or None
-        Always-included features.
+    fixed : ndarray of int
+        Groups of the always-included features.
     for_proof : bool
         Whether the bound for all directions has priority over the number of features: BSS then
         covers all directions where it can, and may return fewer features than asked for.
     may_cut : bool
         Whether directions may be left out where there are no more picks than directions.
-    automatic : bool
-        Whether the rankings may be replaced where they cannot be computed.
     n_rows : float
         Number of rows that features are chosen for, or the sum of their weights.
     """
 
-    head: Any
-    fill: Any
-    trust: float | None
-    fixed: Any
-    for_proof: bool
-    may_cut: bool
-    automatic: bool
-    n_rows: float = 1.0
+    def __init__(self, selector: Any, given: Rows, seed: int = 0) -> None:
+        super().__init__(selector, given, seed)
+        self.head, self.fill = selector._orders()
+        self.trust = _share_trusted(self.head, selector.trust)
+        for order in (self.head, self.fill):
+            if not isinstance(order, str) and not callable(order):
+                checked_scores(order, given.n_features)
+            if not selector.supervised and isinstance(order, str) and order in LABELLED:
+                raise ValueError(
+                    f"order={order!r} ranks features by the weights of SVMs, so it needs "
+                    "supervised=True; use order='leverage', 'cover', an array or a callable."
+                )
+        fixed = () if selector.fixed_features is None else selector.fixed_features
+        names = given.feature_names
+        self.fixed = self.groups.of(as_indices(fixed, given.n_features, names, "fixed_features"))
+        self.for_proof = selector._rescaling() == "each" or selector._is_certified
+        has_room = selector.n_components is None or self.trust != 0
+        self.may_cut = selector.basis != "exact" and has_room
+        self.n_rows = 1.0
 
     def of_rows(self, rows: Rows) -> BSSStrategy:
         """Return the strategy for rows that features are chosen for."""
-        weights = rows.sample_weight
-        return replace(self, n_rows=rows.n_rows if weights is None else float(weights.sum()))
-
-    def of_features(self, n_features: int, names: NDArray[Any] | None) -> BSSStrategy:
-        """Return the strategy with the groups of the always-included features."""
-        for order in (self.head, self.fill):
-            if not isinstance(order, str) and not callable(order):
-                checked_scores(order, n_features)
-        found = super().of_features(n_features, names)
-        fixed = () if self.fixed is None else self.fixed
-        fixed = found.groups.of(as_indices(fixed, n_features, names, "fixed_features"))
-        return replace(found, fixed=fixed)
+        weights, found = rows.sample_weight, copy(self)
+        found.n_rows = rows.n_rows if weights is None else float(weights.sum())
+        return found
 
     @property
     def ranks_directions(self) -> bool:
@@ -168,7 +167,8 @@ class BSSStrategy(Strategy):
     def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
         """Return the scores for BSS and for the trusted share."""
         head, fill = self.head, self.fill
-        if self.automatic and support and not self._can_subsample(support):
+        automatic = isinstance(self.selector.order, str) and self.selector.order == "auto"
+        if automatic and support and not self._can_subsample(support):
             head = fill = "coef"
         found = []
         for order in [fill] if self.trust == 0 or head is fill else [fill, head]:
@@ -214,7 +214,7 @@ class BSSStrategy(Strategy):
             redundant[best[np.unique(keys[best], return_index=True)[1]]] = False
         if support is not None and support.problem and support.problem.intercept is None:
             redundant |= known.spread.variances == 0
-        return np.asarray(self.groups.sums(~redundant) == 0)
+        return np.asarray(self.groups.sums((~redundant).astype(np.float64)) == 0)
 
     def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
         """Return a number of features for which BSS promises a lower bound of 1 − epsilon."""
@@ -375,6 +375,18 @@ class BSSStrategy(Strategy):
         # Ties are included, so that the order of the columns has no influence.
         last = np.partition(priority, -n_looked_at)[-n_looked_at]
         return np.where(priority >= last, priority, -np.inf)
+
+
+def _share_trusted(head: Any, trust: float | str) -> float | None:
+    """Return the share that is taken from the top of a ranking; None leaves it to the rows."""
+    if isinstance(trust, str):
+        return 0.0 if isinstance(head, str) and head in BY_COVERAGE else None
+    if trust and isinstance(head, str) and head == "cover":
+        raise ValueError(
+            f"order='cover' ranks no features, so none can be trusted; got trust={trust}. "
+            "Set trust=0, or give the trusted order first: order=('stable', 'cover')."
+        )
+    return float(trust)
 
 
 def _ridge_bound(
@@ -581,6 +593,7 @@ class BSSSelector(BaseSelector):
     [28, 2]
     """
 
+    _strategy = BSSStrategy
     _parameter_constraints = CONSTRAINTS | {
         "fixed_features": ["array-like", None],
         "trust": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
@@ -594,32 +607,6 @@ class BSSSelector(BaseSelector):
     fixed_features: ArrayLike | None = None
     guarantee: str = "support"
     feature_groups: Any = None
-
-    def _strategy(self) -> BSSStrategy:
-        head, fill = self._orders()
-        labelled = [o for o in (head, fill) if isinstance(o, str) and o in LABELLED]
-        if labelled and not self.supervised:
-            raise ValueError(
-                f"order={labelled[0]!r} ranks features by the weights of SVMs, so it needs "
-                "supervised=True; use order='leverage', 'cover', an array or a callable."
-            )
-        automatic = 0.0 if isinstance(head, str) and head in BY_COVERAGE else None
-        trust = automatic if isinstance(self.trust, str) else float(self.trust)
-        if trust and isinstance(head, str) and head == "cover":
-            raise ValueError(
-                f"order='cover' ranks no features, so none can be trusted; got trust={trust}. "
-                "Set trust=0, or give the trusted order first: order=('stable', 'cover')."
-            )
-        return BSSStrategy(
-            head,
-            fill,
-            trust,
-            self.fixed_features,
-            groups=self.feature_groups,
-            for_proof=self._rescaling() == "each" or self._is_certified,
-            may_cut=self.basis != "exact" and (self.n_components is None or trust != 0),
-            automatic=isinstance(self.order, str) and self.order == "auto",
-        )
 
     @property
     def _is_certified(self) -> bool:

@@ -143,7 +143,7 @@ class BSSSelectorCV(TakesColumns):
         selector = BSSSelector() if self.selector is None else self.selector
         numbers = predicts_numbers(selector.estimator)
         table, rows = table_and_rows(X, y, estimator=self, real_valued=numbers)
-        method = selector._strategy().of_features(rows.n_features, rows.feature_names)
+        method = selector._strategy(selector, rows)
         sizes = self._sizes(len(method.fixed), len(method.groups))
         model = default_model() if selector.estimator is None else selector.estimator
         cv, labels = self.cv, rows.labels

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ from certifeature.certificate.promise import effective_dimension, promise_of_sca
 from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support, every_row, find_support, grown
 from certifeature.rows.rows import Rows
-from certifeature.sparsify import ColumnChoice
-from certifeature.sparsify.choice import EmptyChoiceError, Groups, as_groups
+from certifeature.sparsify.choice import ColumnChoice, EmptyChoiceError, Groups, as_groups
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Selections of guarantee="full", each with the support vectors of the previous one added.
@@ -103,21 +102,29 @@ class Picks:
         return replace(promise, regularised_min=promise.regularised_min * lower)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Strategy(ABC):
     """An algorithm that chooses columns for a basis.
+
+    Parameters
+    ----------
+    selector : BaseSelector
+        Its parameters, which raise here if they do not fit the features.
+    given : Rows
+        The training data, all of them.
+    seed : int, default=0
+        Seed of all random numbers of a fit.
 
     Attributes
     ----------
     groups : Groups
         Groups of features that are chosen as a whole. All scores and sizes are those of groups,
         which are single features unless ``feature_groups`` is given.
-    seed : int
-        Seed of all random numbers of a fit.
     """
 
-    groups: Any = None
-    seed: int = 0
+    def __init__(self, selector: Any, given: Rows, seed: int = 0) -> None:
+        self.selector, self.given, self.seed = selector, given, seed
+        groups = getattr(selector, "feature_groups", None)
+        self.groups = as_groups(groups, given.n_features, given.feature_names)
 
     @property
     def ranks_directions(self) -> bool:
@@ -144,15 +151,10 @@ class Strategy(ABC):
         """Return the strategy for rows that features are chosen for."""
         return self
 
-    def of_features(self, n_features: int, names: NDArray[Any] | None) -> Self:
-        """Return the strategy for these features; raise if a parameter does not fit them."""
-        return replace(self, groups=as_groups(self.groups, n_features, names))
-
     def everything(self) -> ColumnChoice:
         """Return all features, unscaled."""
         groups = np.arange(len(self.groups))
-        everything: ColumnChoice = self.groups.columns(ColumnChoice(groups, np.ones(len(groups))))
-        return everything
+        return self.groups.columns(ColumnChoice(groups, np.ones(len(groups))))
 
     def n_leading(self, size: int) -> int | None:
         """Return how many leading directions suffice for a model with μ > 0; None for all."""
@@ -230,35 +232,33 @@ class Fit:
 
     Parameters
     ----------
+    strategy : Strategy
+        The algorithm, and the parameters of the selector but for the number of features.
     rows : Rows
         Rows that features are chosen for.
-    support : Support or None
+    support : Support, default=None
         The model and its support vectors; None to choose for all rows.
-    selector : BaseSelector
-        Its parameters; the number of features is ignored.
-    strategy : Strategy
-        The algorithm.
-    given : Rows
-        The training data, all of them.
     """
 
-    def __init__(
-        self, rows: Rows, support: Support | None, selector: Any, strategy: Strategy, given: Rows
-    ) -> None:
-        self.support, self._given = support, given
-        self._rows, self._selector, self._strategy = rows, selector, strategy.of_rows(rows)
+    def __init__(self, strategy: Strategy, rows: Rows, support: Support | None = None) -> None:
+        self._strategy, self._selector = strategy.of_rows(rows), strategy.selector
+        self._rows, self.support, self._model = rows, support, support
+        if support is None and self._selector.estimator is not None:
+            self._model = every_row(rows, self._selector.estimator)
+        # Bounds are for any model if none is given without labels.
+        self._bound = ModelBound() if self._model is None else self._model.target
         self._in_memory = None if rows.in_blocks else rows
         self._n_leading: int | None = None
         self._latest: Any = None
 
     @classmethod
-    def of(cls, selector: Any, rows: Rows, strategy: Strategy) -> Fit:
+    def of(cls, strategy: Strategy) -> Fit:
         """Train the model if features are chosen for its support vectors."""
-        if not selector.supervised:
-            return cls(rows, None, selector, strategy, rows)
+        if not strategy.selector.supervised:
+            return cls(strategy, strategy.given)
         with phase("find support vectors"):
-            support = find_support(rows, selector.estimator)
-        return cls(support.rows, support, selector, strategy, rows)
+            support = find_support(strategy.given, strategy.selector.estimator)
+        return cls(strategy, support.rows, support)
 
     def columns(self, size: int) -> ColumnChoice:
         """Return the chosen columns, all of them from the number of features on."""
@@ -315,7 +315,7 @@ class Fit:
             columns,
             scaled,
             certificate,
-            fingerprint=self._given.fingerprint,
+            fingerprint=self._strategy.given.fingerprint,
         )
 
     def result_for_all_rows(self, n_features_to_select: Any) -> FitResult:
@@ -335,7 +335,7 @@ class Fit:
                 if not missing.size or n_rounds == _MAX_ROUNDS:
                     break
                 support = grown(support, missing)
-                fit = Fit(support.rows, support, self._selector, self._strategy, self._given)
+                fit = Fit(self._strategy, support.rows, support)
         if missing.size:
             warn(
                 f"guarantee='full' was not reached in {_MAX_ROUNDS} rounds: the certificate covers "
@@ -343,17 +343,6 @@ class Fit:
             )
         certificate = replace(result.certificate, covers_all_rows=not missing.size)
         return replace(result, certificate=certificate, n_rounds=n_rounds)
-
-    @cached_property
-    def _model(self) -> Support | None:
-        """The model that bounds are for; None, for any model, if none is given without labels."""
-        if self.support is None and self._selector.estimator is not None:
-            return every_row(self._rows, self._selector.estimator)
-        return self.support
-
-    @cached_property
-    def _bound(self) -> ModelBound:
-        return ModelBound() if self._model is None else self._model.target
 
     def _at_own_scale(self, columns: ColumnChoice) -> ColumnChoice:
         found: ColumnChoice = columns if self._model is None else self._model.at_own_scale(columns)
@@ -415,7 +404,7 @@ class Fit:
             return columns
         scales = np.ones(len(columns.indices))
         if rescale == "common":
-            spread = self._given.spread
+            spread = self._strategy.given.spread
             size, chosen = spread.size(), spread.size(columns.indices)
             scales *= max(1.0, min(size, 1.0) / chosen) if chosen > 0 else 1.0
             if columns.reasons is not None:
