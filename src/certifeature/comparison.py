@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectKBest, f_classif, f_regression
 from sklearn.svm import SVC, LinearSVC, l1_min_c
 
+from certifeature import selectors
 from certifeature.certificate.certificate import shown_bound
 from certifeature.certificate.measured import Measurable
 from certifeature.evaluation import Difference, Performance
@@ -29,13 +30,6 @@ from certifeature.models import at_scale, default_model, feature_weights
 from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers
 from certifeature.models.support import capped, find_support
 from certifeature.rows.rows import Rows
-from certifeature.selectors import (
-    BSSSelector,
-    LeverageScoreSelector,
-    LPSVMSelector,
-    RandomSelector,
-    RRQRSelector,
-)
 from certifeature.selectors.base import CertifiedSelector
 from certifeature.sparsify import ColumnChoice
 
@@ -95,11 +89,11 @@ def _make_bss_paper(size: Any, model: Any, seed: int) -> Any:
     # The paper is about hinge losses, for which all directions count alike, at the usual C.
     svm: Any = SVC(kernel="linear", C=1.0 if is_scaled(model) else cost_of(model))
     fixed: Any = {"order": "leverage", "trust": 0, "rescale": "each"}
-    return BSSSelector(size, estimator=svm, random_state=seed, **fixed)
+    return selectors.BSSSelector(size, estimator=svm, random_state=seed, **fixed)
 
 
 def _make_lpsvm(_: Any, model: Any, seed: int) -> Any:
-    return LPSVMSelector() if is_scaled(model) else LPSVMSelector(C=cost_of(model))
+    return selectors.LPSVMSelector(C=1.0 if is_scaled(model) else cost_of(model))
 
 
 class L1Selector(CertifiedSelector):
@@ -161,14 +155,14 @@ def _make_univariate(size: Any, model: Any, _: int) -> Any:
 def _make_random(size: Any, _: Any, seed: int) -> Any:
     # It looks at no row, so a basis of one direction will do.
     basis: Any = {"supervised": False, "basis": "sketch", "n_components": 1}
-    return RandomSelector(size, rescale=False, random_state=seed, **basis)
+    return selectors.RandomSelector(size, rescale=False, random_state=seed, **basis)
 
 
 _METHODS = (
-    _ours("bss", BSSSelector),
+    _ours("bss", selectors.BSSSelector),
     SelectionMethod("bss-paper", _make_bss_paper, ours=True, needs_classes=True),
-    _ours("leverage", LeverageScoreSelector, draws=True),
-    _ours("rrqr", RRQRSelector, rescale=False),
+    _ours("leverage", selectors.LeverageScoreSelector, draws=True),
+    _ours("rrqr", selectors.RRQRSelector, rescale=False),
     SelectionMethod("rfe", lambda size, model, _: RFEOfSizes(model, n_features_to_select=size)),
     SelectionMethod("lpsvm", _make_lpsvm, own_size=True, needs_classes=True),
     SelectionMethod("l1", lambda size, *_: L1Selector(size), needs_classes=True),

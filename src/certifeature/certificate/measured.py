@@ -370,11 +370,10 @@ class Measurable:
     @classmethod
     def of_support(cls, found: Support, kind: str) -> Self:
         """Return the rows of a model, in memory unless they are too many."""
-        rows = found.rows
+        rows, few = found.rows, _memory.MAX_GRAM
         X, n_rows, n_features = rows.X, rows.n_rows, rows.n_features
-        if rows.in_blocks and min(n_rows, n_features) <= _memory.MAX_GRAM:
-            few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
-            X = RowSummary(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
+        if rows.in_blocks and min(n_rows, n_features) <= few:
+            X = RowSummary(n_features, 1, 0, few, few, may_sketch=False).taken(rows.X).matrix()
         return cls(X, kind, n_rows, found.target)
 
     def certificate(self, columns: ColumnChoice, basis: Basis | None = None) -> Certificate:

@@ -29,7 +29,7 @@ from certifeature.rows.rows import Rows
 from certifeature.selectors.base import CONSTRAINTS, BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, bss
-from certifeature.sparsify.choice import Groups, as_indices
+from certifeature.sparsify.choice import Groups, IntArray, as_indices
 
 # Rankings by fits of models, and rankings that need no labels.
 LABELLED = ("coef", "stable")
@@ -97,8 +97,6 @@ def _ranked_by(order: Any, rows: Rows | None, support: Support | None) -> Rows:
     return ranked
 
 
-IntArray = NDArray[np.intp]
-
 # Directions that BSS covers for each of its picks, where it cannot cover all: alone, and beside
 # always-included features.
 _COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
@@ -164,7 +162,7 @@ class BSSStrategy(Strategy):
         """Whether one of the rankings depends on the basis."""
         return any(isinstance(o, str) and o in BY_COVERAGE for o in (self.head, self.fill))
 
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
+    def rank(self, rows: Rows | None, support: Any, basis: Basis) -> Ranking:
         """Return the scores for BSS and for the trusted share."""
         head, fill = self.head, self.fill
         automatic = isinstance(self.selector.order, str) and self.selector.order == "auto"
@@ -179,10 +177,8 @@ class BSSStrategy(Strategy):
             elif order in BY_COVERAGE:
                 found.append(np.round(self.groups.sums(squared_norms(basis.vectors)), 12))
             elif order == "coef":
-                assert support is not None
                 found.append(self.groups.scores(feature_weights(support.model, support.problem)))
             else:
-                assert support is not None
                 ranked = _ranked_by(order, rows, support)
                 labelled = (support.model, ranked.X, ranked.labels, ranked.sample_weight)
                 found.append(stable_scores(*labelled, seed=self.seed, groups=self.groups.labels))

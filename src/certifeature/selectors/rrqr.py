@@ -35,8 +35,7 @@ def _compressed(basis: Basis) -> NDArray[np.float64]:
     """Return ΣVᵀ, whose pivots are those of the rows: X = UΣVᵀ and U keeps all distances."""
     # Relative to the largest, so that squares of huge or tiny values stay in range.
     shares = basis.singular_values / basis.singular_values[0]
-    compressed: NDArray[np.float64] = (np.asarray(basis.vectors) * shares).T
-    return compressed
+    return np.asarray((np.asarray(basis.vectors) * shares).T)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
