@@ -64,9 +64,9 @@ class Certifier:
             return cls(every_row(all_rows, model), "all", all_rows)
         if y is None and not all_rows.in_blocks:
             raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
-        support = _support_found_by(fitted, all_rows, estimator)
-        if support is None:
-            support = find_support(all_rows, estimator)
+        support = _support_found_by(fitted, all_rows, estimator) or find_support(
+            all_rows, estimator
+        )
         return cls(support, support.kind, all_rows)
 
     def columns_of(self, selection: Any, weights: Any = None) -> ColumnChoice:

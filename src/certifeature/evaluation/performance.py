@@ -307,9 +307,8 @@ def _of_numbers(
     n_groups = n_rows if splits.groups is None else len(np.unique(splits.groups))
     variance = _variance(influence, splits.groups) * n_groups / (n_groups - 1)
     variance /= splits.independent
-    half = 0.0
-    if ratio > 0:
-        half = stats.t.ppf((1 + CONFIDENCE) / 2, n_groups - 1) * variance**0.5 / ratio
+    quantile = stats.t.ppf((1 + CONFIDENCE) / 2, n_groups - 1)
+    half = quantile * variance**0.5 / ratio if ratio > 0 else 0.0
     error = Estimate(ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(min(half, 700))))
     return Performance(error, n_rows, mae=float(absolute.sum() / tested.sum()))
 

@@ -278,9 +278,8 @@ class BSSStrategy(Strategy):
         """
         n_components = basis.n_components
         n_covered = max(1, int((_COVERED_BESIDE if len(kept) else _COVERED_ALONE) * n_picks))
-        if n_components <= n_covered:
-            return basis
-        if n_picks > n_components and (self.for_proof or not self.may_cut):
+        may_cover_all = n_picks > n_components and (self.for_proof or not self.may_cut)
+        if n_components <= n_covered or may_cover_all:
             return basis
         if not self.may_cut:
             what = "rank of the rows" if basis.exact else "number of directions"
@@ -314,13 +313,10 @@ class BSSStrategy(Strategy):
             if n_covered < basis.n_components:
                 directions = basis.truncated(n_covered)
             coverage = cut.shares[: directions.n_components]
-        priority = self._priority(ranking.scores, directions, basis, coverage)
-        if not isinstance(priority, str):
-            priority = self._limited(priority, n_picks)
-            if ranking.redundant is not None:
-                priority = np.where(ranking.redundant, -np.inf, priority)
+        n_looked_at = max(_LEAST_LOOKED_AT, _LOOKED_AT * n_picks)
+        priority = self._priority(ranking, directions, basis, coverage, n_looked_at)
         # BSS makes two picks at least; the first alone can match one direction exactly.
-        n_made, vectors = n_picks if cut else max(2, n_picks), directions.vectors
+        vectors, n_made = directions.vectors, n_picks if cut else max(2, n_picks)
         picked = bss(
             vectors, n_made, groups=groups.labels, coverage=coverage, priority=priority, chosen=kept
         )
@@ -351,26 +347,26 @@ class BSSStrategy(Strategy):
         return Picks(groups.columns(choice), covered, promise)
 
     def _priority(
-        self, scores: FloatArray, directions: Basis, whole: Basis, coverage: FloatArray | None
+        self, ranking: Ranking, directions: Basis, whole: Basis, coverage: Any, n_looked_at: int
     ) -> Any:
-        """Return the ranking for BSS, given the directions that it is to cover."""
+        """Return the ranking for BSS, given the directions that it is to cover.
+
+        Features that rank far below the number of picks, and redundant ones, have −∞.
+        """
         if isinstance(self.fill, str) and self.fill == "cover":
             return "cover"
+        scores = ranking.scores
         if isinstance(self.fill, str) and self.fill == "leverage":
             # Leverage within these directions; weak ones count for less.
             shares = np.ones(directions.n_components) if coverage is None else coverage
             parts = [block**2 @ shares for _, block in row_blocks(directions.vectors)]
             scores = np.round(self.groups.sums(np.concatenate(parts)), 12)
-        return with_faint_last(scores, directions, whole, self.groups)
-
-    def _limited(self, priority: FloatArray, n_picks: int) -> FloatArray:
-        """Return the priority, with −∞ for features that rank far below the number of picks."""
-        n_looked_at = max(_LEAST_LOOKED_AT, _LOOKED_AT * n_picks)
-        if self.for_proof or n_looked_at >= len(priority):
-            return priority
-        # Ties are included, so that the order of the columns has no influence.
-        last = np.partition(priority, -n_looked_at)[-n_looked_at]
-        return np.where(priority >= last, priority, -np.inf)
+        scores = with_faint_last(scores, directions, whole, self.groups)
+        if not self.for_proof and n_looked_at < len(scores):
+            # Ties are included, so that the order of the columns has no influence.
+            last = np.partition(scores, -n_looked_at)[-n_looked_at]
+            scores = np.where(scores >= last, scores, -np.inf)
+        return scores if ranking.redundant is None else np.where(ranking.redundant, -np.inf, scores)
 
 
 def _share_trusted(head: Any, trust: float | str) -> float | None:
