@@ -242,11 +242,7 @@ class Fit:
 
     def __init__(self, strategy: Strategy, rows: Rows, support: Support | None = None) -> None:
         self._strategy, self._selector = strategy.of_rows(rows), strategy.selector
-        self._rows, self.support, self._model = rows, support, support
-        if support is None and self._selector.estimator is not None:
-            self._model = every_row(rows, self._selector.estimator)
-        # Bounds are for any model if none is given without labels.
-        self._bound = ModelBound() if self._model is None else self._model.target
+        self._rows, self.support = rows, support
         self._in_memory = None if rows.in_blocks else rows
         self._n_leading: int | None = None
         self._latest: Any = None
@@ -343,6 +339,17 @@ class Fit:
             )
         certificate = replace(result.certificate, covers_all_rows=not missing.size)
         return replace(result, certificate=certificate, n_rounds=n_rounds)
+
+    @cached_property
+    def _model(self) -> Support | None:
+        """The model that bounds are for; None, for any model, if none is given without labels."""
+        if self.support is None and self._selector.estimator is not None:
+            return every_row(self._rows, self._selector.estimator)
+        return self.support
+
+    @cached_property
+    def _bound(self) -> ModelBound:
+        return ModelBound() if self._model is None else self._model.target
 
     def _at_own_scale(self, columns: ColumnChoice) -> ColumnChoice:
         found: ColumnChoice = columns if self._model is None else self._model.at_own_scale(columns)

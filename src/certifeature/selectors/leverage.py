@@ -21,12 +21,9 @@ class _LeverageStrategy(Strategy):
         return Ranking(self.groups.sums(leverage_scores(basis.vectors)))
 
     def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
+        labels, seed, replace = self.groups.labels, self.seed, self.selector.replace
         sample = leverage_sample(
-            basis.vectors,
-            size,
-            groups=self.groups.labels,
-            random_state=self.seed,
-            replace=self.selector.replace,
+            basis.vectors, size, groups=labels, random_state=seed, replace=replace
         )
         n_components = basis.n_components
         promise = sampling_promise("leverage-score sampling", n_components, n_components, size)
