@@ -119,7 +119,7 @@ HARD = {"estimator": SVC(kernel="linear"), "trust": 0}
         ({"order": "alphabet"}, "'order'.*among {.*'coef'.*}"),
         ({"order": "stable", "supervised": False}, "needs supervised=True"),
         ({"order": "coef", "supervised": False}, "needs supervised=True"),
-        ({"order": np.ones(7)}, "order must give one score for each of the 120 features"),
+        ({"order": np.ones(7)}, "order must have one value for each of the 120 features"),
         ({"order": np.full(120, np.nan)}, "order gives no usable scores"),
         ({"order": lambda X, y: np.full(120, np.nan)}, "order gives no usable scores"),
         ({"order": lambda X, y: np.ones(3)}, "each of the 120 features"),

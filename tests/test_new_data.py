@@ -363,7 +363,7 @@ class TestErrorsOfUsers:
         [
             (1, "at least 2"),
             (-3, "at least 2"),
-            (True, "number of folds"),
+            (True, "ask for at least 2"),
             ("five", "cv"),
             (2.5, "cv"),
             (50, "the largest class has 42 rows only.*at most 42 folds"),

@@ -451,7 +451,7 @@ def test_sample_weight_reaches_every_svm(order, rng):
         feature_weights(direct)
         if order == "coef"
         else stable_scores(
-            direct, X[rows], y[rows], weights[rows], seed=selector._options(120).seed
+            direct, X[rows], y[rows], weights[rows], seed=selector._checked(X, y).seed
         )
     )
     np.testing.assert_allclose(selector.scores_, expected)

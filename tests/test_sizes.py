@@ -15,7 +15,6 @@ from sklearn.svm import SVC, LinearSVC
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector, certify
 from certifeature.certificate import realised as realise
 from certifeature.certificate.certify import certificates_of
-from certifeature.rows.rows import as_rows
 from certifeature.selectors import bss
 from certifeature.selectors import fit as pipeline
 from certifeature.selectors.base import fitted_to_sizes
@@ -249,7 +248,7 @@ class TestReuse:
 def test_choices_are_those_of_separate_fits(data):
     X, y = data
     selector = BSSSelector(SIZES[0]).fit(X, y)
-    fit = Fit.of(as_rows(X, y), selector._options(300), selector._strategy().of_features(300, None))
+    fit = Fit.of(selector._checked(X, y))
     for size in SIZES:
         sample = fit.columns(size)
         alone = BSSSelector(size).fit(X, y)

@@ -103,7 +103,7 @@ class TestTrust:
         svm = SVC(kernel="linear")
         selector = BSSSelector(40, order=("stable", "coef"), estimator=svm).fit(X, y)
         rows = selector.support_rows_
-        seed = selector._options(X.shape[1]).seed
+        seed = selector._checked(X, y).seed
         expected = stable_scores(svm, X[rows], y[rows], seed=seed)
         np.testing.assert_allclose(selector.trusted_scores_, expected)
         fitted = fit_model(svm, X, y)

@@ -18,6 +18,8 @@ from threadpoolctl import ThreadpoolController
 
 from certifeature._progress import listed
 
+FloatArray = NDArray[np.float64]
+
 # An array held as a whole: V where it is exact, a tall matrix made dense.
 MAX_ARRAY = 2**28
 # Beyond it V is made row by row, where the rows of X are fewer than the features.
@@ -54,9 +56,7 @@ def one_thread() -> AbstractContextManager[object]:
     return context
 
 
-def in_parallel(
-    calls: Sequence[Any], name: str, *, n_jobs: int | None, backend: str | None = None
-) -> list[Any]:
+def in_parallel(calls: Sequence[Any], name: str, *, n_jobs: int | None) -> list[Any]:
     """Return the results of calls, in their order.
 
     Parameters
@@ -67,12 +67,10 @@ def in_parallel(
         Name of the calls in progress reports.
     n_jobs : int or None
         Number of processes.
-    backend : str, default=None
-        Backend of joblib; None leaves the choice to the user.
     """
     # All but multiprocessing hand results out one by one.
-    one_by_one = backend is not None or get_active_backend()[0].supports_return_generator
-    results = Parallel(n_jobs, backend=backend, return_as="generator" if one_by_one else "list")
+    one_by_one = get_active_backend()[0].supports_return_generator
+    results = Parallel(n_jobs, return_as="generator" if one_by_one else "list")
     return listed(results(calls), name, len(calls))
 
 
@@ -85,7 +83,7 @@ def as_count(name: str, value: Any, n_features: int | None = None) -> int:
     return int(value)
 
 
-def one_each(name: str, values: Any, count: int, what: str) -> NDArray[np.float64]:
+def one_each(name: str, values: Any, count: int, what: str) -> FloatArray:
     """Return an array of numbers with one value for each of so many rows, features or the like."""
     values = np.asarray(values, dtype=np.float64)
     if values.shape != (count,):
@@ -118,12 +116,6 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     frame = sys._getframe(1)
     while frame.f_back and str(frame.f_globals.get("__name__")).split(".")[0] in _BETWEEN:
         frame = frame.f_back
-    names = frame.f_globals
-    warnings.warn_explicit(
-        message,
-        category,
-        frame.f_code.co_filename,
-        frame.f_lineno,
-        names.get("__name__"),
-        names.setdefault("__warningregistry__", {}),
-    )
+    names, file, line = frame.f_globals, frame.f_code.co_filename, frame.f_lineno
+    registry = names.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, category, file, line, names.get("__name__"), registry)

@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import RFE, SelectKBest, SelectorMixin, f_classif, f_regression
+from sklearn.base import clone
+from sklearn.feature_selection import RFE, SelectKBest, f_classif, f_regression
 from sklearn.svm import SVC, LinearSVC, l1_min_c
 
+from certifeature import selectors
 from certifeature.certificate.certificate import shown_bound
 from certifeature.certificate.measured import Measurable
 from certifeature.evaluation import Difference, Performance
@@ -30,13 +30,7 @@ from certifeature.models import at_scale, default_model, feature_weights
 from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers
 from certifeature.models.support import capped, find_support
 from certifeature.rows.rows import Rows
-from certifeature.selectors import (
-    BSSSelector,
-    LeverageScoreSelector,
-    LPSVMSelector,
-    RandomSelector,
-    RRQRSelector,
-)
+from certifeature.selectors.base import CertifiedSelector
 from certifeature.sparsify import ColumnChoice
 
 if TYPE_CHECKING:
@@ -95,14 +89,14 @@ def _make_bss_paper(size: Any, model: Any, seed: int) -> Any:
     # The paper is about hinge losses, for which all directions count alike, at the usual C.
     svm: Any = SVC(kernel="linear", C=1.0 if is_scaled(model) else cost_of(model))
     fixed: Any = {"order": "leverage", "trust": 0, "rescale": "each"}
-    return BSSSelector(size, estimator=svm, random_state=seed, **fixed)
+    return selectors.BSSSelector(size, estimator=svm, random_state=seed, **fixed)
 
 
 def _make_lpsvm(_: Any, model: Any, seed: int) -> Any:
-    return LPSVMSelector() if is_scaled(model) else LPSVMSelector(C=cost_of(model))
+    return selectors.LPSVMSelector(C=1.0 if is_scaled(model) else cost_of(model))
 
 
-class L1Selector(SelectorMixin, BaseEstimator):
+class L1Selector(CertifiedSelector):
     """The features with the largest weights of a sparse SVM, at the smallest C that keeps enough.
 
     C starts where the first weight is not zero, and doubles until there are as many as asked for.
@@ -120,19 +114,13 @@ class L1Selector(SelectorMixin, BaseEstimator):
         """Follow the path of C; rows X and labels y."""
         cost, size = l1_min_c(X, y), self.n_features_to_select
         for doublings in range(1, _MAX_DOUBLINGS + 1):
-            options: Any = {"penalty": "l1", "dual": False, "C": cost * 2**doublings}
-            model = LinearSVC(**options, random_state=0).fit(X, y)
-            self.scores_ = feature_weights(model)
-            if np.count_nonzero(self.scores_) >= size:
+            model = LinearSVC(penalty="l1", dual=False, C=cost * 2**doublings, random_state=0)
+            weights = feature_weights(model.fit(X, y))
+            if np.count_nonzero(weights) >= size:
                 break
-        self.n_features_in_ = X.shape[1]
+        best = np.argsort(-weights, kind="stable")[:size]
+        self.indices_, self.n_features_in_ = best[weights[best] > 0], X.shape[1]
         return self
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        best = np.argsort(-self.scores_, kind="stable")[: self.n_features_to_select]
-        mask = np.zeros(len(self.scores_), dtype=bool)
-        mask[best[self.scores_[best] > 0]] = True
-        return mask
 
 
 class RFEOfSizes(RFE):
@@ -167,14 +155,14 @@ def _make_univariate(size: Any, model: Any, _: int) -> Any:
 def _make_random(size: Any, _: Any, seed: int) -> Any:
     # It looks at no row, so a basis of one direction will do.
     basis: Any = {"supervised": False, "basis": "sketch", "n_components": 1}
-    return RandomSelector(size, rescale=False, random_state=seed, **basis)
+    return selectors.RandomSelector(size, rescale=False, random_state=seed, **basis)
 
 
 _METHODS = (
-    _ours("bss", BSSSelector),
+    _ours("bss", selectors.BSSSelector),
     SelectionMethod("bss-paper", _make_bss_paper, ours=True, needs_classes=True),
-    _ours("leverage", LeverageScoreSelector, draws=True),
-    _ours("rrqr", RRQRSelector, rescale=False),
+    _ours("leverage", selectors.LeverageScoreSelector, draws=True),
+    _ours("rrqr", selectors.RRQRSelector, rescale=False),
     SelectionMethod("rfe", lambda size, model, _: RFEOfSizes(model, n_features_to_select=size)),
     SelectionMethod("lpsvm", _make_lpsvm, own_size=True, needs_classes=True),
     SelectionMethod("l1", lambda size, *_: L1Selector(size), needs_classes=True),
@@ -360,15 +348,9 @@ class Comparison:
                     error_at_cost=float(np.average(at_cost, weights=weights)) if tuned else None,
                 )
             )
-        notes = [part for part in (note, result.splits.note) if part]
-        return cls(
-            tuple(contenders),
-            result.splits,
-            result.random_state,
-            result.measure,
-            tuned,
-            "; ".join(notes),
-        )
+        notes = "; ".join(part for part in (note, result.splits.note) if part)
+        seed, measure = result.random_state, result.measure
+        return cls(tuple(contenders), result.splits, seed, measure, tuned, notes)
 
     def __str__(self) -> str:
         has_auc = any(contender.performance.auc for contender in self.contenders)
@@ -442,12 +424,10 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, fit for JSON."""
-        values: dict[str, Any] = {"n_repeats": self.n_repeats, "n_folds": self.n_folds}
-        for name in ("random_state", "measure", "tuned", "note"):
-            values[name] = getattr(self, name)
-        errors = [{"errors": list(contender.errors)} for contender in self.contenders]
-        records = [a | b for a, b in zip(self.to_records(), errors, strict=True)]
-        return {**values, "contenders": records}
+        names = ("n_repeats", "n_folds", "random_state", "measure", "tuned", "note")
+        pairs = zip(self.to_records(), self.contenders, strict=True)
+        contenders = [record | {"errors": list(c.errors)} for record, c in pairs]
+        return {name: getattr(self, name) for name in names} | {"contenders": contenders}
 
     def to_frame(self) -> Any:
         """Return :meth:`to_records` as a pandas data frame, a row for each contender."""

@@ -51,7 +51,7 @@ def _columns_and_scales(selector: Any) -> tuple[NDArray[np.intp], NDArray[np.flo
     """Return the columns that `transform` picks, in the order of X, and their scales if any."""
     if isinstance(selector, selectors.LPSVMSelector):
         return np.sort(selector.indices_), None
-    return getattr(selector, "selector_", selector)._columns_and_scales()
+    return selector._columns_and_scales()
 
 
 def _declare_output(operator: Any) -> None:

@@ -475,8 +475,8 @@ MEASURED = [
     Bug(
         "an exceeded bound is not withdrawn",
         "certificate/certificate.py",
-        "ratio is not None and ratio * kept > 1",
-        "ratio is not None and ratio * kept > 2",
+        "ratio is not None and ratio * bound.kept > 1",
+        "ratio is not None and ratio * bound.kept > 2",
         f"{PROOF}::test_a_probable_bound_that_is_exceeded_is_withdrawn",
     ),
     Bug(
@@ -1397,7 +1397,7 @@ REUSED = [
     Bug(
         "a selector forgets which data it was fitted to",
         "selectors/fit.py",
-        "fingerprint=self._given.fingerprint,",
+        "fingerprint=self._strategy.given.fingerprint,",
         "fingerprint=None,",
         f"{CERTIFICATE}::TestReuse",
     ),

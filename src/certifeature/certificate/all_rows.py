@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature import _utils as _memory
-from certifeature._utils import one_thread
+from certifeature._utils import FloatArray, one_thread
 from certifeature.models.enclosure import (
     CLOSE,
     OVERFLOW_IS_WIDE,
@@ -23,14 +23,11 @@ from certifeature.models.problem import Problem
 from certifeature.models.support import FEW_ROWS, Support
 from certifeature.rows.blocks import Block
 from certifeature.rows.rows import Rows
-from certifeature.sparsify import ColumnChoice
-
-FloatArray = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from certifeature.sparsify.choice import ColumnChoice, IntArray
 
 
 @OVERFLOW_IS_WIDE
-def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> Indices:
+def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> IntArray:
     """Return the places of rows that may have a loss in the optimal reduced model.
 
     Parameters
@@ -72,7 +69,7 @@ def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> Indic
 
 def _unproven_in_block(
     found: Support, regions: list[_Region], inside: SafeRows, block: Block
-) -> Indices:
+) -> IntArray:
     own = Problem.of(found.model, block.labels(), classes=found.classes)
     beyond = _have_no_loss(own, regions, inside.like(block.X))
     return block.first_row + np.flatnonzero(~beyond)

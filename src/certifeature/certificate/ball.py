@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from certifeature._utils import as_positive
+from certifeature._utils import FloatArray, as_positive
 from certifeature.rows.matrix import (
     dense,
     finite_rows,
@@ -17,8 +16,6 @@ from certifeature.rows.matrix import (
     scaled_back,
     stored_values,
 )
-
-FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 # Rows that join the working set in one round.
@@ -46,9 +43,7 @@ class Ball:
     @property
     def gap(self) -> float:
         """Relative duality gap of the squared radius."""
-        if self.radius == 0:
-            return 0.0
-        return 1 - (self.lower_bound / self.radius) ** 2
+        return 1 - (self.lower_bound / self.radius) ** 2 if self.radius else 0.0
 
 
 def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:

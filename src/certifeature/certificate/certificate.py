@@ -140,10 +140,9 @@ class Realised:
         return min(ratio, self.radius_growth)
 
 
-def _is_exceeded(kept: float, bound: APriori | Regularised, realised: Realised) -> bool:
-    """Tell whether a bound that may be wrong is below what was realised."""
-    ratio = realised.objective_ratio
-    return bound.probability < 1 and ratio is not None and ratio * kept > 1
+def _is_exceeded(bound: APriori | Regularised, ratio: float | None) -> bool:
+    """Tell whether a bound that may be wrong is below the ratio that was realised."""
+    return bound.probability < 1 and ratio is not None and ratio * bound.kept > 1
 
 
 @dataclass(frozen=True)
@@ -251,21 +250,19 @@ class Certificate:
             What was computed for the full and for the selected features.
         """
         found = replace(self, realised=realised)
-        if realised is None:
-            return found
-        regularised, promise = self.regularised, self.a_priori
-        if regularised is not None and _is_exceeded(regularised.kept, regularised, realised):
-            regularised = replace(regularised, lambda_min=0.0, lambda_max=math.inf, hinge_kept=None)
-        if promise is not None and _is_exceeded(promise.kept, promise, realised):
-            promise = None
-        if regularised is self.regularised and promise is self.a_priori:
-            return found
-        warn(
-            "what the selection costs exceeds a bound that holds with probability 0.99, so that "
-            "bound is withdrawn: either this is the one case in a hundred, or the data were made "
-            "to deceive it."
-        )
-        return replace(found, regularised=regularised, a_priori=promise, withdrawn=True)
+        regularised, ratio = self.regularised, found.realised_growth
+        if regularised is not None and _is_exceeded(regularised, ratio):
+            no_bound = replace(regularised, lambda_min=0.0, lambda_max=math.inf, hinge_kept=None)
+            found = replace(found, regularised=no_bound, withdrawn=True)
+        if self.a_priori is not None and _is_exceeded(self.a_priori, ratio):
+            found = replace(found, a_priori=None, withdrawn=True)
+        if found.withdrawn and not self.withdrawn:
+            warn(
+                "what the selection costs exceeds a bound that holds with probability 0.99, so "
+                "that bound is withdrawn: either this is the one case in a hundred, or the data "
+                "were made to deceive it."
+            )
+        return found
 
     @property
     def realised_growth(self) -> float | None:
@@ -321,12 +318,8 @@ class Certificate:
         Certificate
             Equal to the original.
         """
-        layers: dict[str, Any] = {
-            "regularised": Regularised,
-            "a_priori": APriori,
-            "realised": Realised,
-        }
-        parts = {name: layer(**values[name]) for name, layer in layers.items() if values[name]}
+        kinds: Any = {"regularised": Regularised, "a_priori": APriori, "realised": Realised}
+        parts = {name: kind(**values[name]) for name, kind in kinds.items() if values[name]}
         if values["new_data"]:
             parts["new_data"] = NewData.from_dict(values["new_data"])
         return cls(**(values | parts))
@@ -342,7 +335,12 @@ class Certificate:
         return f"<Certificate: {as_phrase(self)}>"
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        first, *others = map(escape, as_sentences(self))
+        n_shown = len(others) - len(details(self))
+        shown = "".join(f"<p>{line}</p>" for line in others[:n_shown])
+        items = "".join(f"<li>{line}</li>" for line in others[n_shown:])
+        folded = f"<details><summary>Details</summary><ul>{items}</ul></details>"
+        return f"<div><p><strong>{first}</strong></p>{shown}{folded}</div>"
 
 
 # The largest bounds that are called good and fair. Beyond these, a bound is of no use.
@@ -390,16 +388,6 @@ def as_sentences(certificate: Certificate) -> list[str]:
     new_data = "" if certificate.new_data is None else str(certificate.new_data)
     lines = headline(certificate), scope(certificate), new_data, *details(certificate)
     return [line for line in lines if line]
-
-
-def as_html(certificate: Certificate) -> str:
-    """Return the certificate as an HTML fragment, with the details folded."""
-    first, *others = map(escape, as_sentences(certificate))
-    n_shown = len(others) - len(details(certificate))
-    shown = "".join(f"<p>{line}</p>" for line in others[:n_shown])
-    items = "".join(f"<li>{line}</li>" for line in others[n_shown:])
-    folded = f"<details><summary>Details</summary><ul>{items}</ul></details>"
-    return f"<div><p><strong>{first}</strong></p>{shown}{folded}</div>"
 
 
 def as_phrase(c: Certificate) -> str:
@@ -570,12 +558,10 @@ def _promised(c: Certificate) -> str:
         return f"{start}: no bound, because {reason}."
     of_groups = "" if c.n_groups is None else " of groups"
     picks = f"{promise.n_picks:,} pick{'s' * (promise.n_picks != 1)}{of_groups}"
-    source = f"{promise.method} made {picks} for "
-    source += (
-        f"{promise.dimension:g} directions"
-        if promise.regularised_min is None
-        else f"an effective dimension of {promise.dimension:.3g}"
-    )
+    covered = f"{promise.dimension:g} directions"
+    if promise.regularised_min is not None:
+        covered = f"an effective dimension of {promise.dimension:.3g}"
+    source = f"{promise.method} made {picks} for {covered}"
     start += _chance(promise.probability)
     if math.isinf(c.promised_growth):
         return f"{start}: no bound, because rounding left nothing of it ({source})."

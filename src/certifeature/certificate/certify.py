@@ -18,13 +18,11 @@ from certifeature.certificate.measured import Measurable
 from certifeature.certificate.promise import promise_of_scales
 from certifeature.certificate.realised import FullModel
 from certifeature.evaluation.new_data import new_data_errors
-from certifeature.models import default_model
-from certifeature.models.problem import check_model, predicts_numbers
+from certifeature.models.problem import check_model, default_model, predicts_numbers
 from certifeature.models.support import Support, every_row, find_support
 from certifeature.rows.matrix import same_values
 from certifeature.rows.rows import Rows, as_rows
-from certifeature.sparsify import ColumnChoice
-from certifeature.sparsify.choice import as_column_choice
+from certifeature.sparsify.choice import ColumnChoice, as_column_choice
 
 
 class Certifier:
@@ -45,6 +43,7 @@ class Certifier:
 
     def __init__(self, support: Support, kind: str, all_rows: Rows | None = None) -> None:
         self.support, self.all_rows, self._kind = support, all_rows, kind
+        self._full_model = FullModel(support)
 
     @classmethod
     def of_data(cls, X: Any, y: Any, estimator: Any, rows: str, fitted: Any = None) -> Certifier:
@@ -65,9 +64,9 @@ class Certifier:
             return cls(every_row(all_rows, model), "all", all_rows)
         if y is None and not all_rows.in_blocks:
             raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
-        support = _support_found_by(fitted, all_rows, estimator)
-        if support is None:
-            support = find_support(all_rows, estimator)
+        support = _support_found_by(fitted, all_rows, estimator) or find_support(
+            all_rows, estimator
+        )
         return cls(support, support.kind, all_rows)
 
     def columns_of(self, selection: Any, weights: Any = None) -> ColumnChoice:
@@ -110,10 +109,6 @@ class Certifier:
     @cached_property
     def _measurable(self) -> Measurable:
         return Measurable.of_support(self.support, self._kind)
-
-    @cached_property
-    def _full_model(self) -> FullModel:
-        return FullModel(self.support)
 
 
 def certificates_of(
@@ -311,5 +306,4 @@ def _certificate_of_fit(selector: Any, realised: bool) -> Certificate:
             "certify(X, y, selector), or realised=False."
         )
     support = result.support or Support(rows, None, None, rows)
-    full = FullModel(support)
-    return certificate.with_realised(full.realised(result.certified, certificate))
+    return certificate.with_realised(FullModel(support).realised(result.certified, certificate))

@@ -13,9 +13,8 @@ from scipy import sparse
 
 from certifeature import _utils as _memory
 from certifeature._progress import phase
-from certifeature.basis import Basis, exact_basis
-from certifeature.basis.basis import FAILURE
-from certifeature.basis.span import RowSummary, largest_eigenvalue
+from certifeature.basis.basis import FAILURE, Basis
+from certifeature.basis.span import RowSummary, exact_basis, largest_eigenvalue
 from certifeature.certificate.certificate import Certificate, Regularised
 from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support
@@ -141,8 +140,7 @@ def regularised_eigenvalues(
 
 def _gram(basis: Basis, sample: ColumnChoice) -> FloatArray:
     chosen = basis.vectors[sample.indices] * sample.scales[:, None]
-    gram: FloatArray = chosen.T @ chosen
-    return gram
+    return np.asarray(chosen.T @ chosen)
 
 
 def _rounding(basis: Basis, sample: ColumnChoice) -> float:
@@ -247,7 +245,7 @@ def measured_in_blocks(blocks: RowBlocks, sample: ColumnChoice, mu: float) -> Re
         The ridge μ.
     """
     with phase("passes", _PASSES) as advance:
-        rows = _Scaled.down(blocks, advance)
+        rows = _Scaled(blocks, advance)
         chosen, scales = sample.indices, sample.scales[:, None]
         with np.errstate(over="ignore", under="ignore"):
             ridge = float(np.ldexp(mu, -2 * rows.exponent))
@@ -267,8 +265,7 @@ def measured_in_blocks(blocks: RowBlocks, sample: ColumnChoice, mu: float) -> Re
             image[chosen] = 0.0
             return image
 
-        others, probability = 0.0, 1.0
-        n_features = rows.blocks.n_features
+        others, probability, n_features = 0.0, 1.0, blocks.n_features
         if len(chosen) < n_features:
             identity = f"{rows.fingerprint} {_digest(sample)} {ridge!r}"
             others = largest_eigenvalue(
@@ -290,24 +287,17 @@ def operator_rounding(n_terms: int, square_norm: float, top: float, ridge: float
     return found if found < 1 / _EPS else np.inf
 
 
-@dataclass(frozen=True, eq=False)
 class _Scaled:
-    """Rows over a power of 2, so that squares of their values stay in range."""
+    """Rows over a power of 2, so that squares stay in range; every pass over them is reported."""
 
-    blocks: RowBlocks
-    exponent: int
-    square_norm: float
-    fingerprint: str
-    advance: Callable[[], None]
-
-    @classmethod
-    def down(cls, blocks: RowBlocks, advance: Callable[[], None]) -> _Scaled:
-        """Return rows over a power of 2; every pass over them is reported."""
-        sizes = blocks.collect(_size)
+    def __init__(self, blocks: RowBlocks, advance: Callable[[], None]) -> None:
+        self._blocks, self._advance = blocks, advance
+        exponents, squares, digests = zip(*blocks.collect(_size), strict=True)
         advance()
-        exponent = max(own for own, *_ in sizes)
-        square_norm = sum(np.ldexp(s, 2 * (own - exponent)) for own, s, _ in sizes)
-        return cls(blocks, exponent, square_norm, " ".join(own for *_, own in sizes), advance)
+        self.exponent = max(exponents)
+        scaled = np.ldexp(squares, 2 * (np.array(exponents) - self.exponent))
+        self.square_norm = float(sum(scaled))
+        self.fingerprint = " ".join(digests)
 
     def gram(self, columns: NDArray[np.intp]) -> FloatArray:
         """Return the inner products of some columns."""
@@ -319,8 +309,8 @@ class _Scaled:
 
     def _sum(self, function: Callable[[int, Block], FloatArray]) -> FloatArray:
         add = partial(_add, partial(function, self.exponent))
-        total = self.blocks.accumulate(_Sum, add)
-        self.advance()
+        total = self._blocks.accumulate(_Sum, add)
+        self._advance()
         return np.asarray(total.values)
 
 
@@ -380,11 +370,10 @@ class Measurable:
     @classmethod
     def of_support(cls, found: Support, kind: str) -> Self:
         """Return the rows of a model, in memory unless they are too many."""
-        rows = found.rows
+        rows, few = found.rows, _memory.MAX_GRAM
         X, n_rows, n_features = rows.X, rows.n_rows, rows.n_features
-        if rows.in_blocks and min(n_rows, n_features) <= _memory.MAX_GRAM:
-            few = {"max_features": _memory.MAX_GRAM, "max_rows": _memory.MAX_GRAM}
-            X = RowSummary(n_features, 1, 0, may_sketch=False, **few).taken(rows.X).matrix()
+        if rows.in_blocks and min(n_rows, n_features) <= few:
+            X = RowSummary(n_features, 1, 0, few, few, may_sketch=False).taken(rows.X).matrix()
         return cls(X, kind, n_rows, found.target)
 
     def certificate(self, columns: ColumnChoice, basis: Basis | None = None) -> Certificate:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +13,8 @@ from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.bss import LEAST_COVERAGE
 
 FloatArray = NDArray[np.float64]
+# Share, energy, mixing and rounding of the directions that BSS did not look at.
+Tail = tuple[float, float, float, float]
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Where growth is looked at before the best place is narrowed down.
@@ -34,11 +35,6 @@ class RidgeCut:
 
     shares: FloatArray
     stretch: float
-
-    @property
-    def dimension(self) -> float:
-        """The effective dimension D(μ′), the sum of the shares."""
-        return float(self.shares.sum())
 
 
 def ridge_cut(singular_values: FloatArray, mu: float, n_picks: int) -> RidgeCut:
@@ -107,10 +103,7 @@ def bss_promise(n_components: int, n_picks: int) -> APriori:
 
 
 def ridge_promise(
-    dimension: float,
-    n_picks: int,
-    stretch: float,
-    tail: tuple[float, float, float, float] | None = None,
+    dimension: float, n_picks: int, stretch: float, tail: Tail | None = None
 ) -> APriori:
     """Return what BSS with an effective dimension promises of a soft model.
 
@@ -160,8 +153,8 @@ def sampling_promise(
     needed = coherence / n_picks * np.log(2 * n_components / _FAILURE)
     if needed >= 1:
         return None
-    below = _root(lambda loss: loss + (1 - loss) * np.log1p(-loss) - needed, 1 - 1e-16)
-    above = _root(lambda gain: (1 + gain) * np.log1p(gain) - gain - needed, 10.0)
+    below = brentq(lambda loss: loss + (1 - loss) * np.log1p(-loss) - needed, 0.0, 1 - 1e-16)
+    above = brentq(lambda gain: (1 + gain) * np.log1p(gain) - gain - needed, 0.0, 10.0)
     return APriori(method, n_picks, float(n_components), 1 - below, 1 + above, 1 - _FAILURE)
 
 
@@ -194,7 +187,3 @@ def promise_of_scales(
         lambda_max=min(promise.lambda_max * float(ratios.max()), float(scales.max()) ** 2),
         regularised_min=None if regularised is None else regularised * min(1.0, least),
     )
-
-
-def _root(function: Callable[[float], float], upper: float) -> float:
-    return float(brentq(function, 0.0, upper))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature import _utils as _memory
-from certifeature._utils import one_thread
+from certifeature._utils import FloatArray, one_thread
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.certificate.certificate import Certificate, Realised
 from certifeature.models.enclosure import Enclosure, SafeRows, enclose
@@ -18,7 +18,6 @@ from certifeature.models.problem import Problem
 from certifeature.models.support import Support
 from certifeature.sparsify import ColumnChoice
 
-FloatArray = NDArray[np.float64]
 # Rows and signs of two classes that have a hard margin, and the margin.
 Separation = tuple[NDArray[np.intp], FloatArray, Enclosure]
 
@@ -68,13 +67,11 @@ class FullModel:
 
     def _for_labels(self, problem: Problem, X: Any, lambda_min: float) -> dict[str, Any]:
         """Return margins and objectives with all columns and with the selected X."""
-        (separations, full), rows = self._full, SafeRows.of(X, None)
+        (separations, full), rows, model = self._full, SafeRows.of(X, None), self.found.model
         margins = _worst_margins(separations, rows, lambda_min)
         found: dict[str, Any] = {
             "loss": problem.loss,
-            "C": float(
-                np.max(getattr(self.found.model, "alpha", getattr(self.found.model, "C", np.nan)))
-            ),
+            "C": float(np.max(getattr(model, "alpha", getattr(model, "C", np.nan)))),
             **dict(zip(("margin_full", "margin_selected"), margins, strict=True)),
         }
         selected = _objective(problem, rows, X)

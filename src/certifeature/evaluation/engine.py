@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import chain
 from time import perf_counter
 from typing import Any, Self
 
@@ -14,13 +14,14 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from certifeature._utils import in_parallel, one_thread
+from certifeature._utils import FloatArray, in_parallel, one_thread
 from certifeature.evaluation.performance import Difference, Performance, performance
 from certifeature.evaluation.splits import N_INNER, N_SEARCH, Split, Splits, splits_of
 from certifeature.models.problem import predicts_numbers
@@ -28,9 +29,10 @@ from certifeature.models.support import capped, fit_at_scale, with_numbers
 from certifeature.rows.rows import Rows, as_rows, come_in_blocks
 from certifeature.sparsify.choice import ColumnChoice, as_column_choice
 
-FloatArray = NDArray[np.float64]
 # Takes training rows, and returns what measures a choice of their columns.
 Growth = Callable[[Rows], Callable[[ColumnChoice], float]]
+# Name and number of features of a candidate.
+Key = tuple[str, int | None]
 
 # In place of a selector, all features are kept; in place of a model, nothing is predicted.
 ALL_FEATURES = "passthrough"
@@ -85,7 +87,7 @@ class Candidate:
         return cls(name, Pipeline(steps[preprocessing is None :]), **options)
 
     @property
-    def keys(self) -> list[tuple[str, int | None]]:
+    def keys(self) -> list[Key]:
         """Name and size of each of its outcomes."""
         return [(self.name, size) for size in ((None,) if self.search else self.sizes)]
 
@@ -145,8 +147,8 @@ class CrossValidation:
         Number of features that the selectors choose from.
     """
 
-    outcomes: dict[tuple[str, int | None], tuple[Outcome, ...]]
-    y: NDArray[Any] | None
+    outcomes: dict[Key, tuple[Outcome, ...]]
+    y: Any
     splits: Splits
     random_state: int
     regression: bool
@@ -165,16 +167,13 @@ class CrossValidation:
         """Return the features that were chosen on each split, best first."""
         return tuple(tuple(outcome.chosen.tolist()) for outcome in self.outcomes[name, size])
 
-    def difference(
-        self, first: tuple[str, int | None], second: tuple[str, int | None]
-    ) -> Difference:
+    def difference(self, first: Key, second: Key) -> Difference:
         """Return the error of one candidate minus that of another, by their names and sizes."""
         errors, splits = (self.errors(*first), self.errors(*second)), self.splits
         return Difference.of(*errors, splits.test_share, self.measure, splits.weights)
 
     def performance(self, name: str, size: int | None = None) -> Performance:
         """Return how well a candidate predicts, with confidence intervals."""
-        assert self.y is not None
         outcomes = self.outcomes[name, size]
         predicted: Any = [outcome.predicted for outcome in outcomes]
         scores = [outcome.scores for outcome in outcomes]
@@ -194,8 +193,7 @@ def masks_of(chosen: Sequence[Any], n_features: int) -> FloatArray:
 
 def jaccard_index(masks: FloatArray) -> float:
     """Return the mean of |A ∩ B|/|A ∪ B| over pairs of selections, which are rows of 0 and 1."""
-    shares = [np.minimum(a, b).sum() / np.maximum(a, b).sum() for a, b in combinations(masks, 2)]
-    return float(np.mean(shares))
+    return float(1 - pdist(masks > 0, "jaccard").mean())
 
 
 def nogueira_index(frequencies: FloatArray, n_selections: int) -> float:
@@ -264,8 +262,7 @@ def table_and_labels(
         _, rows = table_and_rows(np.zeros((X.shape[0], 1)), y, real_valued=real_valued)
     else:
         X, rows = table_and_rows(X, y, real_valued=real_valued)
-    assert rows.y is not None
-    return X, rows.y
+    return X, rows.labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +292,8 @@ class SizeSearch:
     def standard_error(self) -> float:
         """Standard error of the lowest mean."""
         errors = self.errors[int(self.means.argmin())]
-        return float(errors.std(ddof=1) / np.sqrt(len(errors)))
+        # One fold has no deviation.
+        return float(errors.std() / np.sqrt(max(len(errors) - 1, 1)))
 
     @property
     def place(self) -> int:
@@ -379,13 +377,12 @@ def search_size(
     random_state : int, default=0
         Seed of the folds.
     """
-    run = _Run(X, y, [candidate], Splits([]), random_state, None, None)
+    run = _Run(X, y, [candidate], Splits([], groups=groups), random_state)
     everything = np.arange(len(y)), np.empty(0, dtype=np.intp)
-    *steps, (_, selector), _ = candidate.pipeline.steps
-    fold = _Fold(run, (X, y, groups), everything, steps, {id(selector): candidate.sizes})
+    fold = _Fold(run, y, everything, [candidate], random_state)
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return fold.search(candidate, random_state if candidate.draws else None)
+        return fold.search(candidate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,35 +390,28 @@ class _Run:
     """All that a process needs to know to work on a split."""
 
     X: Any
-    y: NDArray[Any] | None
+    y: Any
     candidates: Sequence[Candidate]
     splits: Splits
     random_state: int
-    growth: Growth | None
-    scorer: Callable[..., float] | None
+    growth: Growth | None = None
+    scorer: Callable[..., float] | None = None
 
     @property
     def regression(self) -> bool:
         """Whether the candidates predict numbers."""
         return any(predicts_numbers(candidate.pipeline[-1]) for candidate in self.candidates)
 
-    @cached_property
-    def classes(self) -> NDArray[Any]:
-        """The classes, sorted."""
-        assert self.y is not None
-        return np.unique(self.y)
-
     def error(self, y: NDArray[Any], predicted: NDArray[Any]) -> float:
         """Return the share of wrong classes, or 1 - R² with the variance of all targets."""
         if not self.regression:
             return float((predicted != y).mean())
-        assert self.y is not None
         deviations = np.abs(self.y - self.y.mean())
         # Squares must not overflow.
         scale = deviations.max()
         return float((((predicted - y) / scale) ** 2).mean() / ((deviations / scale) ** 2).mean())
 
-    def on_split(self, place: int) -> tuple[int, dict[tuple[str, int | None], Outcome]]:
+    def on_split(self, place: int) -> tuple[int, dict[Key, Outcome]]:
         """Return the number of features, and the outcomes of the candidates on one split."""
         repeat, fold_number = divmod(place, self.splits.n_folds)
         drawn = fold_seed(self.random_state, repeat, fold_number)
@@ -434,19 +424,14 @@ class _Run:
             for candidate in taking_part:
                 first = (id(step) for _, step in candidate.pipeline.steps[:-2])
                 alike.setdefault((candidate.shuffled, *first), []).append(candidate)
-            outcomes: dict[tuple[str, int | None], Outcome] = {}
+            outcomes: dict[Key, Outcome] = {}
             # One at a time, so that the transformed rows of one fold only are in memory.
             for (shuffled, *_), candidates in alike.items():
                 labels = self._shuffled(place) if shuffled else self.y
-                steps, split = candidates[0].pipeline.steps[:-2], self.splits.pairs[place]
-                sizes: dict[int, tuple[int | None, ...]] = {}
-                for candidate in candidates:
-                    chooser = id(candidate.pipeline[-2])
-                    sizes[chooser] = (*sizes.get(chooser, ()), *candidate.sizes)
-                fold = _Fold(self, (self.X, labels, self.splits.groups), split, steps, sizes)
+                fold = _Fold(self, labels, self.splits.pairs[place], candidates, drawn)
                 for candidate in candidates:
                     # Bounds are hardly worth computing again on nearly the same rows.
-                    found = fold.outcomes(candidate, drawn, growth=repeat == 0 and not shuffled)
+                    found = fold.outcomes(candidate, growth=repeat == 0 and not shuffled)
                     outcomes |= zip(candidate.keys, found, strict=True)
             return fold.n_features, outcomes
 
@@ -456,7 +441,6 @@ class _Run:
         Groups whose rows have one label each exchange these; otherwise labels move within groups.
         """
         rng = np.random.default_rng([self.random_state, place])
-        assert self.y is not None
         labels, groups = self.y.copy(), self.splits.groups
         for part in self.splits.pairs[place]:
             own = self.y[part]
@@ -475,54 +459,44 @@ class _Fold:
     """One split of the rows, and the steps before the selector, fitted to its training rows."""
 
     def __init__(
-        self,
-        run: _Run,
-        data: tuple[Any, ...],
-        split: Split,
-        steps: Any,
-        sizes: dict[int, tuple[int | None, ...]],
+        self, run: _Run, y: Any, split: Split, candidates: Sequence[Candidate], seed: int
     ) -> None:
-        self._run, self._data, self._split, self._steps = run, data, split, steps
-        # Of each selector all sizes are chosen at once, whichever candidate asks first.
-        self._sizes = sizes
-        _, y, groups = data
-        self._y, self._y_test = (None if y is None else y[part] for part in split)
+        self._run, self._labels, self._split = run, y, split
+        self._candidates, self._seed = candidates, seed
+        parts: Any = [None if y is None else y[part] for part in split]
+        self._y, self._y_test = parts
+        groups = run.splits.groups
         self._groups = None if groups is None else groups[split[0]]
-        self._known_choices: dict[int, dict[int | None, tuple[ColumnChoice, float]]] = {}
         # Candidates may share models and choices.
-        self._predicted = cache(self._prediction)
+        self._chosen, self._predicted = cache(self._choices), cache(self._prediction)
         self._inner_folds = cache(self._new_inner_folds)
 
     @cached_property
     def _transformed(self) -> tuple[Any, Any]:
         """Training and test rows as the selector gets them."""
-        known, unseen = (_safe_indexing(self._data[0], part) for part in self._split)
-        if not self._steps:
+        known, unseen = (_safe_indexing(self._run.X, part) for part in self._split)
+        steps = self._candidates[0].pipeline.steps[:-2]
+        if not steps:
             return known, unseen
-        transformer = clone(Pipeline(self._steps))
+        transformer = clone(Pipeline(steps))
         return transformer.fit_transform(known, self._y), transformer.transform(unseen)
-
-    @property
-    def _known(self) -> Any:
-        return self._transformed[0]
 
     @property
     def n_features(self) -> int:
         """Number of features that there are to choose from."""
-        return int(self._known.shape[1])
+        return int(self._transformed[0].shape[1])
 
-    def outcomes(self, candidate: Candidate, drawn: int, *, growth: bool) -> Iterator[Outcome]:
+    def outcomes(self, candidate: Candidate, *, growth: bool) -> Iterator[Outcome]:
         """Yield the outcome of a candidate for each of its sizes, or for the one that it finds."""
         selector, model = (step for _, step in candidate.pipeline.steps[-2:])
-        seed, sizes = drawn if candidate.draws else None, candidate.sizes
-        factors = np.ones(len(sizes))
+        sizes, factors = candidate.sizes, np.ones(len(candidate.sizes))
         if candidate.search or candidate.tuned:
-            search = self.search(candidate, seed)
+            search = self.search(candidate)
             factors = search.factors
             if candidate.search:
                 sizes, factors = (search.size,), factors[[search.place]]
-        choices = self._choices(selector, sizes, seed)
-        for (choice, seconds), factor in zip(choices, factors, strict=True):
+        for size, factor in zip(sizes, factors, strict=True):
+            choice, seconds = self._chosen(selector, candidate.draws)[size]
             found = {} if model == ALL_FEATURES else dict(self._predicted(model, choice, factor))
             if found and candidate.tuned:
                 found["error_at_cost"] = self._predicted(model, choice, 1.0)["error"]
@@ -530,37 +504,28 @@ class _Fold:
                 found["growth"] = self._growth(choice)
             yield Outcome(choice.indices, seconds, **found)
 
-    def _choices(
-        self, selector: Any, sizes: Sequence[int | None], seed: int | None
-    ) -> list[tuple[ColumnChoice, float]]:
-        """Return the choice of each size, best features first, and how long it took.
+    def _choices(self, selector: Any, draws: bool) -> dict[Any, tuple[ColumnChoice, float]]:
+        """Return the choices of a selector, best features first, and how long each took.
 
-        Candidates with the same selector share its choices.
+        All sizes are chosen at once that candidates with this selector ask for.
         """
-        known = self._known_choices.setdefault(id(selector), {})
-        if any(size not in known for size in sizes):
-            asked = dict.fromkeys(self._sizes[id(selector)])
-            missing = [size for size in asked if size not in known]
-            known.update(zip(missing, self._new_choices(selector, missing, seed), strict=True))
-        return [known[size] for size in sizes]
-
-    def _new_choices(
-        self, selector: Any, sizes: Sequence[int | None], seed: int | None
-    ) -> Iterator[tuple[ColumnChoice, float]]:
-        start = perf_counter()
-        if seed is not None:
-            selector = clone(selector).set_params(random_state=seed)
+        sharing = (c.sizes for c in self._candidates if c.pipeline[-2] is selector)
+        sizes = list(dict.fromkeys(chain.from_iterable(sharing)))
+        start, (known, _) = perf_counter(), self._transformed
+        if draws:
+            selector = clone(selector).set_params(random_state=self._seed)
         if hasattr(selector, "choices_of_sizes") and None not in sizes:
-            choices = selector.choices_of_sizes(self._known, self._y, sizes)
+            choices = selector.choices_of_sizes(known, self._y, sizes)
         else:
             choices = (self._choice(selector, size) for size in sizes)
-        shared = perf_counter() - start
-        for _ in sizes:
+        shared, found = perf_counter() - start, {}
+        for size in sizes:
             start = perf_counter()
-            yield next(choices), shared + perf_counter() - start
+            found[size] = next(choices), shared + perf_counter() - start
+        return found
 
     def _choice(self, selector: Any, size: int | None) -> ColumnChoice:
-        n_features = self._known.shape[1]
+        n_features, (known, _) = self.n_features, self._transformed
         if selector == ALL_FEATURES:
             return ColumnChoice(np.arange(n_features), np.ones(n_features))
         selector, parameter = clone(selector), size_parameter(selector)
@@ -568,13 +533,13 @@ class _Fold:
             selector.set_params(**{parameter: size})
         grouped = self._groups is not None and has_fit_parameter(selector, "groups")
         options: dict[str, Any] = {"groups": self._groups} if grouped else {}
-        with_numbers(selector, self._known).fit(self._known, self._y, **options)
+        with_numbers(selector, known).fit(known, self._y, **options)
         if not selector.get_support().any():
             return ColumnChoice(np.empty(0, dtype=np.intp), np.empty(0))
         choice = as_column_choice(selector, n_features)
         return ColumnChoice(choice.indices[:size], choice.scales[:size])
 
-    def search(self, candidate: Candidate, seed: int | None) -> SizeSearch:
+    def search(self, candidate: Candidate) -> SizeSearch:
         """Return what inner folds of the training rows say about the sizes and C of a candidate.
 
         Features are chosen anew in every inner fold, at the C of the model: with those chosen on
@@ -586,20 +551,21 @@ class _Fold:
         folds = self._inner_folds(N_SEARCH if candidate.search else N_INNER)
         errors = np.empty((len(folds), len(sizes), len(tried)))
         for of_fold, fold in zip(errors, folds, strict=True):
-            choices = fold._choices(selector, sizes, seed)
-            for row, (choice, _) in zip(of_fold, choices, strict=True):
+            choices = fold._chosen(selector, candidate.draws)
+            for row, size in zip(of_fold, sizes, strict=True):
+                choice, _ = choices[size]
                 # Close enough to the optimum to tell which C is good.
                 row[:] = [fold._prediction(model, choice, f, exact=False)["error"] for f in tried]
         best = errors.mean(axis=0).argmin(axis=1)
         return SizeSearch(sizes, errors[:, np.arange(len(sizes)), best].T, tried[best])
 
     def _new_inner_folds(self, n_folds: int) -> list[_Fold]:
-        assert self._y is not None
         options: dict[str, Any] = {"regression": self._run.regression, "groups": self._groups}
         splits = splits_of(self._y, self._y, n_folds, self._run.random_state, **options)
         rows = self._split[0]
         inner = ((rows[train], rows[test]) for train, test in splits.pairs)
-        return [_Fold(self._run, self._data, split, self._steps, self._sizes) for split in inner]
+        own = self._candidates, self._seed
+        return [_Fold(self._run, self._labels, split, *own) for split in inner]
 
     def _prediction(
         self, model: Any, choice: ColumnChoice, factor: float, *, exact: bool = True
@@ -615,19 +581,16 @@ class _Fold:
         else:
             if len(columns) < known.n_features or (scales != 1).any():
                 known, unseen = (rows.columns(columns, scales) for rows in self._rows)
-            assert self._y is not None
             fitted = fit_at_scale(model, known, self._y, factor, exact=exact)
-        y, scorer, classes = self._y_test, self._run.scorer, self._run.classes
-        assert y is not None
         predicted = np.asarray(fitted.predict(unseen.X))
+        found: dict[str, Any] = {"error": self._run.error(self._y_test, predicted)}
         if not exact:
-            scorer = None
-        return {
-            "predicted": predicted,
-            "scores": None if numbers or not exact else class_scores(fitted, unseen.X, classes),
-            "error": self._run.error(y, predicted),
-            "score": None if scorer is None else float(scorer(fitted, unseen.X, y)),
-        }
+            return found
+        if not numbers:
+            found["scores"] = class_scores(fitted, unseen.X, np.unique(self._run.y))
+        if self._run.scorer is not None:
+            found["score"] = float(self._run.scorer(fitted, unseen.X, self._y_test))
+        return found | {"predicted": predicted}
 
     @cached_property
     def _rows(self) -> tuple[Rows, Rows]:

@@ -111,14 +111,12 @@ class Performance:
 
     def to_record(self) -> dict[str, float | None]:
         """Return the main numbers, as a row of a table has them."""
-        estimates = {"error": self.error, "balanced_error": self.balanced_error, "auc": self.auc}
-        ends = {"": "value", "_low": "low", "_high": "high"}
-        found = {
-            f"{name}{end}": None if estimate is None else getattr(estimate, attribute)
-            for name, estimate in estimates.items()
-            for end, attribute in ends.items()
-        }
-        return {**found, "mae": self.mae}
+        found: dict[str, float | None] = {}
+        for name in ("error", "balanced_error", "auc"):
+            estimate = getattr(self, name)
+            values = (None, None, None) if estimate is None else astuple(estimate)
+            found |= zip((name, f"{name}_low", f"{name}_high"), values, strict=True)
+        return found | {"mae": self.mae}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -309,9 +307,8 @@ def _of_numbers(
     n_groups = n_rows if splits.groups is None else len(np.unique(splits.groups))
     variance = _variance(influence, splits.groups) * n_groups / (n_groups - 1)
     variance /= splits.independent
-    half = 0.0
-    if ratio > 0:
-        half = stats.t.ppf((1 + CONFIDENCE) / 2, n_groups - 1) * variance**0.5 / ratio
+    quantile = stats.t.ppf((1 + CONFIDENCE) / 2, n_groups - 1)
+    half = quantile * variance**0.5 / ratio if ratio > 0 else 0.0
     error = Estimate(ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(min(half, 700))))
     return Performance(error, n_rows, mae=float(absolute.sum() / tested.sum()))
 
@@ -370,9 +367,8 @@ class Difference:
         """
         n_folds = min(len(first), len(second))
         differences = np.subtract(first[:n_folds], second[:n_folds])
-        mean = float(
-            np.average(differences, weights=None if weights is None else weights[:n_folds])
-        )
+        shares = None if weights is None else weights[:n_folds]
+        mean = float(np.average(differences, weights=shares))
         interval = corrected_interval(differences, test_share)
         if interval is None:
             return cls(mean, None, measure=measure)

@@ -106,8 +106,6 @@ def splits_of(
         raise ValueError(f"y has one class only, {classes.tolist()[0]!r}; pass two or more.")
     if regression and len(classes) < 2:
         raise ValueError(f"all targets are {classes[0]:g}, so there is no R²; pass others.")
-    if isinstance(cv, bool):
-        raise ValueError(f"cv must be a number of folds, or splits; got {cv!r}.")
     groups = None if groups is None else checked_groups(groups, len(y))
     note = ""
     if isinstance(cv, Integral):

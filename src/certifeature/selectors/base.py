@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from html import escape
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,8 @@ from certifeature.models.problem import check_model, predicts_numbers
 from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import chosen_columns, column_names
 from certifeature.rows.matrix import original_columns, refuse_dates, scaled_columns
-from certifeature.rows.rows import Rows, as_rows, come_in_blocks
-from certifeature.selectors.fit import Fit, FitOptions, FitResult, Strategy
+from certifeature.rows.rows import as_rows, come_in_blocks
+from certifeature.selectors.fit import Fit, FitResult, Strategy
 from certifeature.sparsify import ColumnChoice
 
 # Those that several selectors have, each by itself.
@@ -73,12 +72,37 @@ def check_together(selector: Any) -> None:
 FloatArray = NDArray[np.float64]
 
 
-class TakesColumns(SelectorMixin):
-    """Takes the columns that a fit has chosen, times their scales."""
+class CertifiedSelector(SelectorMixin, BaseEstimator):
+    """A selector whose diagram in a notebook ends with its certificate's first line, if any."""
+
+    indices_: NDArray[np.intp]
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = bool(getattr(self, "supervised", True))
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        certificate: Any = getattr(self, "certificate_", None)
+        if certificate is not None and "text/html" in bundle:
+            bundle["text/html"] += f"<p>{escape(as_sentences(certificate)[0])}</p>"
+        return bundle
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.indices_] = True
+        return mask
+
+
+class TakesColumns(CertifiedSelector):
+    """A selector that takes the columns that it has chosen, times their scales."""
 
     rescale: Any
-    n_features_in_: int
-    indices_: NDArray[np.intp]
     scales_: FloatArray
 
     def transform(self, X: Any) -> Any:
@@ -143,12 +167,6 @@ class TakesColumns(SelectorMixin):
         """Mask of the chosen features."""
         return self._get_support_mask()
 
-    @property
-    def n_features_(self) -> int:
-        """Number of chosen features."""
-        check_is_fitted(self)
-        return len(self.indices_)
-
     def _columns_and_scales(self) -> tuple[NDArray[np.intp], FloatArray | None]:
         """Return the chosen columns in the order of X, and their scales unless they have none."""
         order = np.argsort(self.indices_)
@@ -178,35 +196,8 @@ def _types(scales: FloatArray | None) -> Any:
     return "numeric" if scales is None else (np.float64, np.float32)
 
 
-class CertifiedSelector(SelectorMixin, BaseEstimator):
-    """A selector whose diagram in a notebook ends with its certificate's first line, if any."""
-
-    indices_: NDArray[np.intp]
-    n_features_in_: int
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = bool(getattr(self, "supervised", True))
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        certificate: Any = getattr(self, "certificate_", None)
-        if certificate is not None and "text/html" in bundle:
-            bundle["text/html"] += f"<p>{escape(as_sentences(certificate)[0])}</p>"
-        return bundle
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.indices_] = True
-        return mask
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
-class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
+class BaseSelector(CallbackSupportMixin, TakesColumns):
     """Base class of the selectors; a subclass supplies the algorithm.
 
     The fields are the parameters. The constructor assigns them and does nothing else, as
@@ -214,6 +205,8 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
     """
 
     _parameter_constraints = CONSTRAINTS
+    # The algorithm.
+    _strategy: ClassVar[type[Strategy]]
     # Not a parameter of every selector.
     guarantee = "support"
 
@@ -225,10 +218,6 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
     n_components: int | None = None
     rescale: str | bool = "each"
     random_state: Any = 0
-
-    @abstractmethod
-    def _strategy(self) -> Strategy:
-        """Return the algorithm that the parameters describe; raise if they contradict."""
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -251,15 +240,21 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
         self : object
             Fitted selector.
         """
-        rows, options, strategy = self._checked(X, y, sample_weight)
+        strategy = self._checked(X, y, sample_weight)
         # With guarantee="full" all but the support vectors are found in rounds, which are one
         # phase.
         n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
         with fit_task(self, n_phases=n_phases, X=X, y=y):
-            fit = Fit.of(rows, options, strategy)
-            choose = fit.result_for_all_rows if options.cover_all else fit.result
-            self._learn(choose(options.size))
+            fit = Fit.of(strategy)
+            choose = fit.result_for_all_rows if self.guarantee == "full" else fit.result
+            self._learn(choose(self.n_features_to_select))
         return self
+
+    @property
+    def n_features_(self) -> int:
+        """Number of chosen features."""
+        check_is_fitted(self)
+        return len(self.indices_)
 
     @property
     def ranking_(self) -> NDArray[np.intp]:
@@ -271,44 +266,21 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
         ranks[others[order]] = np.arange(2, len(others) + 2)
         return groups.spread(ranks)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, FitOptions, Strategy]:
+    def _checked(self, X: Any, y: Any, sample_weight: Any = None) -> Strategy:
         """Check parameters and data, and set the number and names of the features."""
         self._validate_params()
         check_together(self)
-        strategy = self._strategy()
         if self.supervised and y is None and not isinstance(X, RowBlocks):
             raise ValueError(
                 f"{type(self).__name__} with supervised=True requires y to be passed, but the "
                 "target y is None; pass labels or set supervised=False."
             )
-        if not self.supervised and isinstance(X, RowBlocks) and y is not None:
-            raise ValueError("row blocks contain their labels; leave y out (None).")
-        rows = as_rows(
-            X,
-            y if self.supervised else None,
-            sample_weight,
-            estimator=self,
-            real_valued=predicts_numbers(self.estimator),
-        )
-        strategy = strategy.of_features(rows.n_features, rows.feature_names)
-        return rows, self._options(len(strategy.groups)), strategy
-
-    def _options(self, n_groups: int) -> FitOptions:
-        """Return the parameters of a fit to so many features, or groups."""
-        size = self.n_features_to_select
-        if not isinstance(size, str | Integral):
-            size = max(1, int(size * n_groups))
-        return FitOptions(
-            size=None if isinstance(size, str) else int(size),
-            epsilon=self.epsilon,
-            supervised=self.supervised,
-            cover_all=self.guarantee == "full",
-            estimator=self.estimator,
-            basis=self.basis,
-            n_components=self.n_components,
-            rescale=self._rescaling(),
-            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-        )
+        # Row blocks contain their labels, and refuse others.
+        labels = y if self.supervised or isinstance(X, RowBlocks) else None
+        numbers = predicts_numbers(self.estimator)
+        rows = as_rows(X, labels, sample_weight, estimator=self, real_valued=numbers)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return self._strategy(self, rows, seed)
 
     def _rescaling(self) -> Any:
         """Return how columns are scaled."""
@@ -339,7 +311,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
             fits = fitted_to_sizes(self, X, y, sizes)
             return (ColumnChoice(fitted.indices_, fitted.scales_) for fitted in fits)
         known = clone(self).set_params(n_features_to_select=int(sizes[0]))
-        fit = Fit.of(*known._checked(X, y, None))
+        fit = Fit.of(known._checked(X, y))
         fit.directions(int(sizes[0]))
         return map(fit.columns, map(int, sizes))
 
@@ -350,11 +322,9 @@ class BaseSelector(CallbackSupportMixin, TakesColumns, CertifiedSelector):
         self.scores_, self.basis_ = groups.spread(ranking.scores), result.basis
         self.indices_, self.scales_ = result.columns.indices, result.columns.scales
         self.n_features_to_select_, self.n_rounds_ = result.size, result.n_rounds
-        self.certificate_, support = result.certificate, result.support
+        self.certificate_, support, rows = result.certificate, result.support, result.rows
         self.estimator_ = None if support is None else support.estimator
-        self.support_rows_ = (
-            np.arange(result.basis.n_rows) if result.rows is None else result.rows.places
-        )
+        self.support_rows_ = np.arange(result.basis.n_rows) if rows is None else rows.places
         trusted, in_groups = ranking.trusted, groups.labels is not None
         optional = {
             "reasons_": None if reasons is None else reasons[groups.firsts(self.indices_)],
@@ -399,9 +369,8 @@ def fitted_to_sizes(selector: Any, X: Any, y: Any, sizes: Sequence[int]) -> Iter
             yield clone(selector).set_params(n_features_to_select=size).fit(X, y)
         return
     known = clone(selector).set_params(n_features_to_select=sizes[0])
-    rows, options, strategy = known._checked(X, y, None)
-    fit = Fit.of(rows, options, strategy)
-    choose = fit.result_for_all_rows if options.cover_all else fit.result
+    fit = Fit.of(known._checked(X, y))
+    choose = fit.result_for_all_rows if known.guarantee == "full" else fit.result
     for size in sizes:
         fitted = copy(known).set_params(n_features_to_select=size)
         fitted._learn(choose(size))

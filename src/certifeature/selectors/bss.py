@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
-from certifeature.basis import Basis
-from certifeature.basis.basis import row_blocks, squared_norms
+from certifeature._utils import FloatArray, one_each
+from certifeature.basis.basis import Basis, row_blocks, squared_norms
 from certifeature.certificate import APriori
 from certifeature.certificate.promise import (
     RidgeCut,
@@ -28,9 +29,7 @@ from certifeature.rows.rows import Rows
 from certifeature.selectors.base import CONSTRAINTS, BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, bss
-from certifeature.sparsify.choice import Groups, as_indices
-
-FloatArray = NDArray[np.float64]
+from certifeature.sparsify.choice import Groups, IntArray, as_indices
 
 # Rankings by fits of models, and rankings that need no labels.
 LABELLED = ("coef", "stable")
@@ -58,12 +57,7 @@ def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis, groups: Grou
 
 def checked_scores(scores: Any, n_features: int) -> FloatArray:
     """Return usable scores, one for each feature."""
-    scores = np.asarray(scores, dtype=np.float64)
-    if scores.shape != (n_features,):
-        raise ValueError(
-            f"order must give one score for each of the {n_features} features; "
-            f"got shape {scores.shape}."
-        )
+    scores = one_each("order", scores, n_features, "features")
     if np.isnan(scores).any() or not np.isfinite(scores).any():
         raise ValueError("order gives no usable scores: they are NaN or all infinite.")
     return scores
@@ -103,8 +97,6 @@ def _ranked_by(order: Any, rows: Rows | None, support: Support | None) -> Rows:
     return ranked
 
 
-IntArray = NDArray[np.intp]
-
 # Directions that BSS covers for each of its picks, where it cannot cover all: alone, and beside
 # always-included features.
 _COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
@@ -118,7 +110,6 @@ _FEW_ROWS = 1000
 _FEWEST_LEADING, _MAX_LEADING = 100, 128
 
 
-@dataclass(frozen=True, eq=False)
 class BSSStrategy(Strategy):
     """The top of a ranking, and BSS for the directions that it leaves uncovered.
 
@@ -129,52 +120,53 @@ class BSSStrategy(Strategy):
     trust : float or None
         Share of the features that is taken from the top of the first ranking; None takes what
         covering does not need, 1 − ½·min(1, r/n) of r features for n rows.
-    fixed : array-like or None
-        Always-included features.
+    fixed : ndarray of int
+        Groups of the always-included features.
     for_proof : bool
         Whether the bound for all directions has priority over the number of features: BSS then
         covers all directions where it can, and may return fewer features than asked for.
     may_cut : bool
         Whether directions may be left out where there are no more picks than directions.
-    automatic : bool
-        Whether the rankings may be replaced where they cannot be computed.
     n_rows : float
         Number of rows that features are chosen for, or the sum of their weights.
     """
 
-    head: Any
-    fill: Any
-    trust: float | None
-    fixed: Any
-    for_proof: bool
-    may_cut: bool
-    automatic: bool
-    n_rows: float = 1.0
+    def __init__(self, selector: Any, given: Rows, seed: int = 0) -> None:
+        super().__init__(selector, given, seed)
+        self.head, self.fill = selector._orders()
+        self.trust = _share_trusted(self.head, selector.trust)
+        for order in (self.head, self.fill):
+            if not isinstance(order, str) and not callable(order):
+                checked_scores(order, given.n_features)
+            if not selector.supervised and isinstance(order, str) and order in LABELLED:
+                raise ValueError(
+                    f"order={order!r} ranks features by the weights of SVMs, so it needs "
+                    "supervised=True; use order='leverage', 'cover', an array or a callable."
+                )
+        fixed = () if selector.fixed_features is None else selector.fixed_features
+        names = given.feature_names
+        self.fixed = self.groups.of(as_indices(fixed, given.n_features, names, "fixed_features"))
+        self.for_proof = selector._rescaling() == "each" or selector._is_certified
+        has_room = selector.n_components is None or self.trust != 0
+        self.may_cut = selector.basis != "exact" and has_room
+        self.n_rows = 1.0
 
     def of_rows(self, rows: Rows) -> BSSStrategy:
         """Return the strategy for rows that features are chosen for."""
-        weights = rows.sample_weight
-        return replace(self, n_rows=rows.n_rows if weights is None else float(weights.sum()))
-
-    def of_features(self, n_features: int, names: NDArray[Any] | None) -> BSSStrategy:
-        """Return the strategy with the groups of the always-included features."""
-        for order in (self.head, self.fill):
-            if not isinstance(order, str) and not callable(order):
-                checked_scores(order, n_features)
-        found = super().of_features(n_features, names)
-        fixed = () if self.fixed is None else self.fixed
-        fixed = found.groups.of(as_indices(fixed, n_features, names, "fixed_features"))
-        return replace(found, fixed=fixed)
+        weights, found = rows.sample_weight, copy(self)
+        found.n_rows = rows.n_rows if weights is None else float(weights.sum())
+        return found
 
     @property
     def ranks_directions(self) -> bool:
         """Whether one of the rankings depends on the basis."""
         return any(isinstance(o, str) and o in BY_COVERAGE for o in (self.head, self.fill))
 
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Any, basis: Basis) -> Ranking:
         """Return the scores for BSS and for the trusted share."""
         head, fill = self.head, self.fill
-        if self.automatic and support and not self._can_subsample(support):
+        automatic = isinstance(self.selector.order, str) and self.selector.order == "auto"
+        if automatic and support and not self._can_subsample(support):
             head = fill = "coef"
         found = []
         for order in [fill] if self.trust == 0 or head is fill else [fill, head]:
@@ -185,14 +177,11 @@ class BSSStrategy(Strategy):
             elif order in BY_COVERAGE:
                 found.append(np.round(self.groups.sums(squared_norms(basis.vectors)), 12))
             elif order == "coef":
-                assert support is not None
                 found.append(self.groups.scores(feature_weights(support.model, support.problem)))
             else:
-                assert support is not None
                 ranked = _ranked_by(order, rows, support)
-                assert ranked.y is not None
-                labelled = (support.model, ranked.X, ranked.y, ranked.sample_weight)
-                found.append(stable_scores(*labelled, seed=seed, groups=self.groups.labels))
+                labelled = (support.model, ranked.X, ranked.labels, ranked.sample_weight)
+                found.append(stable_scores(*labelled, seed=self.seed, groups=self.groups.labels))
         return Ranking(found[0], found[-1], self._redundant(found[-1], rows, support))
 
     def _can_subsample(self, support: Support) -> bool:
@@ -221,7 +210,7 @@ class BSSStrategy(Strategy):
             redundant[best[np.unique(keys[best], return_index=True)[1]]] = False
         if support is not None and support.problem and support.problem.intercept is None:
             redundant |= known.spread.variances == 0
-        return np.asarray(self.groups.sums(~redundant) == 0)
+        return np.asarray(self.groups.sums((~redundant).astype(np.float64)) == 0)
 
     def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
         """Return a number of features for which BSS promises a lower bound of 1 − epsilon."""
@@ -289,9 +278,8 @@ class BSSStrategy(Strategy):
         """
         n_components = basis.n_components
         n_covered = max(1, int((_COVERED_BESIDE if len(kept) else _COVERED_ALONE) * n_picks))
-        if n_components <= n_covered:
-            return basis
-        if n_picks > n_components and (self.for_proof or not self.may_cut):
+        may_cover_all = n_picks > n_components and (self.for_proof or not self.may_cut)
+        if n_components <= n_covered or may_cover_all:
             return basis
         if not self.may_cut:
             what = "rank of the rows" if basis.exact else "number of directions"
@@ -309,9 +297,7 @@ class BSSStrategy(Strategy):
         axes = np.linalg.eigh(energy)[1][:, ::-1]
         return basis.turned(np.ascontiguousarray(axes[:, :n_covered]))
 
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Picks:
+    def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
         """Keep the top of the ranking, and let BSS pick the others."""
         groups = self.groups
         kept, reasons = self.kept(ranking, size)
@@ -327,24 +313,15 @@ class BSSStrategy(Strategy):
             if n_covered < basis.n_components:
                 directions = basis.truncated(n_covered)
             coverage = cut.shares[: directions.n_components]
-        priority = self._priority(ranking.scores, directions, basis, coverage)
-        if not isinstance(priority, str):
-            priority = self._limited(priority, n_picks)
-            if ranking.redundant is not None:
-                priority = np.where(ranking.redundant, -np.inf, priority)
+        n_looked_at = max(_LEAST_LOOKED_AT, _LOOKED_AT * n_picks)
+        priority = self._priority(ranking, directions, basis, coverage, n_looked_at)
         # BSS makes two picks at least; the first alone can match one direction exactly.
-        n_made = n_picks if cut else max(2, n_picks)
+        vectors, n_made = directions.vectors, n_picks if cut else max(2, n_picks)
         picked = bss(
-            directions.vectors,
-            n_made,
-            groups=groups.labels,
-            coverage=coverage,
-            priority=priority,
-            chosen=kept,
+            vectors, n_made, groups=groups.labels, coverage=coverage, priority=priority, chosen=kept
         )
         promise = None
-        if cut is not None:
-            assert mu is not None
+        if cut is not None and mu is not None:
             promise = _ridge_bound(basis, directions, cut, mu, picked, n_picks)
         elif n_picks == 1:
             best, _ = groups.members(groups.of(picked.indices[:1]))
@@ -370,26 +347,38 @@ class BSSStrategy(Strategy):
         return Picks(groups.columns(choice), covered, promise)
 
     def _priority(
-        self, scores: FloatArray, directions: Basis, whole: Basis, coverage: FloatArray | None
+        self, ranking: Ranking, directions: Basis, whole: Basis, coverage: Any, n_looked_at: int
     ) -> Any:
-        """Return the ranking for BSS, given the directions that it is to cover."""
+        """Return the ranking for BSS, given the directions that it is to cover.
+
+        Features that rank far below the number of picks, and redundant ones, have −∞.
+        """
         if isinstance(self.fill, str) and self.fill == "cover":
             return "cover"
+        scores = ranking.scores
         if isinstance(self.fill, str) and self.fill == "leverage":
             # Leverage within these directions; weak ones count for less.
             shares = np.ones(directions.n_components) if coverage is None else coverage
             parts = [block**2 @ shares for _, block in row_blocks(directions.vectors)]
             scores = np.round(self.groups.sums(np.concatenate(parts)), 12)
-        return with_faint_last(scores, directions, whole, self.groups)
+        scores = with_faint_last(scores, directions, whole, self.groups)
+        if not self.for_proof and n_looked_at < len(scores):
+            # Ties are included, so that the order of the columns has no influence.
+            last = np.partition(scores, -n_looked_at)[-n_looked_at]
+            scores = np.where(scores >= last, scores, -np.inf)
+        return scores if ranking.redundant is None else np.where(ranking.redundant, -np.inf, scores)
 
-    def _limited(self, priority: FloatArray, n_picks: int) -> FloatArray:
-        """Return the priority, with −∞ for features that rank far below the number of picks."""
-        n_looked_at = max(_LEAST_LOOKED_AT, _LOOKED_AT * n_picks)
-        if self.for_proof or n_looked_at >= len(priority):
-            return priority
-        # Ties are included, so that the order of the columns has no influence.
-        last = np.partition(priority, -n_looked_at)[-n_looked_at]
-        return np.where(priority >= last, priority, -np.inf)
+
+def _share_trusted(head: Any, trust: float | str) -> float | None:
+    """Return the share that is taken from the top of a ranking; None leaves it to the rows."""
+    if isinstance(trust, str):
+        return 0.0 if isinstance(head, str) and head in BY_COVERAGE else None
+    if trust and isinstance(head, str) and head == "cover":
+        raise ValueError(
+            f"order='cover' ranks no features, so none can be trusted; got trust={trust}. "
+            "Set trust=0, or give the trusted order first: order=('stable', 'cover')."
+        )
+    return float(trust)
 
 
 def _ridge_bound(
@@ -596,6 +585,7 @@ class BSSSelector(BaseSelector):
     [28, 2]
     """
 
+    _strategy = BSSStrategy
     _parameter_constraints = CONSTRAINTS | {
         "fixed_features": ["array-like", None],
         "trust": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
@@ -609,36 +599,6 @@ class BSSSelector(BaseSelector):
     fixed_features: ArrayLike | None = None
     guarantee: str = "support"
     feature_groups: Any = None
-
-    def _strategy(self) -> BSSStrategy:
-        head, fill = self._orders()
-        if not self.supervised:
-            for order in (head, fill):
-                if isinstance(order, str) and order in LABELLED:
-                    raise ValueError(
-                        f"order={order!r} ranks features by the weights of SVMs, so it needs "
-                        "supervised=True; use order='leverage', 'cover', an array or a callable."
-                    )
-        trust: float | None = None
-        if not isinstance(self.trust, str):
-            trust = float(self.trust)
-        elif isinstance(head, str) and head in BY_COVERAGE:
-            trust = 0.0
-        if trust and isinstance(head, str) and head == "cover":
-            raise ValueError(
-                f"order='cover' ranks no features, so none can be trusted; got trust={trust}. "
-                "Set trust=0, or give the trusted order first: order=('stable', 'cover')."
-            )
-        return BSSStrategy(
-            head,
-            fill,
-            trust,
-            self.fixed_features,
-            groups=self.feature_groups,
-            for_proof=self._rescaling() == "each" or self._is_certified,
-            may_cut=self.basis != "exact" and (self.n_components is None or trust != 0),
-            automatic=isinstance(self.order, str) and self.order == "auto",
-        )
 
     @property
     def _is_certified(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -11,13 +12,12 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
-from certifeature.evaluation.engine import Candidate, cross_validate, table_and_rows
+from certifeature.evaluation.engine import Candidate, SizeSearch, cross_validate, table_and_rows
 from certifeature.evaluation.splits import Splits, checked_groups
 from certifeature.models.problem import default_model, predicts_numbers
 from certifeature.models.support import fit_at_scale, for_scikit_learn
-from certifeature.selectors.base import CertifiedSelector
+from certifeature.selectors.base import TakesColumns
 from certifeature.selectors.bss import BSSSelector
 
 _OF_GROUPS = ("feature_groups_", "group_names_", "group_indices_")
@@ -30,7 +30,8 @@ def default_sizes(n_features: int, fewest: int = 10) -> NDArray[np.intp]:
     return np.unique(np.minimum([fewest, *series, n_features], n_features))
 
 
-class BSSSelectorCV(CertifiedSelector):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BSSSelectorCV(TakesColumns):
     """Choose features by `BSSSelector`, and how many by cross-validation.
 
     In every fold features are chosen from the training rows alone, for several sizes; a model on
@@ -111,22 +112,12 @@ class BSSSelectorCV(CertifiedSelector):
         "n_jobs": [Integral, None],
     }
 
-    def __init__(
-        self,
-        selector: BSSSelector | None = None,
-        *,
-        min_features_to_select: int = 10,
-        sizes: ArrayLike | None = None,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.selector = selector
-        self.min_features_to_select = min_features_to_select
-        self.sizes = sizes
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    selector: BSSSelector | None = field(default=None, kw_only=False)
+    min_features_to_select: int = 10
+    sizes: ArrayLike | None = None
+    cv: Any = None
+    scoring: Any = None
+    n_jobs: int | None = None
 
     # Metadata routing passes groups on without being asked to.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
@@ -152,85 +143,42 @@ class BSSSelectorCV(CertifiedSelector):
         selector = BSSSelector() if self.selector is None else self.selector
         numbers = predicts_numbers(selector.estimator)
         table, rows = table_and_rows(X, y, estimator=self, real_valued=numbers)
-        method = selector._strategy().of_features(rows.n_features, rows.feature_names)
+        method = selector._strategy(selector, rows)
         sizes = self._sizes(len(method.fixed), len(method.groups))
         model = default_model() if selector.estimator is None else selector.estimator
-        assert rows.y is not None
-        cv, options = self.cv, {"classifier": not numbers}
+        cv, labels = self.cv, rows.labels
         if groups is not None:
             groups = checked_groups(groups, rows.n_rows)
             if cv is None or isinstance(cv, Integral):
                 kind = GroupKFold if numbers else StratifiedGroupKFold
                 cv = kind(5 if cv is None else cv)
-        splits = list(check_cv(cv, rows.y, **options).split(rows.X, rows.y, groups))
+        folds = check_cv(cv, labels, classifier=not numbers).split(rows.X, labels, groups)
+        splits, scorer = Splits(list(folds), groups=groups), check_scoring(model, self.scoring)
+        candidate = Candidate.of("search", selector, model, sizes=tuple(sizes.tolist()))
         result = cross_validate(
-            table,
-            rows.y,
-            [Candidate.of("search", selector, model, sizes=tuple(sizes.tolist()))],
-            Splits(splits, groups=groups),
-            n_jobs=self.n_jobs,
-            scorer=check_scoring(model, self.scoring),
+            table, labels, [candidate], splits, n_jobs=self.n_jobs, scorer=scorer
         )
         scores = np.array([[o.score for o in outcomes] for outcomes in result.outcomes.values()])
-        means, deviations = scores.mean(axis=1), scores.std(axis=1)
         self.cv_results_ = {
             "n_features": sizes,
-            "mean_test_score": means,
-            "std_test_score": deviations,
+            "mean_test_score": scores.mean(axis=1),
+            "std_test_score": scores.std(axis=1),
             **{f"split{number}_test_score": fold for number, fold in enumerate(scores.T)},
         }
-        best = int(np.argmax(means))
-        # Of the mean of the folds, whose deviation is that of a sample.
-        error = deviations[best] / np.sqrt(max(scores.shape[1] - 1, 1))
-        self.n_features_ = int(sizes[means >= means[best] - error].min())
+        self.n_features_ = SizeSearch(candidate.sizes, -scores, np.ones(len(sizes))).size
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
         self.selector_.fit(X, y)
-        self.support_ = self.selector_.get_support()
         for name in ("indices_", "scales_", "reasons_", "certificate_", *_OF_GROUPS):
             setattr(self, name, getattr(self.selector_, name, None))
         # In the order of X, as `transform` returns them.
         order = np.argsort(self.indices_)
         chosen = rows.columns(self.indices_[order], self.scales_[order])
-        self.estimator_ = for_scikit_learn(
-            fit_at_scale(model, chosen, rows.y), chosen.spread.size()
-        )
+        fitted = fit_at_scale(model, chosen, labels)
+        self.estimator_ = for_scikit_learn(fitted, chosen.spread.size())
         return self
 
-    def transform(self, X: Any) -> Any:
-        """Return the chosen columns of X, as `BSSSelector.transform` does.
-
-        Parameters
-        ----------
-        X : array-like, sparse array or matrix, of shape (n_samples, n_features), or blocks
-            Data.
-
-        Returns
-        -------
-        ndarray, sparse array or matrix, of shape (n_samples, n_chosen), or blocks
-            Reduced data.
-        """
-        check_is_fitted(self)
-        return self.selector_.transform(X)
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Undo the scales and put zeros where features were left out.
-
-        Parameters
-        ----------
-        X : {array-like, sparse array or matrix} of shape (n_samples, n_chosen)
-            Reduced data.
-
-        Returns
-        -------
-        {ndarray, sparse array or matrix} of shape (n_samples, n_features)
-            Data with the original columns.
-        """
-        check_is_fitted(self)
-        return self.selector_.inverse_transform(X)
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return self.support_
+    def _columns_and_scales(self) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
+        return self.selector_._columns_and_scales()
 
     def _sizes(self, n_fixed: int, n_features: int) -> NDArray[np.intp]:
         """Return the sizes to compare, in ascending order."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certifeature._progress import phase
-from certifeature._utils import one_thread, warn
+from certifeature._utils import FloatArray, one_thread, warn
 from certifeature.basis import Basis
 from certifeature.basis.span import BasisFacts, leading_span, span
 from certifeature.certificate import APriori, Certificate
@@ -24,10 +25,7 @@ from certifeature.certificate.promise import effective_dimension, promise_of_sca
 from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support, every_row, find_support, grown
 from certifeature.rows.rows import Rows
-from certifeature.sparsify import ColumnChoice
-from certifeature.sparsify.choice import EmptyChoiceError, Groups, as_groups
-
-FloatArray = NDArray[np.float64]
+from certifeature.sparsify.choice import ColumnChoice, EmptyChoiceError, Groups, as_groups
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Selections of guarantee="full", each with the support vectors of the previous one added.
@@ -38,41 +36,6 @@ _MAX_TRIALS = 6
 _HOPELESS = 2
 # The next size of "certified" is what is expected to be enough, with this margin.
 _MARGIN = 1.03
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """Parameters of a selector, checked and with its number of features known.
-
-    Attributes
-    ----------
-    size : int or None
-        Number of features; None for the fewest whose certificate keeps ``epsilon``.
-    epsilon : float
-        Share of the squared margin that may be lost.
-    supervised : bool
-        Whether features are chosen for the support vectors only.
-    cover_all : bool
-        Whether support vectors are added until the certificate holds for all rows.
-    estimator : estimator or None
-        The linear model that features are chosen for.
-    basis, n_components : str, int or None
-        Kind of basis, and its number of directions.
-    rescale : {"common", "each", False}
-        Whether columns get one common factor, the scales of the algorithm, or none.
-    seed : int
-        Seed of all random numbers.
-    """
-
-    size: int | None
-    epsilon: float
-    supervised: bool
-    cover_all: bool
-    estimator: Any
-    basis: str
-    n_components: int | None
-    rescale: Any
-    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +60,7 @@ class Ranking:
     def best(self, scores: FloatArray, count: int) -> NDArray[np.intp]:
         """Return so many features in descending order of scores, the redundant ones last."""
         keys = [-scores] if self.redundant is None else [-scores, self.redundant]
-        found = np.arange(len(scores))
-        if count < len(scores):
-            first = keys[0] if self.redundant is None else np.where(self.redundant, np.inf, -scores)
-            found = np.flatnonzero(first <= np.partition(first, count - 1)[count - 1])
-        return found[np.lexsort([key[found] for key in keys])][:count]
+        return np.lexsort(keys)[:count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +102,17 @@ class Picks:
         return replace(promise, regularised_min=promise.regularised_min * lower)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Strategy(ABC):
     """An algorithm that chooses columns for a basis.
+
+    Parameters
+    ----------
+    selector : BaseSelector
+        Its parameters, which raise here if they do not fit the features.
+    given : Rows
+        The training data, all of them.
+    seed : int, default=0
+        Seed of all random numbers of a fit.
 
     Attributes
     ----------
@@ -154,7 +121,10 @@ class Strategy(ABC):
         which are single features unless ``feature_groups`` is given.
     """
 
-    groups: Any = None
+    def __init__(self, selector: Any, given: Rows, seed: int = 0) -> None:
+        self.selector, self.given, self.seed = selector, given, seed
+        groups = getattr(selector, "feature_groups", None)
+        self.groups = as_groups(groups, given.n_features, given.feature_names)
 
     @property
     def ranks_directions(self) -> bool:
@@ -162,7 +132,7 @@ class Strategy(ABC):
         return True
 
     @abstractmethod
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
         """Return a score for each group.
 
         ``rows`` is None for rows in blocks, which are read once, and ``support`` is None where
@@ -170,9 +140,7 @@ class Strategy(ABC):
         """
 
     @abstractmethod
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Picks:
+    def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
         """Choose fewer groups than there are.
 
         ``mu`` is the strong convexity of the model's dual: the model depends on directions of
@@ -183,17 +151,10 @@ class Strategy(ABC):
         """Return the strategy for rows that features are chosen for."""
         return self
 
-    def of_features(self, n_features: int, names: NDArray[Any] | None) -> Self:
-        """Return the strategy for these features; raise if a parameter does not fit them."""
-        return replace(self, groups=as_groups(self.groups, n_features, names))
-
     def everything(self) -> ColumnChoice:
         """Return all features, unscaled."""
-        n_groups = len(self.groups)
-        everything: ColumnChoice = self.groups.columns(
-            ColumnChoice(np.arange(n_groups), np.ones(n_groups))
-        )
-        return everything
+        groups = np.arange(len(self.groups))
+        return self.groups.columns(ColumnChoice(groups, np.ones(len(groups))))
 
     def n_leading(self, size: int) -> int | None:
         """Return how many leading directions suffice for a model with μ > 0; None for all."""
@@ -271,40 +232,29 @@ class Fit:
 
     Parameters
     ----------
+    strategy : Strategy
+        The algorithm, and the parameters of the selector but for the number of features.
     rows : Rows
         Rows that features are chosen for.
-    support : Support or None
+    support : Support, default=None
         The model and its support vectors; None to choose for all rows.
-    options : FitOptions
-        Parameters of the selector; ``size`` is ignored.
-    strategy : Strategy
-        The algorithm.
-    given : Rows
-        The training data, all of them.
     """
 
-    def __init__(
-        self,
-        rows: Rows,
-        support: Support | None,
-        options: FitOptions,
-        strategy: Strategy,
-        given: Rows,
-    ) -> None:
-        self.support, self._given = support, given
-        self._rows, self._options, self._strategy = rows, options, strategy.of_rows(rows)
+    def __init__(self, strategy: Strategy, rows: Rows, support: Support | None = None) -> None:
+        self._strategy, self._selector = strategy.of_rows(rows), strategy.selector
+        self._rows, self.support = rows, support
         self._in_memory = None if rows.in_blocks else rows
         self._n_leading: int | None = None
-        self._latest: Directions | None = None
+        self._latest: Any = None
 
     @classmethod
-    def of(cls, rows: Rows, options: FitOptions, strategy: Strategy) -> Fit:
+    def of(cls, strategy: Strategy) -> Fit:
         """Train the model if features are chosen for its support vectors."""
-        if not options.supervised:
-            return cls(rows, None, options, strategy, rows)
+        if not strategy.selector.supervised:
+            return cls(strategy, strategy.given)
         with phase("find support vectors"):
-            support = find_support(rows, options.estimator)
-        return cls(support.rows, support, options, strategy, rows)
+            support = find_support(strategy.given, strategy.selector.estimator)
+        return cls(strategy, support.rows, support)
 
     def columns(self, size: int) -> ColumnChoice:
         """Return the chosen columns, all of them from the number of features on."""
@@ -312,16 +262,24 @@ class Fit:
         if size >= len(groups):
             return self._strategy.everything()
         with one_thread():
-            choice = known.basis, self._mu, size, known.ranking, self._options.seed
-            return self._rescaled(self._strategy.choose(*choice).columns)
+            picks = self._strategy.choose(known.basis, self._mu, size, known.ranking)
+            return self._rescaled(picks.columns)
 
-    def result(self, size: int | None) -> FitResult:
+    def _size(self, given: Any) -> int | None:
+        """Return the number that ``n_features_to_select`` means; None for "certified"."""
+        if isinstance(given, str):
+            return None
+        n_groups = len(self._strategy.groups)
+        return int(given if isinstance(given, Integral) else max(1.0, given * n_groups))
+
+    def result(self, n_features_to_select: Any) -> FitResult:
         """Choose features and measure the certificate of the choice."""
-        known, groups = self.directions(size), self._strategy.groups
+        size, groups = self._size(n_features_to_select), self._strategy.groups
+        known = self.directions(size)
         with phase("choose features"), one_thread():
             asked, picks, remedy = "n_features_to_select means", None, "fewer"
             if size is None:
-                asked = f"epsilon={self._options.epsilon} takes"
+                asked = f"epsilon={self._selector.epsilon} takes"
                 remedy = f"a larger epsilon or a number of {groups.called}"
                 size, picks = self._certified_size()
             if size >= len(groups):
@@ -329,10 +287,10 @@ class Fit:
                     f"{asked} {size} {groups.called} and X has {len(groups)}: all are kept, "
                     f"unscaled. Ask for {remedy}."
                 )
-            size, choice = min(size, len(groups)), (known.ranking, self._options.seed)
+            size = min(size, len(groups))
             if size == len(groups):
                 picks = Picks(self._strategy.everything(), known.basis)
-            picks = picks or self._strategy.choose(known.basis, self._mu, size, *choice)
+            picks = picks or self._strategy.choose(known.basis, self._mu, size, known.ranking)
             columns = self._rescaled(picks.columns)
         with phase("measure certificate"):
             scaled = self._at_own_scale(columns)
@@ -353,10 +311,10 @@ class Fit:
             columns,
             scaled,
             certificate,
-            fingerprint=self._given.fingerprint,
+            fingerprint=self._strategy.given.fingerprint,
         )
 
-    def result_for_all_rows(self, size: int | None) -> FitResult:
+    def result_for_all_rows(self, n_features_to_select: Any) -> FitResult:
         """Add the support vectors of the reduced model until it has no others."""
         fit, support = self, self.support
         assert support is not None
@@ -366,15 +324,14 @@ class Fit:
             )
         with phase(f"rounds, {_MAX_ROUNDS} at most", _MAX_ROUNDS) as advance:
             for n_rounds in range(1, _MAX_ROUNDS + 1):
-                result = fit.result(size)
+                result = fit.result(n_features_to_select)
                 with phase("check all rows"):
-                    scaled = support.at_own_scale(result.columns)
-                    missing = unproven_rows(support, scaled, support.candidates)
+                    missing = unproven_rows(support, result.certified, support.candidates)
                 advance()
                 if not missing.size or n_rounds == _MAX_ROUNDS:
                     break
                 support = grown(support, missing)
-                fit = Fit(support.rows, support, self._options, self._strategy, self._given)
+                fit = Fit(self._strategy, support.rows, support)
         if missing.size:
             warn(
                 f"guarantee='full' was not reached in {_MAX_ROUNDS} rounds: the certificate covers "
@@ -386,8 +343,8 @@ class Fit:
     @cached_property
     def _model(self) -> Support | None:
         """The model that bounds are for; None, for any model, if none is given without labels."""
-        if self.support is None and self._options.estimator is not None:
-            return every_row(self._rows, self._options.estimator)
+        if self.support is None and self._selector.estimator is not None:
+            return every_row(self._rows, self._selector.estimator)
         return self.support
 
     @cached_property
@@ -400,7 +357,6 @@ class Fit:
 
     @cached_property
     def _measurable(self) -> Measurable:
-        assert self._latest is not None
         kind = "all" if self.support is None else self.support.kind
         X = None if self._in_memory is None else self._in_memory.weighted()
         return Measurable(X, kind, self._latest.facts.n_rows, self._bound)
@@ -411,53 +367,51 @@ class Fit:
         # A summary of blocks depends on the blocks, and so would leading directions.
         if self._in_memory is not None and self._bound.soft_mu is not None and size is not None:
             n_leading = self._strategy.n_leading(size)
-        latest, options = self._latest, self._options
+        latest, n_components = self._latest, self._selector.n_components
         if latest is not None and n_leading == self._n_leading:
             return latest
         with phase("compute basis"):
             leading = None
-            if n_leading is not None and self._in_memory is not None:
-                leading = leading_span(
-                    self._in_memory, options.basis, options.n_components, n_leading
-                )
+            if n_leading is not None:
+                kind = self._selector.basis
+                leading = leading_span(self._rows, kind, n_components, n_leading)
             whole, facts = leading or self._all_directions
         basis = whole
-        if facts.kind == "truncated" and options.n_components is not None:
-            basis = whole.truncated(options.n_components)
+        if facts.kind == "truncated" and n_components is not None:
+            basis = whole.truncated(n_components)
         if latest and (basis is latest.basis or not self._strategy.ranks_directions):
             ranking = latest.ranking
         else:
             with phase("rank features"), one_thread():
-                ranking = self._strategy.rank(self._in_memory, self.support, basis, options.seed)
+                ranking = self._strategy.rank(self._in_memory, self.support, basis)
         self._latest, self._n_leading = Directions(whole, basis, facts, ranking), n_leading
         return self._latest
 
     @cached_property
     def _all_directions(self) -> tuple[Basis, BasisFacts]:
-        options = self._options
-        return span(self._rows, options.basis, options.n_components, options.seed)
+        selector = self._selector
+        return span(self._rows, selector.basis, selector.n_components, self._strategy.seed)
 
     @property
     def _mu(self) -> float | None:
         """The strong convexity of the model's dual, unless it underflows for these rows."""
-        assert self._latest is not None
         mu, largest = self._bound.soft_mu, float(self._latest.basis.singular_values[0])
         return None if mu is None or mu / largest / largest < _TINY else mu
 
     def _rescaled(self, columns: ColumnChoice) -> ColumnChoice:
-        """Return the columns with the scales that the options ask for.
+        """Return the columns with the scales that the parameters ask for.
 
         Let s and s′ be the root mean squared distances of the rows from their mean, with all and
         with the chosen columns. One common factor, max(1, min(s, 1)/s′), brings small rows back to
         the size that they had, so that models at their default C do not become too soft. Features
         that are fixed stay as they are.
         """
-        rescale = self._options.rescale
+        rescale = self._selector._rescaling()
         if rescale == "each":
             return columns
         scales = np.ones(len(columns.indices))
         if rescale == "common":
-            spread = self._given.spread
+            spread = self._strategy.given.spread
             size, chosen = spread.size(), spread.size(columns.indices)
             scales *= max(1.0, min(size, 1.0) / chosen) if chosen > 0 else 1.0
             if columns.reasons is not None:
@@ -473,15 +427,15 @@ class Fit:
         size, or shows that there are too few features. Later sizes are interpolated until at most
         one part in sixteen can be saved.
         """
-        known, options = self.directions(None), self._options
-        basis, goal = known.basis, 1 - options.epsilon
-        mu = self._mu
+        known, epsilon = self.directions(None), self._selector.epsilon
+        basis, goal, mu = known.basis, 1 - epsilon, self._mu
         # The basis that features are chosen for may be smaller than the one they are measured by.
         measured_by = known.whole if known.whole.exact else basis
         enough, found = len(known.ranking.scores), None
-        keeps_scales = options.rescale == "each" and (self._model is None or not self._model.spread)
+        has_scale = self._model is not None and self._model.spread is not None
+        keeps_scales = self._selector._rescaling() == "each" and not has_scale
         if keeps_scales and measured_by.n_components == basis.n_components:
-            enough = min(enough, self._strategy.sufficient_size(basis, mu, options.epsilon))
+            enough = min(enough, self._strategy.sufficient_size(basis, mu, epsilon))
         too_few = min(self._strategy.least_size(basis), enough) - 1
         dimension = float(basis.n_components)
         if mu is not None:
@@ -497,7 +451,7 @@ class Fit:
                 size = max(size, too_few + (too_few if is_late else max(1, too_few // 16)))
                 size = min(size, enough - max(1, enough // 16))
                 try:
-                    picks = self._strategy.choose(basis, mu, size, known.ranking, options.seed)
+                    picks = self._strategy.choose(basis, mu, size, known.ranking)
                     columns = self._at_own_scale(self._rescaled(picks.columns))
                     smallest = self._measurable.lambda_min(
                         columns, measured_by, soft=mu is not None

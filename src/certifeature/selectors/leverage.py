@@ -14,6 +14,22 @@ from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import leverage_sample, leverage_scores
 
 
+class _LeverageStrategy(Strategy):
+    """Draws in proportion to leverage scores."""
+
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
+        return Ranking(self.groups.sums(leverage_scores(basis.vectors)))
+
+    def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
+        labels, seed, replace = self.groups.labels, self.seed, self.selector.replace
+        sample = leverage_sample(
+            basis.vectors, size, groups=labels, random_state=seed, replace=replace
+        )
+        n_components = basis.n_components
+        promise = sampling_promise("leverage-score sampling", n_components, n_components, size)
+        return Picks(sample, basis, promise)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class LeverageScoreSelector(BaseSelector):
     """Choose features at random, with probabilities in proportion to their leverage scores.
@@ -115,30 +131,8 @@ class LeverageScoreSelector(BaseSelector):
     True
     """
 
+    _strategy = _LeverageStrategy
     _parameter_constraints = CONSTRAINTS | {"replace": ["boolean"]}
 
     replace: bool = True
     feature_groups: Any = None
-
-    def _strategy(self) -> _LeverageStrategy:
-        return _LeverageStrategy(self.replace, groups=self.feature_groups)
-
-
-@dataclass(frozen=True)
-class _LeverageStrategy(Strategy):
-    """Draws in proportion to leverage scores."""
-
-    replace: bool
-
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
-        return Ranking(self.groups.sums(leverage_scores(basis.vectors)))
-
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Picks:
-        sample = leverage_sample(
-            basis.vectors, size, groups=self.groups.labels, random_state=seed, replace=self.replace
-        )
-        n_components = basis.n_components
-        promise = sampling_promise("leverage-score sampling", n_components, n_components, size)
-        return Picks(sample, basis, promise)

@@ -16,6 +16,19 @@ from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import leverage_scores, uniform
 
 
+class _UniformStrategy(Strategy):
+    """Uniform draws without replacement."""
+
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
+        return Ranking(np.full(len(self.groups), 1 / len(self.groups)))
+
+    def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
+        n_groups = len(self.groups)
+        coherence = n_groups * float(self.groups.sums(leverage_scores(basis.vectors)).max())
+        promise = sampling_promise("uniform sampling", basis.n_components, coherence, size)
+        return Picks(self.groups.columns(uniform(n_groups, size, self.seed)), basis, promise)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomSelector(BaseSelector):
     """Choose features uniformly at random: the baseline of every other method.
@@ -102,23 +115,5 @@ class RandomSelector(BaseSelector):
     (200, 30)
     """
 
+    _strategy = _UniformStrategy
     feature_groups: Any = None
-
-    def _strategy(self) -> _UniformStrategy:
-        return _UniformStrategy(groups=self.feature_groups)
-
-
-@dataclass(frozen=True)
-class _UniformStrategy(Strategy):
-    """Uniform draws without replacement."""
-
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
-        return Ranking(np.full(len(self.groups), 1 / len(self.groups)))
-
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Picks:
-        n_groups = len(self.groups)
-        coherence = n_groups * float(self.groups.sums(leverage_scores(basis.vectors)).max())
-        promise = sampling_promise("uniform sampling", basis.n_components, coherence, size)
-        return Picks(self.groups.columns(uniform(n_groups, size, seed)), basis, promise)

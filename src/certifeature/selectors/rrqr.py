@@ -18,6 +18,26 @@ from certifeature.sparsify import ColumnChoice, rrqr
 _ACCURACY = 1e-13
 
 
+class _RRQRStrategy(Strategy):
+    """Pivots of a QR factorisation of the rows."""
+
+    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
+        return Ranking(np.linalg.norm(_compressed(basis), axis=0))
+
+    def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
+        chosen = rrqr(_compressed(basis), size, tolerance=_ACCURACY).indices
+        # Pivoting gives no scales; this one makes the mean eigenvalue of M = VᵀRRᵀV equal to 1.
+        scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
+        return Picks(ColumnChoice(chosen, np.full(size, scale)), basis)
+
+
+def _compressed(basis: Basis) -> NDArray[np.float64]:
+    """Return ΣVᵀ, whose pivots are those of the rows: X = UΣVᵀ and U keeps all distances."""
+    # Relative to the largest, so that squares of huge or tiny values stay in range.
+    shares = basis.singular_values / basis.singular_values[0]
+    return np.asarray((np.asarray(basis.vectors) * shares).T)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class RRQRSelector(BaseSelector):
     """Choose features by QR factorisation with column pivoting.
@@ -102,31 +122,5 @@ class RRQRSelector(BaseSelector):
     (200, 30)
     """
 
+    _strategy = _RRQRStrategy
     rescale: str | bool = "common"
-
-    def _strategy(self) -> _RRQRStrategy:
-        return _RRQRStrategy()
-
-
-@dataclass(frozen=True)
-class _RRQRStrategy(Strategy):
-    """Pivots of a QR factorisation of the rows."""
-
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis, seed: int) -> Ranking:
-        return Ranking(np.linalg.norm(_compressed(basis), axis=0))
-
-    def choose(
-        self, basis: Basis, mu: float | None, size: int, ranking: Ranking, seed: int
-    ) -> Picks:
-        chosen = rrqr(_compressed(basis), size, tolerance=_ACCURACY).indices
-        # Pivoting gives no scales; this one makes the mean eigenvalue of M = VᵀRRᵀV equal to 1.
-        scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
-        return Picks(ColumnChoice(chosen, np.full(size, scale)), basis)
-
-
-def _compressed(basis: Basis) -> NDArray[np.float64]:
-    """Return ΣVᵀ, whose pivots are those of the rows: X = UΣVᵀ and U keeps all distances."""
-    # Relative to the largest, so that squares of huge or tiny values stay in range.
-    shares = basis.singular_values / basis.singular_values[0]
-    compressed: NDArray[np.float64] = (np.asarray(basis.vectors) * shares).T
-    return compressed
