@@ -60,7 +60,12 @@ class Ranking:
     def best(self, scores: FloatArray, count: int) -> NDArray[np.intp]:
         """Return so many features in descending order of scores, the redundant ones last."""
         keys = [-scores] if self.redundant is None else [-scores, self.redundant]
-        return np.lexsort(keys)[:count]
+        found = np.arange(len(scores))
+        if count < len(scores):
+            # Of millions, few need sorting.
+            first = keys[0] if self.redundant is None else np.where(self.redundant, np.inf, -scores)
+            found = np.flatnonzero(first <= np.partition(first, count - 1)[count - 1])
+        return found[np.lexsort([key[found] for key in keys])][:count]
 
 
 @dataclass(frozen=True, eq=False)
