@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import os
 import platform
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +21,7 @@ from rich.markup import escape
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from certifeature._files import guarded, replacing
+from certifeature._files import csv_text, replacing, write_csv
 from certifeature._progress import Listener, listening, phase
 from certifeature._progress import Report as Advance
 from certifeature.certificate import Certificate
@@ -150,10 +148,7 @@ def features_text(features: list[Feature], path: Path) -> str:
     """
     if path.suffix.lower() == ".csv":
         return features_csv(features)
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-    writer.writerows((guarded(feature.name), repr(feature.scale)) for feature in features)
-    return text.getvalue()
+    return csv_text(((feature.name, feature.scale) for feature in features), "\t")
 
 
 def check_data_file(path: Path | None, data: Loaded) -> None:
@@ -177,32 +172,26 @@ def write_data(path: Path, data: Loaded) -> None:
         if path.suffix in _SVMLIGHT:
             dump_svmlight_file(data.X, data.y, str(unfinished), zero_based=False)
         elif path.suffix == ".npz":
-            arrays: dict[str, Any] = {"X": dense(data.X), "feature_names": data.names}
-            others = {"y": data.y, "ids": data.ids}
-            arrays |= {name: array for name, array in others.items() if array is not None}
+            parts = {"X": dense(data.X), "feature_names": data.names, "y": data.y, "ids": data.ids}
+            arrays: Any = {name: part for name, part in parts.items() if part is not None}
             np.savez_compressed(unfinished, **arrays)
         else:
-            _write_text(unfinished, data, "," if path.suffix == ".csv" else "\t")
+            with unfinished.open("w", encoding="utf-8", newline="") as file:
+                write_csv(file, _table(data), "," if path.suffix == ".csv" else "\t")
 
 
-def _write_text(path: Path, data: Loaded, delimiter: str) -> None:
-    header, rows = data.names.tolist(), dense(data.X).tolist()
-    # A column of labels or row names must have a name that no feature has.
-    taken = {name.lower() for name in header}
+def _table(data: Loaded) -> list[Sequence[Any]]:
+    """Return names and rows with labels and row names, whose columns no feature is called like."""
+    columns = dict(zip(data.names.tolist(), dense(data.X).T.tolist(), strict=True))
     if data.ids is not None:
-        name = _free_name((data.id_name, "id", "row"), taken)
-        taken.add(name.lower())
-        header, rows = [name, *header], [[i, *row] for i, row in zip(data.ids, rows, strict=True)]
+        columns = {_free_name((data.id_name, "id", "row"), columns): data.ids.tolist()} | columns
     if data.y is not None:
-        header = [*header, _free_name(("y", "label", "target", "class"), taken)]
-        rows = [[*row, label] for row, label in zip(rows, data.y.tolist(), strict=True)]
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        for row in (header, *rows):
-            writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in row])
+        columns[_free_name(("y", "label", "target", "class"), columns)] = data.y.tolist()
+    return [list(columns), *zip(*columns.values(), strict=True)]
 
 
-def _free_name(wishes: Sequence[str], taken: set[str]) -> str:
+def _free_name(wishes: Sequence[str], names: Iterable[str]) -> str:
+    taken = {name.lower() for name in names}
     numbered = (f"{wishes[0]}{number}" for number in itertools.count(1))
     candidates = itertools.chain(wishes, numbered)
     return next(name for name in candidates if name.lower() not in taken)

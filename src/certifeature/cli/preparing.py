@@ -44,12 +44,10 @@ def note(text: str) -> None:
     sys.stderr.write(f"certifeature: {text}\n")
 
 
-class Scaling(StrEnum):
-    """How columns are scaled."""
-
-    none = "none"
-    standard = "standard"
-    tfidf = "tfidf"
+# How columns are scaled.
+Scaling = StrEnum("Scaling", ["none", "standard", "tfidf"])
+# How columns of text are encoded as numbers.
+Encoding = StrEnum("Encoding", ["onehot"])
 
 
 class Imputation(StrEnum):
@@ -58,12 +56,6 @@ class Imputation(StrEnum):
     median = "median"
     mean = "mean"
     drop_columns = "drop-columns"
-
-
-class Encoding(StrEnum):
-    """How columns of text are encoded as numbers."""
-
-    onehot = "onehot"
 
 
 class _Standard(StandardScaler):
@@ -106,11 +98,9 @@ def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[n
 
 def complete_columns(data: Dataset) -> tuple[Dataset, list[str]]:
     """Return data without the columns that have missing values, and the names of these."""
-    if sparse.issparse(data.X):
+    if sparse.issparse(data.X) or not np.isnan(data.X).any():
         return data, []
     fine = ~np.isnan(data.X).any(axis=0)
-    if fine.all():
-        return data, []
     places = np.cumsum(fine) - 1
     categories = {int(places[j]): names for j, names in data.categories.items() if fine[j]}
     names = distinct_names(data.feature_names, len(fine))

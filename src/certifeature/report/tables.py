@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Sequence
+from dataclasses import astuple
 from operator import attrgetter
 from typing import Any
 
-from certifeature._files import guarded
+from certifeature._files import csv_text
 from certifeature.report.contents import Feature, in_groups
 from certifeature.report.text import decimals
 
@@ -33,17 +32,7 @@ def feature_rows(features: Sequence[Feature]) -> list[Row]:
 
 def features_csv(features: Sequence[Feature]) -> str:
     """Return the chosen columns by rank as CSV, in which no name can become a formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    header = ("rank", "feature", "scale", "weight", "points_to", "why", "frequency")
+    header = ("rank", "feature", "scale", "weight", "points_to", "why", "frequency", "group")
+    table = [header, *map(astuple, sorted(features, key=attrgetter("rank")))]
     has_groups = any(f.group for f in features)
-    writer.writerow((*header, "group") if has_groups else header)
-    for f in sorted(features, key=attrgetter("rank")):
-        # No file can hold halves of surrogate pairs.
-        name, label, why, group = (
-            guarded(part).encode(errors="replace").decode() if part else ""
-            for part in (f.name, f.label, f.why, f.group)
-        )
-        row = (f.rank, name, f.scale, f.weight, label, why, f.frequency)
-        writer.writerow((*row, group) if has_groups else row)
-    return text.getvalue()
+    return csv_text(row if has_groups else row[:-1] for row in table)
