@@ -310,7 +310,7 @@ def test_selectors_of_scikit_learn_are_certified(data, ax):
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ([], "empty"),
+        ([], "at least one"),
         ([20, 10], "increase"),
         ([10, 10], "increase"),
         ([0, 5], "positive"),

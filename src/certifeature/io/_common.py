@@ -151,7 +151,7 @@ def first_few(names: Sequence[str], n_shown: int = 8) -> str:
 
 
 def checked_data(
-    X: Any, y: Any, feature_names: Any, source: str, accept: Collection[str] = ()
+    X: Any, y: Any, feature_names: Any, source: str, accept: Collection[str] = (), **others: Any
 ) -> Dataset:
     """Return the parts as a Dataset, or say what is wrong with them; see `read_data`."""
     X = _checked_matrix(X, source, missing="missing" in accept)
@@ -170,7 +170,7 @@ def checked_data(
             kind = f"an array of shape {feature_names.shape} and type {feature_names.dtype}"
             found = f"there are {n_columns} features, and their names are {kind}"
             raise ValueError(f"{source}: {found}; one text per feature is needed.")
-    return Dataset(X=X, y=y, feature_names=feature_names, source=source)
+    return Dataset(X, y, feature_names, source, **others)
 
 
 def _checked_matrix(X: Any, source: str, *, missing: bool) -> Any:

@@ -14,8 +14,6 @@ from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import as_utf8, checked_data, decoding, first_few, read_bytes
 from certifeature.io.tables import Columns, find_label
 
-_END_OF_ARCHIVE = b"PK\x05\x06"
-_TOO_MANY_TO_COUNT = 0xFFFF
 _SPARSE_KEYS = frozenset({"format", "shape", "data"})
 _SPARSE_FORMATS = ("csr", "csc", "coo")
 
@@ -30,9 +28,8 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
         _check_members(content, archive.zip)
         names = list(archive.files)
     if set(names) >= _SPARSE_KEYS:
-        return checked_data(
-            _sparse_matrix(content, source, columns.target), None, None, source, columns.accept
-        )
+        X = _sparse_matrix(content, source, columns.target)
+        return checked_data(X, None, None, source, columns.accept)
     if "X" not in names:
         found = f"there is no array X. There is {first_few(names)}"
         raise ValueError(f"{source}: {found}. Save it with numpy.savez(file, X=X, y=y).")
@@ -49,10 +46,13 @@ def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
 
     Labels with a damaged name would otherwise look like no labels.
     """
-    end = content.rfind(_END_OF_ARCHIVE)
-    n_members = int.from_bytes(content[end + 10 : end + 12], "little")
-    if n_members not in (len(archive.infolist()), _TOO_MANY_TO_COUNT):
-        raise ValueError(f"{n_members} members are announced, {len(archive.infolist())} found")
+    end = content.rfind(b"PK\x05\x06")
+    n_members, n_found = (
+        int.from_bytes(content[end + 10 : end + 12], "little"),
+        len(archive.filelist),
+    )
+    if n_members != n_found:
+        raise ValueError(f"{n_members} members are announced, {n_found} found")
     if archive.testzip() is not None:
         raise ValueError("a member is damaged")
 

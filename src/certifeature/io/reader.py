@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from functools import partial
 from glob import glob
 from pathlib import Path, PurePath
@@ -162,10 +161,14 @@ def read_data(
     if format is not None and format not in _READERS:
         raise ValueError(f"format={format!r} is not one of {sorted(_READERS)!r}. Give one.")
     columns = Columns(target, id, groups, drop, transpose, encoding, zero_based, accept)
+    return _read(path, format, columns)
+
+
+def _read(path: _Path | BinaryIO, kind: str | None, columns: Columns) -> Dataset:
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
         return read_folder(Path(path), columns)
     content, source = read_bytes(path)
-    return _READERS[format or format_of(source)](content, source, columns)
+    return _READERS[kind or format_of(source)](content, source, columns)
 
 
 def format_of(source: str) -> str:
@@ -235,9 +238,7 @@ class FileBlocks(RowBlocks):
         zero_based: bool = False,
         n_features: int | None = None,
     ) -> None:
-        asked: dict[str, Any] = {"target": target, "id": id, "groups": groups, "drop": drop}
-        asked |= {"encoding": encoding, "zero_based": zero_based}
-        self._columns, self._asked = Columns(**asked), asked
+        self._columns = Columns(target, id, groups, drop, False, encoding, zero_based)
         if n_features is not None:
             as_count("n_features", n_features)
         self._paths = data_files(paths)
@@ -307,7 +308,7 @@ class FileBlocks(RowBlocks):
 
     def _read(self, path: Path) -> Dataset:
         if self._format != "svmlight":
-            return read_data(path, format=self._format, **self._asked)
+            return _read(path, self._format, self._columns)
         return read_svmlight(*read_bytes(path), self._columns, self.n_features)
 
     def _widest(self) -> int:
@@ -325,15 +326,16 @@ def joined(blocks: FileBlocks) -> Dataset:
     kinds = {"no labels" if part.y is None else _KINDS[part.y.dtype.kind] for part in read}
     if len(kinds) > 1:
         raise ValueError(f"the files have {' and '.join(sorted(kinds))}; one kind is needed.")
-    y = None if kinds == {"no labels"} else np.concatenate([part.y for part in read])
-    ids, groups = (
-        None if getattr(read[0], name) is None else np.concatenate([getattr(p, name) for p in read])
-        for name in ("ids", "groups")
-    )
+
+    def concatenated(name: str) -> NDArray[Any] | None:
+        parts = [getattr(part, name) for part in read]
+        return None if parts[0] is None else np.concatenate(parts)
+
+    y, ids, groups = map(concatenated, ("y", "ids", "groups"))
     source = f"{read[0].source} and {len(read) - 1} more" if len(read) > 1 else read[0].source
-    X = stacked([part.X for part in read])
-    data = checked_data(X, y, blocks.feature_names, source)
-    return replace(data, ids=ids, groups=groups, target=read[0].target)
+    X, target = stacked([part.X for part in read]), read[0].target
+    names = blocks.feature_names
+    return checked_data(X, y, names, source, ids=ids, groups=groups, target=target)
 
 
 def _common_format(paths: Sequence[Path]) -> str:

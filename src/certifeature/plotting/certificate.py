@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from certifeature._progress import as_one_task, listed
+from certifeature._utils import as_count
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability
 from certifeature.certificate.certify import certificates_of
@@ -131,7 +132,9 @@ class CertificateDisplay:
         if "n_features_to_select" not in estimator.get_params(deep=False):
             name = f"{type(estimator).__name__} has no parameter n_features_to_select"
             raise ValueError(f"{name}; certify its selections, and plot CertificateDisplay(them).")
-        sizes = _axes.checked_sizes(sizes)
+        sizes = [as_count("each of sizes", size) for size in sizes]
+        if not sizes or sizes != sorted(set(sizes)):
+            raise ValueError(f"sizes must increase, and at least one is needed; got {sizes}.")
 
         def certified(selector: Any) -> list[Certificate]:
             fitted = fitted_to_sizes(selector, X, y, sizes)
@@ -162,8 +165,7 @@ class CertificateDisplay:
             style = {"color": _axes.COLOURS[place], "marker": _axes.MARKERS[place], "markersize": 5}
             curves[name] = (self.n_features, growth, style | {"label": self._label(name)})
         self.lines_ = _axes.plot_growth(self.ax_, curves, kwargs)
-        label = "growth of the training objective (times)"
-        self.ax_.set(xlabel="number of features chosen", ylabel=label)
+        self.ax_.set_ylabel("growth of the training objective (times)")
         _axes.label_numbers(self.ax_, self.n_features)
         self.legend_ = _axes.add_legend(self.ax_, headroom=True)
         return self

@@ -163,23 +163,18 @@ class StabilityDisplay:
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         n_selections = len(self.selections)
-        label = (
-            f"{n_selections} selections\nJaccard {self.jaccard:.2f}\nNogueira {self.nogueira:.2f}"
-        )
-        stairs: dict[str, Any] = {"drawstyle": "steps-pre"}
+        found = f"Jaccard {self.jaccard:.2f}\nNogueira {self.nogueira:.2f}"
+        label = f"{n_selections} selections\n{found}"
         heights = np.sort(self.frequencies[self.frequencies > 0])[::-1]
         corners = _corners(np.arange(1.0, len(heights) + 1), heights)
-        style: dict[str, Any] = {"color": COLOURS[0], "label": label} | stairs | kwargs
-        (self.line_,) = self.ax_.plot(*corners, **style)
+        (self.line_,) = self.ax_.step(*corners, **{"color": COLOURS[0], "label": label, **kwargs})
         # Random selections of the same mean size, as they are expected.
         times = np.arange(n_selections, 0, -1)
         share = binom.sf(times - 1, n_selections, self.frequencies.mean())
         corners = _corners(self.n_features * share, times / n_selections)
-        style = {"color": GREY, "linestyle": "--", "label": "random selections"} | stairs
-        (self.baseline_,) = self.ax_.plot(*corners, **style)
+        (self.baseline_,) = self.ax_.step(*corners, "--", color=GREY, label="random selections")
         self.ax_.set(xlabel="features, most often chosen first", ylabel="share of selections (%)")
-        self.ax_.set_xlim(left=0)
-        self.ax_.set_ylim(0, 105)
+        self.ax_.set(xlim=(0, None), ylim=(0, 105))
         self.legend_ = add_legend(self.ax_)
         return self
 
