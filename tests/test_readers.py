@@ -513,6 +513,7 @@ class TestBinary:
             (npz(X=EYE, feature_names=np.array(["a"])), {}, r"names are an array of shape \(1,\)"),
             (npz(X=EYE), {"target": "z"}, r"target='z' is not there"),
             (npz(X=EYE), {"target": 0}, r"target=0 is a position"),
+            (npz(X=EYE), {"id": 0}, r"id=0 was given.*Leave id out"),
             (npz(**OUT_OF_RANGE), {}, r"not a sparse matrix that can be read"),
             (sparse_npz(sparse.bsr_array(np.ones((4, 4)))), {}, r"'bsr' is none of"),
             (sparse_npz(sparse.csr_array(EYE)), {"target": "y"}, r"folder.*y.npy"),
@@ -556,7 +557,6 @@ class TestBinary:
             (parquet(a=pd.array([1, None]), y=[0, 1]), r"row 1 .*, column 'a': .*missing.*Impute"),
             (parquet(a=[1.0, np.inf], y=[0, 1]), r"row 1 .*, column 'a': 'inf' is not"),
             (parquet(a=[1.0, 2.0], y=["u", None]), r"row 1 .*: the label is missing"),
-            (parquet(a=[1.0], y=pd.to_datetime(["2020-01-01"])), r"labels of type timestamp"),
             (parquet(a=[1.0], b=[1.0]), r"no column is named y.*'a', 'b'"),
             (parquet(y=[1.0]), r"1 rows and 0 features"),
             (b"PAR1 and so on", r"not a Parquet file"),
@@ -565,6 +565,12 @@ class TestBinary:
     def test_bad_parquet(self, content, message):
         with pytest.raises(ValueError, match=rf"^the_file.*{message}"):
             read(content, "parquet")
+
+    def test_labels_of_other_types_are_text(self):
+        data = read(
+            parquet(a=[1.0, 2.0], y=pd.to_datetime(["2020-01-01", "2021-01-01"])), "parquet"
+        )
+        assert data.y.tolist() == ["2020-01-01 00:00:00", "2021-01-01 00:00:00"]
 
     def test_parquet_labels_names_and_row_names(self):
         content = parquet(

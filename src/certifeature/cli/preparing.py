@@ -18,8 +18,8 @@ from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import SimpleImputer
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from certifeature.certificate.certificate import number
@@ -35,8 +35,6 @@ ALIKE = (
 # Rows of wide data closer than this share of the median distance are nearly equal. It is computed
 # for so many rows and columns at most.
 _NEAR, _MAX_PAIRED, _N_COMPARED = 0.25, 2000, 2000
-# Columns at a time, so that no second copy of all rows is needed.
-_N_COLUMNS = 1024
 
 
 def note(text: str) -> None:
@@ -168,17 +166,12 @@ def scaling_for(X: Any, deviations: NDArray[np.float64]) -> tuple[Scaling | None
 
 def column_deviations(X: Any) -> NDArray[np.float64]:
     """Return the standard deviation of each column, exactly zero where it is constant."""
-    if not X.shape[1]:
-        return np.empty(0)
     # Squares of huge values are infinite, and so is their deviation.
     with np.errstate(over="ignore", invalid="ignore"):
         if sparse.issparse(X):
             return np.sqrt(mean_variance_axis(X, axis=0)[1])
         # Rounding gives a column of equal values a deviation that is not quite zero.
-        parts = (X[:, start : start + _N_COLUMNS] for start in range(0, X.shape[1], _N_COLUMNS))
-        return np.concatenate(
-            [np.where(np.ptp(part, axis=0) > 0, part.std(axis=0), 0.0) for part in parts]
-        )
+        return np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
 
 
 def alike_rows(X: Any, groups: NDArray[Any] | None = None) -> NDArray[np.intp]:
@@ -193,8 +186,7 @@ def alike_rows(X: Any, groups: NDArray[Any] | None = None) -> NDArray[np.intp]:
     Z = X[:, np.random.default_rng(0).permutation(n_features)[:_N_COMPARED]]
     with np.errstate(all="ignore"):
         Z = np.nan_to_num((Z - np.nanmean(Z, axis=0)) / np.nanstd(Z, axis=0), posinf=0, neginf=0)
-    lengths = row_norms(Z, squared=True)
-    distances = lengths[:, None] + lengths - 2 * Z @ Z.T
+    distances = euclidean_distances(Z, squared=True)
     others = numbers[:, None] != numbers
     if not others.any():
         return rows[:0]

@@ -2,7 +2,6 @@
 
 import importlib
 import re
-import sys
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -105,8 +104,6 @@ def load_docstrings(
     ------
     ValueError
         If `packages` or `weighting` is not one of the values allowed.
-    RuntimeError
-        If Python runs with ``-OO``, which throws the docstrings away.
 
     See Also
     --------
@@ -159,20 +156,11 @@ def load_docstrings(
 
 def _checked(packages: Iterable[str], weighting: str) -> list[str]:
     """Return the classes in order, or raise if the data cannot be made."""
-    # A string is an iterable of its letters: keep it whole for the message.
-    given = [packages] if isinstance(packages, str) else list(packages)
-    classes = sorted(set(given))
+    classes = sorted(set(packages))
     if len(classes) < 2 or not set(classes) <= set(_PACKAGES):
-        raise ValueError(
-            f"packages={given!r} is not a choice of at least two distinct packages out of "
-            f"{list(_PACKAGES)!r}. Give two or three of these names."
-        )
+        needed = f"at least two of {list(_PACKAGES)!r}"
+        raise ValueError(f"packages={packages!r} are not {needed}. Give two or three of these.")
     check_choice("weighting", weighting, _VECTORIZERS)
-    if sys.flags.optimize >= 2:
-        raise RuntimeError(
-            "Python runs with -OO (or PYTHONOPTIMIZE=2), which strips the docstrings that "
-            "are the data here. Run it without."
-        )
     return classes
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._files import is_number, unguarded
+from certifeature._files import is_number
 from certifeature.datasets.dataset import Dataset
 from certifeature.rows.matrix import as_float64, stored_values
 
@@ -227,7 +227,7 @@ def as_labels(
     missing : bool, default=False
         Whether labels may be missing; they become NaN or "".
     """
-    fields = [unguarded(field.strip()) for field in fields]
+    fields = list(fields)
     numeric = [is_number(field) for field in fields]
     some_numeric = any(numeric)
     for row, field in enumerate(fields):

@@ -291,10 +291,7 @@ class FileBlocks(RowBlocks):
         number : int
             Number of the block, from 0.
         """
-        try:
-            data = self._read(self._paths[number])
-        except (ValueError, OSError) as error:
-            raise ValueError(f"{self.name(number)} cannot be read: {error}") from error
+        data = self._read(self._paths[number])
         if data.X.shape[1] != self.n_features:
             widths = f"{data.X.shape[1]} features, and {self._paths[0]} has {self.n_features}"
             raise ValueError(f"{self.name(number)} has {widths}; the same columns are needed.")

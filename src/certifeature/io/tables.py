@@ -67,15 +67,12 @@ class Columns:
     def __post_init__(self) -> None:
         if isinstance(self.drop, str | Integral):
             raise ValueError(f"drop={self.drop!r} is one column; give a list, [{self.drop!r}].")
-        object.__setattr__(self, "drop", tuple(self.drop))
         for role, asked in self._asked.items():
             for column in asked:
                 if isinstance(column, bool) or not isinstance(column, str | Integral):
-                    kinds = (
-                        "Give the name of a column, or its position: 0 is the first, -1 the last"
-                    )
                     raise ValueError(
-                        f"{role}={column!r} is neither a name nor a position. {kinds}."
+                        f"{role}={column!r} is neither a name nor a position. Give the name of a "
+                        "column, or its position: 0 is the first, -1 the last."
                     )
 
     @property
@@ -125,12 +122,12 @@ class Columns:
 
     def check_for_arrays(self, source: str, kind: str) -> None:
         """Raise if something is asked that only tables with named columns have."""
-        for name in ("id", "groups", "drop", "transpose", "encoding"):
-            value = getattr(self, name)
-            if value not in (None, (), False):
+        options = {**self._asked, "transpose": self.transpose, "encoding": self.encoding}
+        for name, is_given in options.items():
+            if is_given and name != "target":
                 raise ValueError(
-                    f"{source}: {name}={value!r} was given, which is for tables with named columns "
-                    f"(CSV, TSV, Excel, Parquet); this is {kind}. Leave {name} out."
+                    f"{source}: {name}={getattr(self, name)!r} was given, which is for tables with "
+                    f"named columns (CSV, TSV, Excel, Parquet); this is {kind}. Leave {name} out."
                 )
         if isinstance(self.target, Integral):
             raise ValueError(f"{source}: target={self.target} is a position; name an array.")
@@ -185,17 +182,15 @@ class _Table:
     names : list of str
         Names of all columns, whatever they are for.
     places : dict of str to list of int
-        What they are for.
+        What they are for; "about" is what else a GEO series says about the samples.
     numbers : _Numbers
         The fields of the features.
     others : dict of int to list of str
         The fields of the other columns that are asked for.
     row_name : callable
         Returns the name of a row in error messages, given its number from 0.
-    row, column : str
-        What a row and a column are called in the file.
-    about : sequence of int
-        Columns, beside the features, that say something about the samples of a GEO series.
+    column : str
+        What a column is called in the file.
     """
 
     names: list[str]
@@ -203,13 +198,12 @@ class _Table:
     numbers: _Numbers
     others: Mapping[int, list[str]]
     row_name: Callable[[int], str]
-    row: str = "line"
     column: str = "column"
-    about: Sequence[int] = ()
 
-    def fields(self, role: str) -> list[str] | None:
-        """Return the fields of a column that is no feature; None if there is none."""
-        return next((self.others[place] for place in self.places[role]), None)
+    def fields(self, role: str) -> dict[str, NDArray[np.str_]]:
+        """Return the names and fields of the columns of a role."""
+        places = self.places.get(role, ())
+        return {self.names[place]: np.array(_cleaned(self.others[place])) for place in places}
 
 
 def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Dataset:
@@ -239,18 +233,17 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
     X, texts = table.numbers.matrix(), table.numbers.texts
     categories = _categories(X, texts) if "text" in columns.accept else {}
     _check_numbers(X, {} if categories else texts, names, table, columns.accept)
-    labels = table.fields("target")
-    if labels is not None and table.numbers.decimal_comma:
-        labels = [t.replace(",", ".") if _DECIMAL_COMMA.fullmatch(t) else t for t in labels]
-    missing = "unlabelled" in columns.accept
-    y = None if labels is None else as_labels(labels, table.row_name, missing=missing)
-    data = checked_data(X, y, np.array(names, dtype=np.str_), source, columns.accept)
-    others = (table.fields(role) for role in ("id", "groups"))
-    ids, groups = (None if fields is None else np.array(_cleaned(fields)) for fields in others)
-    target = next((table.names[place] for place in table.places["target"]), None)
-    data = replace(data, ids=ids, groups=groups, target=target, categories=categories)
-    about = {table.names[place]: np.array(_cleaned(table.others[place])) for place in table.about}
-    return replace(data, about=about)
+    y = None
+    target, labels = next(iter(table.fields("target").items()), (None, None))
+    if labels is not None:
+        fields = labels.tolist()
+        if table.numbers.decimal_comma:
+            fields = [t.replace(",", ".") if _DECIMAL_COMMA.fullmatch(t) else t for t in fields]
+        y = as_labels(fields, table.row_name, missing="unlabelled" in columns.accept)
+    ids, groups = (next(iter(table.fields(role).values()), None) for role in ("id", "groups"))
+    others: dict[str, Any] = {"ids": ids, "groups": groups, "about": table.fields("about")}
+    others |= {"target": target, "categories": categories}
+    return checked_data(X, y, np.array(names, dtype=np.str_), source, columns.accept, **others)
 
 
 def _categories(X: NDArray[np.float64], texts: _Texts) -> dict[int, NDArray[np.str_]]:
@@ -300,9 +293,7 @@ def _check_numbers(
         problem = f"'{X[row, feature]}' is not a finite number."
         if np.isnan(X[row, feature]):
             problem = "the value is missing."
-            remedy = (
-                f"Impute it (--impute), or leave out the {table.row}, or drop the {table.column}."
-            )
+            remedy = f"Impute it (--impute), or leave out the sample, or drop the {table.column}."
     else:
         return
     place = f"{table.row_name(row)}, {table.column} {names[feature]!r}"
@@ -513,11 +504,11 @@ def _transposed(records: _Records, columns: Columns) -> _Table:
     columns = replace(columns, id=0 if columns.id is None else columns.id, drop=drop)
     places = columns.places(names, source, lambda: samples[1:])
     # What a GEO series says about its samples stands above the header.
-    about = [place for place in places["features"] if lines[place] < header_line]
+    places["about"] = [place for place in places["features"] if lines[place] < header_line]
     places["features"] = [place for place in places["features"] if lines[place] > header_line]
     numbers = _Numbers(len(kept), True, records.decimal_comma)
     features = set(places["features"])
-    used = {*about, *(place for role in _ROLES for place in places[role])}
+    used = {place for role in (*_ROLES, "about") for place in places[role]}
     for number, (_, record) in enumerate(records.data(), start=1):
         fields = [record[place] for place in kept]
         if number in features:
@@ -525,14 +516,7 @@ def _transposed(records: _Records, columns: Columns) -> _Table:
         elif number in used:
             others[number] = fields
     return _Table(
-        names,
-        places,
-        numbers,
-        others,
-        lambda row: f"{source}, column {others[0][row]!r}",
-        "column",
-        "row",
-        about,
+        names, places, numbers, others, lambda row: f"{source}, column {others[0][row]!r}", "row"
     )
 
 
@@ -557,28 +541,18 @@ def _parquet(content: bytes, source: str, columns: Columns) -> _Table:
     places = columns.places(names, source)
     numbers = _Numbers(table.num_rows, across=True)
     for place in places["features"]:
-        column = table.column(place)
-        if _is_numeric(pyarrow.types, column.type):
+        column, types = table.column(place), pyarrow.types
+        is_number = types.is_integer(column.type) or types.is_floating(column.type)
+        if is_number or types.is_boolean(column.type):
             values = column.cast(pyarrow.float64(), safe=False).to_numpy()
             numbers.values.frombytes(np.ascontiguousarray(values).tobytes())
             numbers.n_lists += 1
         else:
             numbers.add(_as_text(column))
-    for place in places["target"]:
-        kind = table.column(place).type
-        kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
-        texts = ("string", "large_string", "null")
-        if not (_is_numeric(pyarrow.types, kind) or str(kind) in texts):
-            found = f"labels of type {kind} cannot be used"
-            raise ValueError(f"{source}, column {names[place]!r}: {found}. Convert the column.")
     others = {p: _as_text(table.column(p)) for role in _ROLES for p in places[role]}
     return _Table(
-        names, places, numbers, others, lambda row: f"{source}, row {row} (counted from 0)", "row"
+        names, places, numbers, others, lambda row: f"{source}, row {row} (counted from 0)"
     )
-
-
-def _is_numeric(types: Any, kind: Any) -> bool:
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
 
 
 def _as_text(column: Any) -> list[str]:

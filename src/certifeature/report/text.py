@@ -99,10 +99,9 @@ def joined(parts: Sequence[str]) -> str:
 
 def samples(n_rows: int, classes: Mapping[str, int], word: str = "rows") -> str:
     """Return how many rows there are, and of which class, unless classes are many."""
-    known = classes if len(classes) <= _MAX_CLASSES else {}
-    counts = ", ".join(f"{count:,} {name}" for name, count in known.items())
-    of_classes = counts or (f"{len(classes)} classes" if classes else "")
-    return f"{n_rows:,} {word} ({of_classes})" if of_classes else f"{n_rows:,} {word}"
+    counts = ", ".join(f"{count:,} {name}" for name, count in classes.items())
+    of_classes = counts if len(classes) <= _MAX_CLASSES else f"{len(classes)} classes"
+    return f"{n_rows:,} {word} ({of_classes})" if classes else f"{n_rows:,} {word}"
 
 
 def measure_name(measure: str) -> str:
@@ -129,10 +128,9 @@ def decimals(values: Sequence[float | None]) -> list[str]:
     >>> decimals([12.0, 0.5, 0.00001, None])
     ['12.00', '0.50', '1.0e-05', '–']
     """
-    known = [abs(value) for value in values if value is not None and math.isfinite(value)]
-    largest = max(known, default=0.0)
-    places = max(0, 3 - math.floor(math.log10(largest))) if largest else 0
-    places = min(places, 6)
+    sizes = [abs(v) if v is not None and math.isfinite(v) else 0.0 for v in values]
+    largest = max(sizes, default=0.0)
+    places = min(max(0, 3 - math.floor(math.log10(largest))), 6) if largest else 0
 
     def shown(value: float | None) -> str:
         if value is None or not math.isfinite(value):
