@@ -14,16 +14,10 @@ import typer
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature.cli import preparing
 from certifeature.cli.loading import MIN_CLASS, DataOptions, are_numbers, has_decimals, too_many
 from certifeature.cli.options import JSONOption, with_options
 from certifeature.cli.output import json_text, showing
-from certifeature.cli.preparing import (
-    ALIKE,
-    alike_rows,
-    column_deviations,
-    distinct_names,
-    scaling_for,
-)
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import EncodingError, first_few
 from certifeature.rows.matrix import column_digests
@@ -90,7 +84,7 @@ class _Diagnosis:
     def __init__(self, source: DataOptions, data: Dataset) -> None:
         self._source, self._data = source, data
         self._n_rows, n_features = data.X.shape
-        self._names = distinct_names(data.feature_names, n_features).tolist()
+        self._names = preparing.distinct_names(data.feature_names, n_features).tolist()
         self._numeric = [j for j in range(n_features) if j not in data.categories]
         # What the next command asks for: the options that were given, and those to add.
         one = ("format", "encoding", "target", "id", "groups", "impute", "categorical")
@@ -258,13 +252,13 @@ class _Diagnosis:
         n_missing = np.zeros(X.shape[1], dtype=int) if is_sparse else np.isnan(X).sum(axis=0)
         complete = np.flatnonzero(n_missing == 0)
         whole = X[:, complete] if n_missing.any() else X
-        deviations = column_deviations(whole)
+        deviations = preparing.column_deviations(whole)
         varying = deviations[deviations > 0]
         limits = [float(varying.min()), float(varying.max())] if varying.size else None
         missing = {names[j]: int(n_missing[j]) for j in np.flatnonzero(n_missing)}
         constant = [names[j] for j in complete[deviations == 0]]
         n_repeated = self._n_rows - len(np.unique(column_digests(X.T)))
-        n_alike = len(alike_rows(X, groups))
+        n_alike = len(preparing.alike_rows(X, groups))
         self.facts |= {"missing": missing, "constant": constant, "deviations": limits}
         self.facts |= {"n_repeated_rows": n_repeated, "n_alike_rows": n_alike}
         for j in () if is_sparse else complete:
@@ -285,8 +279,8 @@ class _Diagnosis:
             self.lines.append("standard deviations: {:.3g} to {:.3g}".format(*limits))
         self.lines.append(f"equal or nearly equal samples: {n_alike or 'none'}")
         if n_alike and not self._options["--groups"]:
-            self.advice.append(f"{n_alike} samples are {ALIKE}.")
-        scaling, why = scaling_for(whole, deviations)
+            self.advice.append(f"{n_alike} samples are {preparing.ALIKE}.")
+        scaling, why = preparing.scaling_for(whole, deviations)
         if scaling is not None:
             self._options["--scale"] = [scaling]
             self.advice.append(f"{why[0].upper()}{why[1:]}.")

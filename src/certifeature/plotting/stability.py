@@ -12,13 +12,7 @@ from scipy.stats import binom
 from sklearn.model_selection import check_cv
 
 from certifeature._progress import as_one_task
-from certifeature.evaluation.engine import (
-    Candidate,
-    cross_validate,
-    jaccard_index,
-    masks_of,
-    nogueira_index,
-)
+from certifeature.evaluation import engine
 from certifeature.evaluation.splits import Splits
 from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
 from certifeature.sparsify.choice import as_column_choice
@@ -92,10 +86,10 @@ class StabilityDisplay:
             raise ValueError(f"stability compares selections; got {len(selections)}, give two.")
         self.selections = [as_column_choice(chosen, n_features).indices for chosen in selections]
         self.n_features = n_features
-        masks = masks_of(self.selections, n_features)
+        masks = engine.masks_of(self.selections, n_features)
         self.frequencies = masks.mean(axis=0)
-        self.jaccard = jaccard_index(masks)
-        self.nogueira = nogueira_index(self.frequencies, len(masks))
+        self.jaccard = engine.jaccard_index(masks)
+        self.nogueira = engine.nogueira_index(self.frequencies, len(masks))
 
     @classmethod
     def from_estimator(
@@ -139,8 +133,8 @@ class StabilityDisplay:
         splits = Splits(list(check_cv(cv, y, classifier=y is not None).split(X, y)))
 
         def selected(selector: Any) -> tuple[tuple[int, ...], ...]:
-            candidate = Candidate.of("selector", selector, "passthrough")
-            return cross_validate(X, y, [candidate], splits).chosen("selector")
+            candidate = engine.Candidate.of("selector", selector, "passthrough")
+            return engine.cross_validate(X, y, [candidate], splits).chosen("selector")
 
         selections = as_one_task(estimator, "selections", selected)
         return cls(selections, X.shape[1]).plot(ax, **kwargs)
