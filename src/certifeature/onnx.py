@@ -40,9 +40,8 @@ try:
     from skl2onnx.algebra.onnx_ops import OnnxCast, OnnxGather, OnnxMul
     from skl2onnx.common import data_types
 except ImportError as error:
-    raise ImportError(
-        "conversion to ONNX needs skl2onnx: pip install 'certifeature[onnx]'."
-    ) from error
+    needed = "conversion to ONNX needs skl2onnx: pip install 'certifeature[onnx]'."
+    raise ImportError(needed) from error
 
 __all__: list[str] = []
 

@@ -50,10 +50,9 @@ def doctor_command(*, data: DataOptions, as_json: JSONOption = False) -> None:
     if as_json:
         facts = diagnosis.facts | {"advice": diagnosis.advice, "command": diagnosis.command}
         typer.echo(json_text({"source": data.paths, **facts}), nl=False)
-        return
-    for line in (*diagnosis.lines, *(f"! {line}" for line in diagnosis.advice)):
-        typer.echo(line)
-    typer.echo(f"Try: {diagnosis.command}")
+    else:
+        advice = [f"! {line}" for line in diagnosis.advice]
+        typer.echo("\n".join([*diagnosis.lines, *advice, f"Try: {diagnosis.command}"]))
 
 
 def _read(source: DataOptions) -> tuple[DataOptions, Dataset]:

@@ -29,7 +29,7 @@ from certifeature.certificate.certificate import as_sentences
 from certifeature.cli.loading import Loaded
 from certifeature.evaluation.engine import SizeSearch
 from certifeature.report import Feature, Report, write_report
-from certifeature.report.tables import features_csv
+from certifeature.report.contents import features_csv
 from certifeature.rows.matrix import dense
 
 _ENDINGS = (".csv", ".npz", ".svm", ".svmlight", ".tsv")
@@ -161,9 +161,8 @@ def check_data_file(path: Path | None, data: Loaded) -> None:
         if data.y is None or data.y.dtype.kind not in "if":
             raise ValueError(f"{path}: SVMlight labels are numbers; write .csv or .npz instead.")
         if data.ids is not None:
-            raise ValueError(
-                f"{path}: there is no place for the names of rows; write .csv or .npz."
-            )
+            found = "there is no place for the names of rows"
+            raise ValueError(f"{path}: {found}; write .csv or .npz.")
 
 
 def write_data(path: Path, data: Loaded) -> None:
@@ -205,14 +204,8 @@ def showing(task: str) -> Iterator[None]:
     if not (sys.stderr.isatty() and console.is_interactive):
         yield
         return
-    columns = (
-        progress.SpinnerColumn(),
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(bar_width=30),
-        progress.TextColumn("{task.fields[count]}"),
-        progress.TaskProgressColumn(),
-        progress.TimeRemainingColumn(),
-    )
+    count = progress.TextColumn("{task.fields[count]}")
+    columns = (progress.SpinnerColumn(), *progress.Progress.get_default_columns(), count)
     # What the command prints must not go to the console of the bars.
     bars = progress.Progress(*columns, console=console, transient=True, redirect_stdout=False)
     with bars, listening(_listener(bars)), phase(task):

@@ -135,7 +135,11 @@ def load_docstrings(
     >>> "scipy" in bunch.feature_names
     False
     """
-    classes = _checked(packages, weighting)
+    classes = sorted(set(packages))
+    if len(classes) < 2 or not set(classes) <= set(_PACKAGES):
+        needed = f"at least two of {list(_PACKAGES)!r}"
+        raise ValueError(f"packages={packages!r} are not {needed}. Give two or three of these.")
+    check_choice("weighting", weighting, _VECTORIZERS)
     documents = _collect(classes)
     vectorizer = _VECTORIZERS[weighting](token_pattern=_WORD, min_df=2, dtype=np.float64)
     data = vectorizer.fit_transform(documents.values())
@@ -152,16 +156,6 @@ def load_docstrings(
         documents=np.array(list(documents), dtype=object),
         DESCR=_describe(documents, n_words=data.shape[1], weighting=weighting),
     )
-
-
-def _checked(packages: Iterable[str], weighting: str) -> list[str]:
-    """Return the classes in order, or raise if the data cannot be made."""
-    classes = sorted(set(packages))
-    if len(classes) < 2 or not set(classes) <= set(_PACKAGES):
-        needed = f"at least two of {list(_PACKAGES)!r}"
-        raise ValueError(f"packages={packages!r} are not {needed}. Give two or three of these.")
-    check_choice("weighting", weighting, _VECTORIZERS)
-    return classes
 
 
 def _collect(packages: Sequence[str]) -> dict[str, str]:

@@ -77,10 +77,9 @@ def read_folder(folder: Path, columns: Columns) -> Dataset:
     source = str(folder)
     columns.check_for_arrays(source, "a folder of arrays")
     if not (folder / "X.npz").is_file():
-        found = first_few(sorted(path.name for path in folder.iterdir()))
-        raise FileNotFoundError(
-            f"{source}: no X.npz in this folder. There is {found}. Give a file."
-        )
+        listed = first_few(sorted(path.name for path in folder.iterdir()))
+        found = f"no X.npz in this folder. There is {listed}"
+        raise FileNotFoundError(f"{source}: {found}. Give a file.")
     data = read_npz(*read_bytes(folder / "X.npz"), Columns(accept=columns.accept))
     y, feature_names = data.y, data.feature_names
     names = sorted(path.stem for path in folder.glob("*.npy"))

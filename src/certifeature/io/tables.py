@@ -67,13 +67,6 @@ class Columns:
     def __post_init__(self) -> None:
         if isinstance(self.drop, str | Integral):
             raise ValueError(f"drop={self.drop!r} is one column; give a list, [{self.drop!r}].")
-        for role, asked in self._asked.items():
-            for column in asked:
-                if isinstance(column, bool) or not isinstance(column, str | Integral):
-                    raise ValueError(
-                        f"{role}={column!r} is neither a name nor a position. Give the name of a "
-                        "column, or its position: 0 is the first, -1 the last."
-                    )
 
     @property
     def _asked(self) -> dict[str, Sequence[_Column]]:
@@ -105,11 +98,9 @@ class Columns:
         if label is None and "unlabelled" not in self.accept:
             # Labels are often in the last of thousands.
             last = f"; the last is {names[-1][:60]!r}" if len(names) > 8 else ""
-            raise ValueError(
-                f"{source}: no {column} is named y, label, target or class; there is "
-                f"{first_few(names)}{last}. Give the name of the {column} of labels as target "
-                "(--target)."
-            )
+            found = f"no {column} is named y, label, target or class; there is {first_few(names)}"
+            needed = f"Give the name of the {column} of labels as target (--target)"
+            raise ValueError(f"{source}: {found}{last}. {needed}.")
         places = {role: [_place(names, c, source, role) for c in cs] for role, cs in asked.items()}
         places["target"] = [] if label is None else [label]
         for (role, taken), (other, wanted) in combinations(places.items(), 2):
@@ -125,10 +116,9 @@ class Columns:
         options = {**self._asked, "transpose": self.transpose, "encoding": self.encoding}
         for name, is_given in options.items():
             if is_given and name != "target":
-                raise ValueError(
-                    f"{source}: {name}={getattr(self, name)!r} was given, which is for tables with "
-                    f"named columns (CSV, TSV, Excel, Parquet); this is {kind}. Leave {name} out."
-                )
+                tables = "tables with named columns (CSV, TSV, Excel, Parquet)"
+                found = f"{name}={getattr(self, name)!r} was given, which is for {tables}"
+                raise ValueError(f"{source}: {found}; this is {kind}. Leave {name} out.")
         if isinstance(self.target, Integral):
             raise ValueError(f"{source}: target={self.target} is a position; name an array.")
 
@@ -164,6 +154,11 @@ def _place(names: Sequence[str], column: _Column, source: str, asked: str) -> in
         likely = get_close_matches(column, names)
         shown = first_few([*likely, *(name for name in names if name not in likely)])
         raise ValueError(f"{source}: {asked}={column!r} is not there. There is {shown}. Give one.")
+    if isinstance(column, bool) or not isinstance(column, Integral):
+        needed = "Give the name of a column, or its position: 0 is the first, -1 the last"
+        raise ValueError(
+            f"{source}: {asked}={column!r} is neither a name nor a position. {needed}."
+        )
     if not -len(names) <= column < len(names):
         found = f"{asked}={column} is not a position among {len(names)} columns"
         raise ValueError(f"{source}: {found}. Give one from 0 to {len(names) - 1}.")
@@ -320,11 +315,9 @@ class _Records:
             needed = "A header and lines of data are needed"
             raise ValueError(f"{self.source}: the file is empty. {needed}.")
         if len(header) == 1:
-            raise ValueError(
-                f"{self.source}, header: {header[0].strip()[:60]!r} is one column; a label and "
-                "features, separated by commas, semicolons or tabs, are needed. Check the "
-                "separator."
-            )
+            found = f"{header[0].strip()[:60]!r} is one column"
+            needed = "a label and features, separated by commas, semicolons or tabs, are needed"
+            raise ValueError(f"{self.source}, header: {found}; {needed}. Check the separator.")
         # R writes no name above the names of the rows.
         return _cleaned([""] * (len(first) == len(header) + 1) + header)
 
