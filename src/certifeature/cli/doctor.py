@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -293,9 +294,7 @@ class _Diagnosis:
 
 def _counts(labels: NDArray[Any]) -> dict[str, int]:
     """Return how often each label occurs, the most frequent first."""
-    names, sizes = np.unique(labels, return_counts=True)
-    order = np.argsort(-sizes, kind="stable")
-    return dict(zip(map(str, names[order].tolist()), sizes[order].tolist(), strict=True))
+    return dict(Counter(map(str, np.sort(labels).tolist())).most_common())
 
 
 def _counted(counts: Mapping[str, int]) -> str:

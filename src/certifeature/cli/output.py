@@ -58,17 +58,8 @@ def check_writable(*paths: Path | None, inputs: Sequence[str | Path] = ()) -> No
 
 def json_text(value: Any) -> str:
     """Return plain values as JSON; numbers that are not finite become null."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
+    plain = json.loads(json.dumps(value), parse_constant=lambda _: None)
+    return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def certificate_values(certificate: Certificate) -> dict[str, Any]:

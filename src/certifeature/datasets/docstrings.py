@@ -181,8 +181,7 @@ def _docstrings(package: str) -> Iterator[tuple[str, str]]:
     while waiting:
         path, module = waiting.popitem()
         seen.add(path)
-        for name in _public_names(module):
-            value = _member(module, name)
+        for name, value in _members(module):
             # Ufuncs and some compiled functions do not say where they are from.
             origin = getattr(value, "__module__", None) or package
             if isinstance(value, ModuleType):
@@ -194,27 +193,23 @@ def _docstrings(package: str) -> Iterator[tuple[str, str]]:
                     yield f"{path}.{name}", docstring
 
 
-def _member(module: ModuleType, name: str) -> Any:
-    """Return what a module holds under a name, also if it is a submodule not yet imported."""
-    if name not in vars(module) and "__path__" in vars(module):
-        # There may be no submodule, or it needs a package which is not installed.
-        with suppress(ImportError):
-            return importlib.import_module(f"{module.__name__}.{name}")
-    return vars(module).get(name)
+def _members(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Yield the public names of a module, and what it holds under them.
 
-
-def _public_names(module: ModuleType) -> list[str]:
-    # Only vars() is asked, here and above: SciPy's deprecated modules serve their names by a
-    # module-level __getattr__ that warns, and none of these names is a document of its own.
-    content = vars(module)
-    names = content.get("__all__")
-    if names is None:
-        names = [
-            name
-            for name, value in content.items()
-            if getattr(value, "__module__", None) == module.__name__
-        ]
-    return [name for name in names if not name.startswith("_") and name not in _SKIPPED_NAMES]
+    That may be a submodule which is not yet imported. Only vars() is asked: SciPy's deprecated
+    modules serve their names by a module-level __getattr__ that warns, and none of these names is a
+    document of its own.
+    """
+    content, name = vars(module), module.__name__
+    own = [key for key, value in content.items() if getattr(value, "__module__", None) == name]
+    for key in content.get("__all__", own):
+        if key.startswith("_") or key in _SKIPPED_NAMES:
+            continue
+        if key not in content and "__path__" in content:
+            # There may be no submodule, or it needs a package which is not installed.
+            with suppress(ImportError):
+                importlib.import_module(f"{name}.{key}")
+        yield key, content.get(key)
 
 
 def _package_of(dotted_name: str) -> str:

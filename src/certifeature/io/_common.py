@@ -103,16 +103,6 @@ def decoding(source: str, kind: str) -> Iterator[None]:
         ) from error
 
 
-def extra(module: str, source: str, kind: str) -> Any:
-    """Import a module that an optional dependency brings, or say how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        name = module.partition(".")[0]
-        remedy = f'{kind} files need {name}: pip install "certifeature[cli]"'
-        raise ValueError(f"{source}: {remedy}") from None
-
-
 class EncodingError(ValueError):
     """Text is in another encoding, which may be `encoding`."""
 

@@ -23,9 +23,8 @@ from certifeature.rows.blocks import RowBlocks, stacked
 
 _Path = str | os.PathLike[str]
 _KINDS = {"i": "numbers as labels", "f": "numbers as labels", "U": "texts as labels"}
-TABLES = ("csv", "excel", "parquet", "tsv")
 _READERS: dict[str, Callable[[bytes, str, Columns], Dataset]] = {
-    **{kind: partial(read_table, kind=kind) for kind in TABLES},
+    **{kind: partial(read_table, kind=kind) for kind in ("csv", "excel", "parquet", "tsv")},
     "npz": read_npz,
     "svmlight": read_svmlight,
 }

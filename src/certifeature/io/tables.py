@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature._files import unguarded
+from certifeature._utils import require
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import as_labels, as_utf8, checked_data, decoding, extra, first_few
+from certifeature.io._common import as_labels, as_utf8, checked_data, decoding, first_few
 
 _Column = str | int
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
@@ -382,7 +383,7 @@ def _series_matrix(content: bytes, source: str) -> Iterator[tuple[int, list[str]
 
 def _excel(content: bytes, source: str) -> _Records:
     """Return the records of the first sheet of a workbook."""
-    openpyxl = extra("openpyxl", source, "Excel")
+    openpyxl = require("openpyxl", "Excel files", "cli")
     with decoding(source, "an Excel file"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
@@ -422,12 +423,13 @@ class _Numbers:
     def add(self, fields: Sequence[str]) -> None:
         """Convert a list of fields; those that are neither numbers nor missing are texts."""
         numbers: list[float] = []
-        if not self.decimal_comma and _is_plain("".join(fields)):
+        points = [_with_point(text) for text in fields] if self.decimal_comma else fields
+        if _is_plain("".join(points)):
             with suppress(ValueError):
-                numbers = list(map(float, fields))
+                numbers = list(map(float, points))
         if not numbers:
             for place, text in enumerate(fields):
-                number = self._number(text)
+                number = _number(points[place])
                 numbers.append(np.nan if number is None else number)
                 if number is None and text.strip().lower() not in _MISSING:
                     feature, row = (self.n_lists, place) if self.across else (place, self.n_lists)
@@ -435,15 +437,15 @@ class _Numbers:
         self.values.extend(numbers)
         self.n_lists += 1
 
-    def _number(self, text: str) -> float | None:
-        if self.decimal_comma:
-            text = "text" if "." in text else text.replace(",", ".")
-        return _number(text)
-
     def matrix(self) -> NDArray[np.float64]:
         """Return a row for each sample."""
         lists = np.asarray(self.values).reshape(self.n_lists, self.n_fields)
         return np.ascontiguousarray(lists.T) if self.across else lists
+
+
+def _with_point(text: str) -> str:
+    """Return a number with a decimal comma as Python writes it, and one with points as text."""
+    return "text" if "." in text else text.replace(",", ".")
 
 
 def _is_plain(text: str) -> bool:
@@ -520,8 +522,8 @@ def _parquet(content: bytes, source: str, columns: Columns) -> _Table:
     """Return what is in a file, without the row names that pandas put there."""
     if columns.transpose:
         raise ValueError(f"{source}: transpose is for CSV, TSV and Excel files. Leave it out.")
-    parquet = extra("pyarrow.parquet", source, "Parquet")
-    pyarrow = extra("pyarrow", source, "Parquet")
+    parquet = require("pyarrow.parquet", "Parquet files", "cli")
+    pyarrow = require("pyarrow", "Parquet files", "cli")
     with decoding(source, "a Parquet file"):
         # With threads, a table of 20,000 columns takes five times the memory and twice the time.
         table = parquet.read_table(pyarrow.BufferReader(content), use_threads=False)

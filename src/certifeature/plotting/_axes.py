@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certifeature._utils import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
@@ -31,10 +33,7 @@ _MAX_DECADES_WITH_STEPS = 3
 
 def require_matplotlib() -> None:
     """Raise an error that says what to install if matplotlib is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'certifeature[plot]'.") from error
+    require("matplotlib", "plots", "plot")
 
 
 def axes_for(ax: Axes | None) -> Axes:

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from certifeature._utils import require
 from certifeature.certificate import certificate as words
 from certifeature.comparison import FULL_DATA
 from certifeature.evaluation.performance import shown_error
@@ -185,11 +186,9 @@ def asset(name: str) -> str:
 @cache
 def template(name: str) -> Template:
     """Return the template of this name; in HTML all values are escaped."""
-    try:
-        from jinja2 import Environment, StrictUndefined
-        from markupsafe import Markup
-    except ImportError as error:
-        raise ImportError("reports need jinja2: pip install 'certifeature[report]'.") from error
+    require("jinja2", "reports", "report")
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
 
     def shown(value: Any) -> Any:
         return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
