@@ -125,12 +125,10 @@ def encoder_of(
     codes = [np.arange(float(len(values))) for values in data.categories.values()]
     texts = OneHotEncoder(categories=codes, handle_unknown="ignore", sparse_output=False)
     steps = [("numbers", imputer, numeric), ("texts", texts, list(data.categories))]
-    indicators = [
-        f"{names[j]}={value}" for j, values in data.categories.items() for value in values
-    ]
-    made_of = [str(names[j]) for j, values in data.categories.items() for _ in values]
+    encoded = [(str(names[j]), value) for j, values in data.categories.items() for value in values]
+    indicators = [f"{name}={value}" for name, value in encoded]
     found = np.array([*names[numeric], *indicators], dtype=np.str_)
-    return ColumnTransformer(steps), found, [*len(numeric) * [""], *made_of]
+    return ColumnTransformer(steps), found, len(numeric) * [""] + [name for name, _ in encoded]
 
 
 def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:

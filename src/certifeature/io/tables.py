@@ -196,6 +196,11 @@ class _Table:
     row_name: Callable[[int], str]
     column: str = "column"
 
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the columns that are features."""
+        return [self.names[place] for place in self.places["features"]]
+
     def fields(self, role: str) -> dict[str, NDArray[np.str_]]:
         """Return the names and fields of the columns of a role."""
         places = self.places.get(role, ())
@@ -223,12 +228,12 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
         records = _text(content, source, kind, columns) if is_text else _excel(content, source)
         columns = replace(columns, transpose=columns.transpose or records.is_geo)
         table = (_transposed if columns.transpose else _upright)(records, columns)
-    names = [table.names[place] for place in table.places["features"]]
+    names = table.feature_names
     if not columns.transpose and "unnamed" not in columns.accept:
         _check_names(names, source)
-    X, texts = table.numbers.matrix(), table.numbers.texts
-    categories = _categories(X, texts) if "text" in columns.accept else {}
-    _check_numbers(X, {} if categories else texts, names, table, columns.accept)
+    X = table.numbers.matrix()
+    categories = _categories(X, table.numbers.texts) if "text" in columns.accept else {}
+    _check_numbers(X, table, columns.accept)
     y = None
     target, labels = next(iter(table.fields("target").items()), (None, None))
     if labels is not None:
@@ -266,14 +271,9 @@ def _check_names(names: Sequence[str], source: str) -> None:
         raise ValueError(f"{source}, header: {found}. Add a line of names.")
 
 
-def _check_numbers(
-    X: NDArray[np.float64],
-    texts: _Texts,
-    names: Sequence[str],
-    table: _Table,
-    accept: Collection[str],
-) -> None:
+def _check_numbers(X: NDArray[np.float64], table: _Table, accept: Collection[str]) -> None:
     """Raise if a feature has text in it, or else if a value is missing or infinite."""
+    names, texts = table.feature_names, {} if "text" in accept else table.numbers.texts
     bad = np.isinf(X) if "missing" in accept else ~np.isfinite(X)
     remedy = (
         "Leave text out with drop (--drop), keep one as the names of the rows with id (--id), or "

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from certifeature._utils import require
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
     from matplotlib.legend import Legend
 
 # The palette of Okabe and Ito, which colour-blind readers can tell apart; without its yellow, which

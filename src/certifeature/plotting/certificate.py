@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,10 +15,6 @@ from certifeature.certificate.certificate import measured_probability
 from certifeature.certificate.certify import certificates_of
 from certifeature.plotting import _axes
 from certifeature.selectors.base import fitted_to_sizes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # What each layer is proven for, and with which probability.
 _LAYERS: dict[str, tuple[str, Callable[[Certificate], float]]] = {
@@ -95,7 +91,7 @@ class CertificateDisplay:
         sizes: Sequence[int],
         *,
         realised: bool = True,
-        ax: Axes | None = None,
+        ax: _axes.Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Select features for each size, certify the selections, and plot the certificates.
@@ -143,7 +139,7 @@ class CertificateDisplay:
 
         return cls(as_one_task(estimator, "certificates", certified)).plot(ax, **kwargs)
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+    def plot(self, ax: _axes.Axes | None = None, **kwargs: Any) -> Self:
         """Draw the layers.
 
         Parameters

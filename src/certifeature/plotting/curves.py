@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from certifeature.comparison import FULL_DATA, Comparison, Contender
 from certifeature.plotting import _axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _DASHES = ("-", "-.", ":")
 _BASELINE = "random"
@@ -25,7 +22,7 @@ class _ComparisonDisplay:
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+    def plot(self, ax: _axes.Axes | None = None, **kwargs: Any) -> Self:
         """Draw the curves.
 
         Parameters
