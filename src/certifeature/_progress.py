@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from sklearn.base import clone
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 # Is called with the number of steps that are done.
 Report = Callable[[int], object]
 # Is called with the name of a phase and its number of steps, None if that is unknown. The context
@@ -103,8 +104,6 @@ except ModuleNotFoundError:  # scikit-learn < 1.9
         return method
 
 
-Result = TypeVar("Result")
-
 _PERCENT = 100
 
 
@@ -141,8 +140,7 @@ def as_one_task(estimator: Any, name: str, work: Callable[[Any], Result]) -> Res
         with fit_task(estimator, n_phases=1, name=name):
             return work(copy)
 
-    result: Result = in_task(clone(estimator))
-    return result
+    return in_task(clone(estimator))
 
 
 @contextmanager

@@ -250,17 +250,16 @@ class _Diagnosis:
         names = [self._names[feature] for feature in self._numeric]
         is_sparse = sparse.issparse(X)
         n_missing = np.zeros(X.shape[1], dtype=int) if is_sparse else np.isnan(X).sum(axis=0)
+        missing = {names[j]: int(n_missing[j]) for j in np.flatnonzero(n_missing)}
         complete = np.flatnonzero(n_missing == 0)
-        whole = X[:, complete] if n_missing.any() else X
+        whole = X[:, complete] if missing else X
         deviations = preparing.column_deviations(whole)
+        constant = [names[j] for j in complete[deviations == 0]]
         varying = deviations[deviations > 0]
         limits = [float(varying.min()), float(varying.max())] if varying.size else None
-        missing = {names[j]: int(n_missing[j]) for j in np.flatnonzero(n_missing)}
-        constant = [names[j] for j in complete[deviations == 0]]
-        n_repeated = self._n_rows - len(np.unique(column_digests(X.T)))
-        n_alike = len(preparing.alike_rows(X, groups))
         self.facts |= {"missing": missing, "constant": constant, "deviations": limits}
-        self.facts |= {"n_repeated_rows": n_repeated, "n_alike_rows": n_alike}
+        self.facts["n_repeated_rows"] = self._n_rows - len(np.unique(column_digests(X.T)))
+        n_alike = self.facts["n_alike_rows"] = len(preparing.alike_rows(X, groups))
         for j in () if is_sparse else complete:
             if _numbers_rows(X[:, j]):
                 self._leave_out(names[j], names_rows=True)

@@ -22,8 +22,8 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from certifeature._files import csv_text, replacing, write_csv
-from certifeature._progress import Listener, listening, phase
 from certifeature._progress import Report as Advance
+from certifeature._progress import listening, phase
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
 from certifeature.cli.loading import Loaded
@@ -195,15 +195,11 @@ def showing(task: str) -> Iterator[None]:
     if not (sys.stderr.isatty() and console.is_interactive):
         yield
         return
-    count = progress.TextColumn("{task.fields[count]}")
-    columns = (progress.SpinnerColumn(), *progress.Progress.get_default_columns(), count)
+    n_done = progress.TextColumn("{task.fields[count]}")
+    columns = (progress.SpinnerColumn(), *progress.Progress.get_default_columns(), n_done)
     # What the command prints must not go to the console of the bars.
     bars = progress.Progress(*columns, console=console, transient=True, redirect_stdout=False)
-    with bars, listening(_listener(bars)), phase(task):
-        yield
 
-
-def _listener(bars: progress.Progress) -> Listener:
     @contextmanager
     def begin(name: str, total: int | None) -> Iterator[Advance]:
         def count(done: int) -> str:
@@ -216,4 +212,5 @@ def _listener(bars: progress.Progress) -> Listener:
         finally:
             bars.remove_task(bar)
 
-    return begin
+    with bars, listening(begin), phase(task):
+        yield

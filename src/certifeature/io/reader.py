@@ -115,6 +115,8 @@ def read_data(
     ------
     FileNotFoundError
         If the file does not exist.
+    ImportError
+        If the format needs a library that is not installed.
     ValueError
         If the format is not known or the content is not as it should be; the message has the
         name of the file, the line where there are lines, and what to do.
