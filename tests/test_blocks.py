@@ -457,7 +457,7 @@ class TestFiles:
         ("options", "message"),
         [
             ({"target": "y"}, r"label of SVMlight data .* Leave target out"),
-            ({"target": 1.5}, "neither a name nor a position"),
+            ({"target": 1.5}, r"label of SVMlight data .* Leave target out"),
             ({"n_features": 0}, "n_features must be a positive integer; got 0"),
             ({"n_features": 2.0}, "n_features must be a positive integer"),
         ],

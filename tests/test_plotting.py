@@ -1,6 +1,6 @@
 """Displays: their data, axes and labels, and what they refuse."""
 
-import builtins
+import sys
 from dataclasses import replace
 from importlib import import_module
 
@@ -525,15 +525,8 @@ def test_style_is_for_the_user_to_change(ax):
 
 
 def test_without_matplotlib_the_remedy_is_named(monkeypatch, data):
-    real = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
     display = StabilityDisplay([[0], [1]], 5)
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'certifeature\[plot\]'"):
         display.plot()
     with pytest.raises(ImportError, match=r"pip install 'certifeature\[plot\]'"):

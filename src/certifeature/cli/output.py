@@ -196,7 +196,8 @@ def showing(task: str) -> Iterator[None]:
         yield
         return
     n_done = progress.TextColumn("{task.fields[count]}")
-    columns = (progress.SpinnerColumn(), *progress.Progress.get_default_columns(), n_done)
+    name, line, *times = progress.Progress.get_default_columns()
+    columns = (progress.SpinnerColumn(), name, line, n_done, *times)
     # What the command prints must not go to the console of the bars.
     bars = progress.Progress(*columns, console=console, transient=True, redirect_stdout=False)
 
