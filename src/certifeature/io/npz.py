@@ -47,12 +47,9 @@ def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
     Labels with a damaged name would otherwise look like no labels.
     """
     end = content.rfind(b"PK\x05\x06")
-    n_members, n_found = (
-        int.from_bytes(content[end + 10 : end + 12], "little"),
-        len(archive.filelist),
-    )
-    if n_members != n_found:
-        raise ValueError(f"{n_members} members are announced, {n_found} found")
+    n_members = int.from_bytes(content[end + 10 : end + 12], "little")
+    if n_members != len(archive.filelist):
+        raise ValueError(f"{n_members} members are announced, {len(archive.filelist)} found")
     if archive.testzip() is not None:
         raise ValueError("a member is damaged")
 

@@ -157,9 +157,8 @@ def _place(names: Sequence[str], column: _Column, source: str, asked: str) -> in
         raise ValueError(f"{source}: {asked}={column!r} is not there. There is {shown}. Give one.")
     if isinstance(column, bool) or not isinstance(column, Integral):
         needed = "Give the name of a column, or its position: 0 is the first, -1 the last"
-        raise ValueError(
-            f"{source}: {asked}={column!r} is neither a name nor a position. {needed}."
-        )
+        found = f"{asked}={column!r} is neither a name nor a position"
+        raise ValueError(f"{source}: {found}. {needed}.")
     if not -len(names) <= column < len(names):
         found = f"{asked}={column} is not a position among {len(names)} columns"
         raise ValueError(f"{source}: {found}. Give one from 0 to {len(names) - 1}.")
