@@ -420,7 +420,7 @@ class TestFiles:
             np.savez(tmp_path / f"part-{number}.npz", X=np.eye(4) + number)
         path = tmp_path / "part-1.npz"
         path.write_bytes(path.read_bytes()[:-40])
-        with pytest.raises(ValueError, match=r"block 1 \(.*part-1.npz\) cannot be read"):
+        with pytest.raises(ValueError, match=r"part-1\.npz: not an NPZ file that can"):
             BSSSelector(2, supervised=False).fit(FileBlocks(tmp_path))
 
     def test_different_names_are_an_error(self, tmp_path):
@@ -457,7 +457,7 @@ class TestFiles:
         ("options", "message"),
         [
             ({"target": "y"}, r"label of SVMlight data .* Leave target out"),
-            ({"target": 1.5}, "neither a name nor a position"),
+            ({"target": 1.5}, r"label of SVMlight data .* Leave target out"),
             ({"n_features": 0}, "n_features must be a positive integer; got 0"),
             ({"n_features": 2.0}, "n_features must be a positive integer"),
         ],

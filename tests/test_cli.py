@@ -1122,13 +1122,13 @@ class TestFiles:
         target.write_text("old")
         script = (
             "import sys, time, csv\n"
-            "import certifeature.cli.output as output\n"
+            "import certifeature._files as files\n"
             "class Slow:\n"
             "    def __init__(self, file, **_): self.file = file\n"
             "    def writerow(self, row):\n"
             "        self.file.write('half'); self.file.flush()\n"
             "        print('writing', flush=True); time.sleep(60)\n"
-            "output.csv.writer = Slow\n"
+            "files.csv.writer = Slow\n"
             "from certifeature.cli import main\n"
             "main()\n"
         )

@@ -2,7 +2,6 @@
 
 import sys
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -188,12 +187,6 @@ class TestDocstringsCalls:
     def test_bad_weighting(self):
         with pytest.raises(ValueError, match="one of 'counts', 'tfidf'; got 'idf'"):
             load_docstrings(weighting="idf")
-
-    def test_stripped_docstrings(self, monkeypatch):
-        stripped = SimpleNamespace(flags=SimpleNamespace(optimize=2))
-        monkeypatch.setattr(docstrings, "sys", stripped)
-        with pytest.raises(RuntimeError, match="-OO"):
-            load_docstrings()
 
     def test_submodules_that_cannot_be_imported_are_skipped(self, bunch, monkeypatch):
         # None in sys.modules makes an import of that name fail.

@@ -25,8 +25,8 @@ from certifeature.certificate.certificate import number
 from certifeature.evaluation import Estimate
 from certifeature.evaluation.engine import SizeSearch
 from certifeature.report import Feature, Report, features_of, methods_paragraph, render
+from certifeature.report.contents import features_csv
 from certifeature.report.page import write_report
-from certifeature.report.tables import features_csv
 from certifeature.report.text import decimals, duration, one_line, samples, template, ticks, visible
 
 CERTIFICATE = Certificate(

@@ -1,13 +1,16 @@
-"""Atomic writing of files, and escaping of text that a spreadsheet would read as a formula."""
+"""Atomic writing of files, and CSV without text that a spreadsheet would read as a formula."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
+from typing import Any, TextIO
 
 
 @contextmanager
@@ -57,6 +60,21 @@ def guarded(text: str) -> str:
 def unguarded(text: str) -> str:
     """Return the text that `guarded` was given."""
     return text[1:] if text.startswith("'") and _looks_like_formula(text) else text
+
+
+def write_csv(file: TextIO, rows: Iterable[Iterable[Any]], delimiter: str = ",") -> None:
+    """Write rows as CSV, in which no text can become a formula."""
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    for row in rows:
+        writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in row])
+
+
+def csv_text(rows: Iterable[Iterable[Any]], delimiter: str = ",") -> str:
+    """Return what `write_csv` writes."""
+    text = io.StringIO()
+    write_csv(text, rows, delimiter)
+    # No file can hold halves of surrogate pairs.
+    return text.getvalue().encode(errors="replace").decode()
 
 
 def _looks_like_formula(text: str) -> bool:

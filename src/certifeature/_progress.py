@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from sklearn.base import clone
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 # Is called with the number of steps that are done.
 Report = Callable[[int], object]
 # Is called with the name of a phase and its number of steps, None if that is unknown. The context
@@ -103,8 +104,6 @@ except ModuleNotFoundError:  # scikit-learn < 1.9
         return method
 
 
-Result = TypeVar("Result")
-
 _PERCENT = 100
 
 
@@ -120,11 +119,10 @@ def fit_task(
         yield
         return
     task = estimator._init_callback_context(task_name=name, max_subtasks=n_phases)
-    task.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-    phases = _Phases(estimator, task)
-    with listening(phases.begin) if hasattr(estimator, "_skl_callbacks") else nullcontext():
+    has_callbacks = hasattr(estimator, "_skl_callbacks")
+    phases = listening(_Phases(estimator, task).begin) if has_callbacks else nullcontext()
+    with _running(task, estimator, X=X, y=y), phases:
         yield
-    task.call_on_fit_task_end(estimator=estimator, X=X, y=y)
 
 
 def as_one_task(estimator: Any, name: str, work: Callable[[Any], Result]) -> Result:
@@ -142,8 +140,14 @@ def as_one_task(estimator: Any, name: str, work: Callable[[Any], Result]) -> Res
         with fit_task(estimator, n_phases=1, name=name):
             return work(copy)
 
-    result: Result = in_task(clone(estimator))
-    return result
+    return in_task(clone(estimator))
+
+
+@contextmanager
+def _running(task: Any, estimator: Any, **data: Any) -> Iterator[None]:
+    task.call_on_fit_task_begin(estimator=estimator, **data)
+    yield
+    task.call_on_fit_task_end(estimator=estimator, **data)
 
 
 class _Phases:
@@ -155,44 +159,31 @@ class _Phases:
 
     def __init__(self, estimator: Any, fit: Any) -> None:
         self._estimator, self._innermost = estimator, fit
-        self._steps: _Percents | None = None
+        # Steps of the phase that is counted, if there is one.
+        self._total: int | None = None
+        self._done = self._percent = 0
 
     @contextmanager
     def begin(self, name: str, total: int | None) -> Iterator[Report]:
-        if self._steps is not None:
-            yield self._steps.inside_one(total)
+        if self._total:
+            before, n_steps = self._done, total or float("inf")
+            yield lambda done: self._reach(before + done / n_steps)
             return
         around = self._innermost
         task = around.subcontext(task_name=name, max_subtasks=_PERCENT if total else None)
-        task.call_on_fit_task_begin(estimator=self._estimator)
-        self._innermost = task
-        self._steps = _Percents(self._estimator, task, total) if total else None
-        try:
-            yield self._steps.report if self._steps else lambda done: None
-        finally:
-            self._innermost, self._steps = around, None
-        task.call_on_fit_task_end(estimator=self._estimator)
+        with _running(task, self._estimator):
+            self._innermost, self._total = task, total
+            self._done = self._percent = 0
+            try:
+                yield self._report
+            finally:
+                self._innermost, self._total = around, None
 
-
-class _Percents:
-    """The steps of a phase, as a subtask for every per cent of them."""
-
-    def __init__(self, estimator: Any, task: Any, total: int) -> None:
-        self._estimator, self._task, self._total = estimator, task, total
-        self._done = self._percent = 0
-
-    def report(self, done: int) -> None:
+    def _report(self, done: int) -> None:
         self._done = done
         self._reach(done)
 
-    def inside_one(self, total: int | None) -> Report:
-        """Return a report of smaller steps, of which `total` make one step."""
-        before, n_steps = self._done, total or float("inf")
-        return lambda done: self._reach(before + done / n_steps)
-
     def _reach(self, done: float) -> None:
-        while self._percent < min(_PERCENT, int(_PERCENT * done / self._total)):
-            task = self._task.subcontext()
-            task.call_on_fit_task_begin(estimator=self._estimator)
-            task.call_on_fit_task_end(estimator=self._estimator)
-            self._percent += 1
+        while self._total and self._percent < min(_PERCENT, int(_PERCENT * done / self._total)):
+            with _running(self._innermost.subcontext(), self._estimator):
+                self._percent += 1

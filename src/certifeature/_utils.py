@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
 
@@ -104,6 +105,15 @@ def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     if not isinstance(value, str | bool | np.bool_) or value not in choices:
         allowed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {allowed}; got {value!r}.")
+
+
+def require(module: str, use: str, extra: str) -> Any:
+    """Import a module of an optional dependency, or say how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        needed = f"{use} need {module.partition('.')[0]}"
+        raise ImportError(f"{needed}: pip install 'certifeature[{extra}]'.") from error
 
 
 # Packages whose frames are skipped: scikit-learn wraps `fit`, and calls it from pipelines and

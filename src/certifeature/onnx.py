@@ -37,12 +37,11 @@ from certifeature import selectors
 
 try:
     from skl2onnx import update_registered_converter
+    from skl2onnx.algebra.onnx_ops import OnnxCast, OnnxGather, OnnxMul
     from skl2onnx.common import data_types
-    from skl2onnx.proto import onnx_proto
 except ImportError as error:
-    raise ImportError(
-        "conversion to ONNX needs skl2onnx: pip install 'certifeature[onnx]'."
-    ) from error
+    needed = "conversion to ONNX needs skl2onnx: pip install 'certifeature[onnx]'."
+    raise ImportError(needed) from error
 
 __all__: list[str] = []
 
@@ -82,29 +81,16 @@ def _declare_output(operator: Any) -> None:
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the nodes that pick the columns, convert them to the type of the output, and scale."""
     columns, scales = _columns_and_scales(operator.raw_operator)
-    given, result = operator.inputs[0], operator.outputs[0]
-
-    def constant(name: str, proto_type: int, values: NDArray[Any]) -> str:
-        unique = scope.get_unique_variable_name(name)
-        container.add_initializer(unique, proto_type, [len(values)], values)
-        return unique
-
-    def node(kind: str, inputs: list[str], output: str | None = None, **attributes: Any) -> str:
-        output = output or scope.get_unique_variable_name(f"{kind}_output")
-        name = scope.get_unique_operator_name(kind)
-        container.add_node(kind, inputs, output, name=name, **attributes)
-        return output
-
-    places = constant("columns", onnx_proto.TensorProto.INT64, columns.astype(np.int64))
+    given, (result,), opset = operator.inputs[0], operator.outputs, container.target_opset
     if scales is None:
-        node("Gather", [given.full_name, places], result.full_name, axis=1)
-        return
-    picked = node("Gather", [given.full_name, places], axis=1)
-    proto_type = data_types.guess_proto_type(result.type)
-    if type(given.type) is not type(result.type):
-        picked = node("Cast", [picked], to=proto_type)
-    factors = scales.astype(data_types.guess_numpy_type(result.type))
-    node("Mul", [picked, constant("scales", proto_type, factors)], result.full_name)
+        graph = OnnxGather(given, columns, axis=1, op_version=opset, output_names=[result])
+    else:
+        proto_type = data_types.guess_proto_type(result.type)
+        picked = OnnxGather(given, columns, axis=1, op_version=opset)
+        typed = OnnxCast(picked, to=proto_type, op_version=opset)
+        factors = scales.astype(data_types.guess_numpy_type(result.type))
+        graph = OnnxMul(typed, factors, op_version=opset, output_names=[result])
+    graph.add_to(scope, container)
 
 
 for _name in selectors.__all__:

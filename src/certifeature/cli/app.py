@@ -39,19 +39,14 @@ app.command("compare")(commands.compare_command)
 app.command("demo")(commands.demo_command)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"certifeature {__version__}")
-        raise typer.Exit
-
-
 @app.callback()
 def _options(
     context: typer.Context,
-    version: bool = typer.Option(
-        False, "--version", help="Show the version.", callback=_print_version, is_eager=True
-    ),
+    version: bool = typer.Option(False, "--version", help="Show the version."),
 ) -> None:
+    if version:
+        typer.echo(f"certifeature {__version__}")
+        raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(_BAD_INPUT)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -14,16 +15,10 @@ import typer
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature.cli import preparing
 from certifeature.cli.loading import MIN_CLASS, DataOptions, are_numbers, has_decimals, too_many
 from certifeature.cli.options import JSONOption, with_options
 from certifeature.cli.output import json_text, showing
-from certifeature.cli.preparing import (
-    ALIKE,
-    alike_rows,
-    column_deviations,
-    distinct_names,
-    scaling_for,
-)
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import EncodingError, first_few
 from certifeature.rows.matrix import column_digests
@@ -56,10 +51,9 @@ def doctor_command(*, data: DataOptions, as_json: JSONOption = False) -> None:
     if as_json:
         facts = diagnosis.facts | {"advice": diagnosis.advice, "command": diagnosis.command}
         typer.echo(json_text({"source": data.paths, **facts}), nl=False)
-        return
-    for line in (*diagnosis.lines, *(f"! {line}" for line in diagnosis.advice)):
-        typer.echo(line)
-    typer.echo(f"Try: {diagnosis.command}")
+    else:
+        advice = [f"! {line}" for line in diagnosis.advice]
+        typer.echo("\n".join([*diagnosis.lines, *advice, f"Try: {diagnosis.command}"]))
 
 
 def _read(source: DataOptions) -> tuple[DataOptions, Dataset]:
@@ -88,37 +82,35 @@ class _Diagnosis:
     """
 
     def __init__(self, source: DataOptions, data: Dataset) -> None:
-        n_rows, n_features = data.X.shape
         self._source, self._data = source, data
-        self._names = distinct_names(data.feature_names, n_features).tolist()
+        self._n_rows, n_features = data.X.shape
+        self._names = preparing.distinct_names(data.feature_names, n_features).tolist()
         self._numeric = [j for j in range(n_features) if j not in data.categories]
         # What the next command asks for: the options that were given, and those to add.
         one = ("format", "encoding", "target", "id", "groups", "impute", "categorical")
-        given = {name: getattr(source, name) for name in one}
-        self._options = {f"--{name}": [value] if value else [] for name, value in given.items()}
+        given = ((name, getattr(source, name)) for name in one)
+        self._options = {f"--{name}": [value] if value else [] for name, value in given}
+        min_class = [str(source.min_class)] if source.min_class > 1 else []
         self._options |= {"--drop": source.dropped, "--scale": [], "--model": []}
-        if source.min_class > 1:
-            self._options["--min-class"] = [str(source.min_class)]
+        self._options |= {"--min-class": min_class, "-k": []}
 
-        others = [data.target, *source.dropped] if data.target else source.dropped
-        n_columns = n_features + len(others) + (data.ids is not None)
-        shape = f"{n_rows:,} samples, {n_columns:,} columns"
-        self.facts: dict[str, Any] = {"kind": source.kind, "n_rows": n_rows}
-        self.facts |= {"n_columns": n_columns, "n_numeric_features": len(self._numeric)}
+        n_others = len(source.dropped) + bool(data.target) + (data.ids is not None)
+        shape = f"{self._n_rows:,} samples, {n_features + n_others:,} columns"
         self.lines = [f"{' '.join(source.paths)}: {source.kind}, {shape}"]
+        self.facts: dict[str, Any] = {"kind": source.kind, "n_rows": self._n_rows}
+        self.facts |= {"n_columns": n_features + n_others, "n_numeric_features": len(self._numeric)}
         self.advice: list[str] = []
         # A long table that begins with names seems to have its samples in columns.
-        is_long = source.kind != "parquet" and n_rows > n_features
-        if data.y is None and is_long and len(data.categories.get(0, ())) == n_rows:
-            self.advice.append(
-                "The features seem to be in rows and the samples in columns: add --transpose, and "
-                "name the row of labels with --target."
-            )
-            self.command = self._said("doctor", ["--transpose"])
+        is_long = source.kind != "parquet" and self._n_rows > n_features
+        if data.y is None and is_long and len(data.categories.get(0, ())) == self._n_rows:
+            remedy = "add --transpose, and name the row of labels with --target"
+            self._advise("The features seem to be in rows and the samples in columns", remedy)
+            self.command = self._said("doctor", "--transpose")
             return
-        self.command = self._said("doctor", ["--target", "COLUMN"])
         if source.encoding is not None:
             self.lines.append(f"encoding: {source.encoding}, and not UTF-8")
+        # Without labels, only they are asked for.
+        self.command = self._said("doctor", "--target", "COLUMN")
         self._labels()
         self._texts()
         self._owners()
@@ -127,7 +119,10 @@ class _Diagnosis:
             self._options["-k"] = [str(min(_SIZE, max(1, len(self._numeric) // 2)))]
             self.command = self._said("select")
 
-    def _said(self, command: str, more: Sequence[str] = ()) -> str:
+    def _advise(self, found: str, remedy: str) -> None:
+        self.advice.append(f"{found}: {remedy}.")
+
+    def _said(self, command: str, *more: str) -> str:
         """Return a command as it is typed."""
         given = ((name, ",".join(values)) for name, values in self._options.items() if values)
         flags = ("transpose", "zero_based")
@@ -140,32 +135,29 @@ class _Diagnosis:
         y, target = self._data.y, self._data.target
         self.facts |= {"target": target, "classes": None}
         if y is None:
-            self.advice.append("There are no labels: name their column with --target.")
+            self._advise("There are no labels", "name their column with --target")
             for name, counts in list(self._candidates())[:_N_CLASSES]:
-                said = f"{name!r} may be the label: {_counted(counts)}"
-                self.advice.append(f"{said}: --target {shlex.quote(name)}.")
+                found = f"{name!r} may be the label: {_counted(counts)}"
+                self._advise(found, f"--target {shlex.quote(name)}")
             return
         known = y[y != ""] if y.dtype.kind == "U" else y[~np.isnan(y)]
-        counts = _counts(known)
-        self.facts["classes"] = counts
+        counts = self.facts["classes"] = _counts(known)
+        shown = _counted(counts)
         if are_numbers(known):
             self._options["--model"] = ["ridge"]
             decimals = " with decimals" if has_decimals(known) else ""
             shown = f"numbers{decimals}, {len(counts):,} different"
-        else:
-            shown = _counted(counts)
-            if len(counts) < 2:
-                self.advice.append("All labels are equal: two classes are needed.")
-            elif too_many(len(counts), len(y)):
-                said = f"There are {len(counts):,} different labels, which look like names of rows"
-                self.advice.append(f"{said}: name others with --target.")
-            elif min(counts.values()) < MIN_CLASS:
-                rarest, n = list(counts.items())[-1]
-                said = f"Class {rarest!r} has only {n} sample{'s' if n > 1 else ''}"
-                remedy = f"--min-class {MIN_CLASS} leaves such classes out"
-                self.advice.append(f"{said}: errors will be uncertain; {remedy}.")
+        elif len(counts) < 2:
+            self._advise("All labels are equal", "two classes are needed")
+        elif too_many(len(counts), len(y)):
+            found = f"There are {len(counts):,} different labels, which look like names of rows"
+            self._advise(found, "name others with --target")
+        elif min(counts.values()) < MIN_CLASS:
+            rarest, n = list(counts.items())[-1]
+            remedy = f"errors will be uncertain; --min-class {MIN_CLASS} leaves such classes out"
+            self._advise(f"Class {rarest!r} has only {n} sample{'s' if n > 1 else ''}", remedy)
         if len(known) < len(y):
-            self.advice.append(f"{len(y) - len(known)} samples have no label: remove them.")
+            self._advise(f"{len(y) - len(known)} samples have no label", "remove them")
         self.lines.append(f"labels: {f'{target}, ' if target else ''}{shown}")
 
     def _candidates(self) -> Iterator[tuple[str, dict[str, int]]]:
@@ -173,17 +165,16 @@ class _Diagnosis:
 
         Where many columns of numbers have few values, all may be alike (genotypes, for example).
         """
-        X, categories = self._data.X, self._data.categories
+        X = self._data.X
         numeric = []
         if not sparse.issparse(X):
             numeric = [j for j in self._numeric if (X[:, j] % 1 == 0).all()]
             numeric = [j for j in numeric if len(np.unique(X[:, j])) <= _N_CLASSES]
-        columns = {self._names[j]: self._fields(j) for j in categories} | dict(self._data.about)
-        if len(numeric) <= _N_CLASSES:
-            columns |= {self._names[j]: self._fields(j) for j in numeric}
-        for name, fields in columns.items():
+        tried = [*self._data.categories, *(numeric if len(numeric) <= _N_CLASSES else ())]
+        columns = {self._names[j]: self._fields(j) for j in tried}
+        for name, fields in {**columns, **self._data.about}.items():
             counts = _counts(fields)
-            if "" not in counts and 2 <= len(counts) <= min(_N_CLASSES, X.shape[0] // 2):
+            if "" not in counts and 2 <= len(counts) <= min(_N_CLASSES, self._n_rows // 2):
                 yield name, counts
 
     def _fields(self, feature: int) -> NDArray[np.str_]:
@@ -194,7 +185,7 @@ class _Diagnosis:
         return np.where(np.isnan(column), "", names[np.nan_to_num(column).astype(int)])
 
     def _texts(self) -> None:
-        n_rows, categories = self._data.X.shape[0], self._data.categories
+        categories = self._data.categories
         self.facts["text_columns"] = {self._names[j]: str(c[0]) for j, c in categories.items()}
         also = f", and {len(categories):,} of text" if categories else ""
         self.lines.append(f"features: {len(self._numeric):,} of numbers{also}")
@@ -202,7 +193,7 @@ class _Diagnosis:
             self.lines.append(f"about the samples: {first_few(list(self._data.about))}")
         texts = [(self._names[j], c) for j, c in categories.items() if not self._is_owner(j)]
         for number, (name, values) in enumerate(texts):
-            names_rows = len(values) == n_rows
+            names_rows = len(values) == self._n_rows
             # It may be the label, or it is encoded.
             if not names_rows and (self._data.y is None or self._options["--categorical"]):
                 continue
@@ -210,107 +201,99 @@ class _Diagnosis:
             remedy = "" if names_rows else ", or --categorical onehot encodes it"
             if number < _N_SHOWN:
                 different = "all" if names_rows else len(values)
-                said = f"{name!r} is text, such as {values[0][:30]!r}, {different} different"
-                self.advice.append(f"{said}: {option} {name!r}{remedy}.")
+                found = f"{name!r} is text, such as {values[0][:30]!r}, {different} different"
+                self._advise(found, f"{option} {name!r}{remedy}")
             elif number == _N_SHOWN:
                 self.advice.append(f"There are {len(texts) - _N_SHOWN} other columns of text.")
 
     def _leave_out(self, name: str, names_rows: bool) -> str:
         """Let the command leave a column out, and return the option that does it."""
         option = "--id" if names_rows and not self._options["--id"] else "--drop"
-        self._options[option] = [*self._options[option], name]
+        self._options[option].append(name)
         return "--id" if names_rows else "--drop"
 
     def _is_owner(self, feature: int) -> bool:
         """Tell whether a column may say which samples are of one patient, or the like."""
         names = self._data.categories.get(feature)
-        n_rows = self._data.X.shape[0]
-        if names is not None and _N_CLASSES < len(names) < n_rows:
+        if names is not None and _N_CLASSES < len(names) < self._n_rows:
             return True
         if not _OWNER.search(self._names[feature]) or sparse.issparse(self._data.X):
             return False
         column = self._data.X[:, feature]
         is_whole = names is not None or bool((column % 1 == 0).all())
-        return is_whole and 1 < len(np.unique(column)) < n_rows
+        return is_whole and self._repeats(column)
+
+    def _repeats(self, fields: NDArray[Any]) -> bool:
+        return 1 < len(np.unique(fields)) < self._n_rows
 
     def _owners(self) -> None:
         """Propose groups of samples: columns of names that repeat."""
-        n_rows = self._data.X.shape[0]
-        repeating = {
+        owners = {
             self._names[j]: self._fields(j) for j in range(len(self._names)) if self._is_owner(j)
         }
-        for name in repeating:
-            self._options["--drop"] = [*self._options["--drop"], name]
-        owned = {n: f for n, f in self._data.about.items() if _OWNER.search(n)}
-        repeating |= {n: f for n, f in owned.items() if 1 < len(np.unique(f)) < n_rows}
-        ids = self._data.ids
-        if ids is not None and len(np.unique(ids)) < n_rows:
-            repeating = {self._source.id or "0": ids, **repeating}
-        for name, fields in repeating.items():
-            n_groups = len(np.unique(fields))
-            self.advice.append(
-                f"{name!r} repeats, {n_groups:,} different in {n_rows:,} samples: if samples with "
-                f"the same one belong together, as those of one patient do, --groups {name!r}."
-            )
+        self._options["--drop"].extend(owners)
+        ids, about = self._data.ids, self._data.about
+        if ids is not None and len(np.unique(ids)) < self._n_rows:
+            owners = {self._source.id or "0": ids, **owners}
+        owners |= {n: f for n, f in about.items() if _OWNER.search(n) and self._repeats(f)}
+        for name, fields in owners.items():
+            found = f"{len(np.unique(fields)):,} different in {self._n_rows:,} samples"
+            asked = "if samples with the same one belong together, as those of one patient do"
+            self._advise(f"{name!r} repeats, {found}", f"{asked}, --groups {name!r}")
             if not self._options["--groups"]:
                 self._options["--groups"] = [name]
                 self._options["--drop"] = [n for n in self._options["--drop"] if n != name]
 
     def _values(self) -> None:
-        X, groups = self._data.X, self._data.groups
+        X, y, groups = self._data.X, self._data.y, self._data.groups
         X = X[:, self._numeric] if self._data.categories else X
         names = [self._names[feature] for feature in self._numeric]
         is_sparse = sparse.issparse(X)
         n_missing = np.zeros(X.shape[1], dtype=int) if is_sparse else np.isnan(X).sum(axis=0)
+        missing = {names[j]: int(n_missing[j]) for j in np.flatnonzero(n_missing)}
         complete = np.flatnonzero(n_missing == 0)
-        whole = X[:, complete] if n_missing.any() else X
-        deviations = column_deviations(whole)
+        whole = X[:, complete] if missing else X
+        deviations = preparing.column_deviations(whole)
+        constant = [names[j] for j in complete[deviations == 0]]
         varying = deviations[deviations > 0]
         limits = [float(varying.min()), float(varying.max())] if varying.size else None
-        missing = {names[j]: int(n_missing[j]) for j in np.flatnonzero(n_missing)}
-        constant = [names[j] for j in complete[deviations == 0]]
-        n_repeated = X.shape[0] - len(np.unique(column_digests(X.T)))
-        n_alike = len(alike_rows(X, groups))
         self.facts |= {"missing": missing, "constant": constant, "deviations": limits}
-        self.facts |= {"n_repeated_rows": n_repeated, "n_alike_rows": n_alike}
+        self.facts["n_repeated_rows"] = self._n_rows - len(np.unique(column_digests(X.T)))
+        n_alike = self.facts["n_alike_rows"] = len(preparing.alike_rows(X, groups))
         for j in () if is_sparse else complete:
             if _numbers_rows(X[:, j]):
                 self._leave_out(names[j], names_rows=True)
-                said = f"Feature {names[j]!r} numbers the samples"
-                self.advice.append(f"{said}: --id {names[j]!r}, or --drop it.")
+                found = f"Feature {names[j]!r} numbers the samples"
+                self._advise(found, f"--id {names[j]!r}, or --drop it")
         if missing:
             shown = first_few(list(missing), 4)
             self.lines.append(f"missing values: {sum(missing.values()):,}, in {shown}")
             remedy = "--impute median fills them in, inside the folds; or --drop their columns"
-            self.advice.append(f"Values are missing: {remedy}.")
+            self._advise("Values are missing", remedy)
             self._options["--impute"] = self._options["--impute"] or ["median"]
         if constant:
             self.lines.append(f"constant: {first_few(constant, 4)}")
-            self.advice.append("Constant features tell nothing: --drop them, or ignore them.")
+            self._advise("Constant features tell nothing", "--drop them, or ignore them")
         if limits is not None:
             self.lines.append("standard deviations: {:.3g} to {:.3g}".format(*limits))
         self.lines.append(f"equal or nearly equal samples: {n_alike or 'none'}")
         if n_alike and not self._options["--groups"]:
-            self.advice.append(f"{n_alike} samples are {ALIKE}.")
-        scaling, why = scaling_for(whole, deviations)
+            self.advice.append(f"{n_alike} samples are {preparing.ALIKE}.")
+        scaling, why = preparing.scaling_for(whole, deviations)
         if scaling is not None:
             self._options["--scale"] = [scaling]
             self.advice.append(f"{why[0].upper()}{why[1:]}.")
-        refused = self._data.y is None or missing or self._data.categories
-        model = "ridge regression" if self._options["--model"] else "a linear SVM"
-        chosen = f"{len(self._numeric):,} features, not scaled, for {model}"
-        self.lines.append(
-            "select would refuse the data as they are"
-            if refused
-            else f"select would choose from {chosen}"
-        )
+        if y is None or missing or self._data.categories:
+            self.lines.append("select would refuse the data as they are")
+        else:
+            model = "ridge regression" if self._options["--model"] else "a linear SVM"
+            chosen = f"{len(names):,} features, not scaled, for {model}"
+            self.lines.append(f"select would choose from {chosen}")
 
 
 def _counts(labels: NDArray[Any]) -> dict[str, int]:
     """Return how often each label occurs, the most frequent first."""
-    names, sizes = np.unique(labels, return_counts=True)
-    order = np.argsort(-sizes, kind="stable")
-    return dict(zip(map(str, names[order].tolist()), sizes[order].tolist(), strict=True))
+    return dict(Counter(map(str, np.sort(labels).tolist())).most_common())
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import os
@@ -23,15 +21,15 @@ from rich.markup import escape
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from certifeature._files import guarded, replacing
-from certifeature._progress import Listener, listening, phase
+from certifeature._files import csv_text, replacing, write_csv
 from certifeature._progress import Report as Advance
+from certifeature._progress import listening, phase
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
 from certifeature.cli.loading import Loaded
 from certifeature.evaluation.engine import SizeSearch
 from certifeature.report import Feature, Report, write_report
-from certifeature.report.tables import features_csv
+from certifeature.report.contents import features_csv
 from certifeature.rows.matrix import dense
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -61,17 +59,8 @@ def check_writable(*paths: Path | None, inputs: Sequence[str | Path] = ()) -> No
 
 def json_text(value: Any) -> str:
     """Return plain values as JSON; numbers that are not finite become null."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
+    plain = json.loads(json.dumps(value), parse_constant=lambda _: None)
+    return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def certificate_values(certificate: Certificate) -> dict[str, Any]:
@@ -151,10 +140,7 @@ def features_text(features: list[Feature], path: Path) -> str:
     """
     if path.suffix.lower() == ".csv":
         return features_csv(features)
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-    writer.writerows((guarded(feature.name), repr(feature.scale)) for feature in features)
-    return text.getvalue()
+    return csv_text(((feature.name, feature.scale) for feature in features), "\t")
 
 
 def check_data_file(path: Path | None, data: Loaded) -> None:
@@ -169,9 +155,8 @@ def check_data_file(path: Path | None, data: Loaded) -> None:
         if data.y is None or data.y.dtype.kind not in "if":
             raise ValueError(f"{path}: SVMlight labels are numbers; write .csv or .npz instead.")
         if data.ids is not None:
-            raise ValueError(
-                f"{path}: there is no place for the names of rows; write .csv or .npz."
-            )
+            found = "there is no place for the names of rows"
+            raise ValueError(f"{path}: {found}; write .csv or .npz.")
 
 
 def write_data(path: Path, parts: Iterable[Loaded]) -> None:
@@ -194,37 +179,30 @@ def write_data(path: Path, parts: Iterable[Loaded]) -> None:
                     arrays[name] = np.concatenate([getattr(data, name) for data in known])
             np.savez_compressed(unfinished, **arrays)
         elif path.suffix in _SVMLIGHT:
-            with open(unfinished, "wb") as file:
+            with unfinished.open("wb") as binary:
                 for data in parts:
-                    dump_svmlight_file(data.X, data.y, file, zero_based=False)
+                    dump_svmlight_file(data.X, data.y, binary, zero_based=False)
         else:
-            with open(unfinished, "w", encoding="utf-8", newline="") as text:
-                writer = csv.writer(text, delimiter=_DELIMITERS[path.suffix], lineterminator="\n")
-                for row in _records(parts):
-                    cells = (guarded(cell) if isinstance(cell, str) else cell for cell in row)
-                    writer.writerow(cells)
+            with unfinished.open("w", encoding="utf-8", newline="") as file:
+                write_csv(file, _table(parts), _DELIMITERS[path.suffix])
 
 
-def _records(parts: Iterable[Loaded]) -> Iterator[list[Any]]:
-    """Return the header of a table, and then its lines."""
+def _table(parts: Iterable[Loaded]) -> Iterator[Sequence[Any]]:
+    """Return names, and then rows with labels and row names, whose columns have other names."""
     for number, data in enumerate(parts):
-        header, rows = data.names.tolist(), dense(data.X).tolist()
-        # A column of labels or row names must have a name that no feature has.
-        taken = {name.lower() for name in header}
+        columns = dict(zip(data.names.tolist(), dense(data.X).T.tolist(), strict=True))
         if data.ids is not None:
-            name = _free_name((data.id_name, "id", "row"), taken)
-            taken.add(name.lower())
-            header = [name, *header]
-            rows = [[i, *row] for i, row in zip(data.ids, rows, strict=True)]
+            name = _free_name((data.id_name, "id", "row"), columns)
+            columns = {name: data.ids.tolist()} | columns
         if data.y is not None:
-            header = [*header, _free_name(("y", "label", "target", "class"), taken)]
-            rows = [[*row, label] for row, label in zip(rows, data.y.tolist(), strict=True)]
+            columns[_free_name(("y", "label", "target", "class"), columns)] = data.y.tolist()
         if number == 0:
-            yield header
-        yield from rows
+            yield list(columns)
+        yield from zip(*columns.values(), strict=True)
 
 
-def _free_name(wishes: Sequence[str], taken: set[str]) -> str:
+def _free_name(wishes: Sequence[str], names: Iterable[str]) -> str:
+    taken = {name.lower() for name in names}
     numbered = (f"{wishes[0]}{number}" for number in itertools.count(1))
     candidates = itertools.chain(wishes, numbered)
     return next(name for name in candidates if name.lower() not in taken)
@@ -238,21 +216,12 @@ def showing(task: str) -> Iterator[None]:
     if not (sys.stderr.isatty() and console.is_interactive):
         yield
         return
-    columns = (
-        progress.SpinnerColumn(),
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(bar_width=30),
-        progress.TextColumn("{task.fields[count]}"),
-        progress.TaskProgressColumn(),
-        progress.TimeRemainingColumn(),
-    )
+    n_done = progress.TextColumn("{task.fields[count]}")
+    name, line, *times = progress.Progress.get_default_columns()
+    columns = (progress.SpinnerColumn(), name, line, n_done, *times)
     # What the command prints must not go to the console of the bars.
     bars = progress.Progress(*columns, console=console, transient=True, redirect_stdout=False)
-    with bars, listening(_listener(bars)), phase(task):
-        yield
 
-
-def _listener(bars: progress.Progress) -> Listener:
     @contextmanager
     def begin(name: str, total: int | None) -> Iterator[Advance]:
         def count(done: int) -> str:
@@ -265,4 +234,5 @@ def _listener(bars: progress.Progress) -> Listener:
         finally:
             bars.remove_task(bar)
 
-    return begin
+    with bars, listening(begin), phase(task):
+        yield

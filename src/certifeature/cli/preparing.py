@@ -18,8 +18,8 @@ from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import SimpleImputer
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from certifeature.certificate.certificate import number
@@ -36,8 +36,6 @@ ALIKE = (
 # Rows of wide data closer than this share of the median distance are nearly equal. It is computed
 # for so many rows and columns at most.
 _NEAR, _MAX_PAIRED, _N_COMPARED = 0.25, 2000, 2000
-# Columns at a time, so that no second copy of all rows is needed.
-_N_COLUMNS = 1024
 
 
 def note(text: str) -> None:
@@ -45,12 +43,10 @@ def note(text: str) -> None:
     sys.stderr.write(f"certifeature: {text}\n")
 
 
-class Scaling(StrEnum):
-    """How columns are scaled."""
-
-    none = "none"
-    standard = "standard"
-    tfidf = "tfidf"
+# How columns are scaled.
+Scaling = StrEnum("Scaling", ["none", "standard", "tfidf"])
+# How columns of text are encoded as numbers.
+Encoding = StrEnum("Encoding", ["onehot"])
 
 
 class Imputation(StrEnum):
@@ -59,12 +55,6 @@ class Imputation(StrEnum):
     median = "median"
     mean = "mean"
     drop_columns = "drop-columns"
-
-
-class Encoding(StrEnum):
-    """How columns of text are encoded as numbers."""
-
-    onehot = "onehot"
 
 
 class _Standard(StandardScaler):
@@ -107,11 +97,9 @@ def distinct_names(names: NDArray[np.str_] | None, n_features: int) -> NDArray[n
 
 def complete_columns(data: Dataset) -> tuple[Dataset, list[str]]:
     """Return data without the columns that have missing values, and the names of these."""
-    if sparse.issparse(data.X):
+    if sparse.issparse(data.X) or not np.isnan(data.X).any():
         return data, []
     fine = ~np.isnan(data.X).any(axis=0)
-    if fine.all():
-        return data, []
     places = np.cumsum(fine) - 1
     categories = {int(places[j]): names for j, names in data.categories.items() if fine[j]}
     names = distinct_names(data.feature_names, len(fine))
@@ -138,12 +126,10 @@ def encoder_of(
     codes = [np.arange(float(len(values))) for values in data.categories.values()]
     texts = OneHotEncoder(categories=codes, handle_unknown="ignore", sparse_output=False)
     steps = [("numbers", imputer, numeric), ("texts", texts, list(data.categories))]
-    indicators = [
-        f"{names[j]}={value}" for j, values in data.categories.items() for value in values
-    ]
-    made_of = [str(names[j]) for j, values in data.categories.items() for _ in values]
+    encoded = [(str(names[j]), value) for j, values in data.categories.items() for value in values]
+    indicators = [f"{name}={value}" for name, value in encoded]
     found = np.array([*names[numeric], *indicators], dtype=np.str_)
-    return ColumnTransformer(steps), found, [*len(numeric) * [""], *made_of]
+    return ColumnTransformer(steps), found, len(numeric) * [""] + [name for name, _ in encoded]
 
 
 def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:
@@ -179,17 +165,12 @@ def scaling_for(X: Any, deviations: NDArray[np.float64]) -> tuple[Scaling | None
 
 def column_deviations(X: Any) -> NDArray[np.float64]:
     """Return the standard deviation of each column, exactly zero where it is constant."""
-    if not X.shape[1]:
-        return np.empty(0)
     # Squares of huge values are infinite, and so is their deviation.
     with np.errstate(over="ignore", invalid="ignore"):
         if sparse.issparse(X):
             return np.sqrt(mean_variance_axis(X, axis=0)[1])
         # Rounding gives a column of equal values a deviation that is not quite zero.
-        parts = (X[:, start : start + _N_COLUMNS] for start in range(0, X.shape[1], _N_COLUMNS))
-        return np.concatenate(
-            [np.where(np.ptp(part, axis=0) > 0, part.std(axis=0), 0.0) for part in parts]
-        )
+        return np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
 
 
 def alike_rows(X: Any, groups: NDArray[Any] | None = None) -> NDArray[np.intp]:
@@ -204,8 +185,7 @@ def alike_rows(X: Any, groups: NDArray[Any] | None = None) -> NDArray[np.intp]:
     Z = X[:, np.random.default_rng(0).permutation(n_features)[:_N_COMPARED]]
     with np.errstate(all="ignore"):
         Z = np.nan_to_num((Z - np.nanmean(Z, axis=0)) / np.nanstd(Z, axis=0), posinf=0, neginf=0)
-    lengths = row_norms(Z, squared=True)
-    distances = lengths[:, None] + lengths - 2 * Z @ Z.T
+    distances = euclidean_distances(Z, squared=True)
     others = numbers[:, None] != numbers
     if not others.any():
         return rows[:0]

@@ -2,7 +2,6 @@
 
 import importlib
 import re
-import sys
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -105,8 +104,6 @@ def load_docstrings(
     ------
     ValueError
         If `packages` or `weighting` is not one of the values allowed.
-    RuntimeError
-        If Python runs with ``-OO``, which throws the docstrings away.
 
     See Also
     --------
@@ -138,7 +135,11 @@ def load_docstrings(
     >>> "scipy" in bunch.feature_names
     False
     """
-    classes = _checked(packages, weighting)
+    classes = sorted(set(packages))
+    if len(classes) < 2 or not set(classes) <= set(_PACKAGES):
+        needed = f"at least two of {list(_PACKAGES)!r}"
+        raise ValueError(f"packages={packages!r} are not {needed}. Give two or three of these.")
+    check_choice("weighting", weighting, _VECTORIZERS)
     documents = _collect(classes)
     vectorizer = _VECTORIZERS[weighting](token_pattern=_WORD, min_df=2, dtype=np.float64)
     data = vectorizer.fit_transform(documents.values())
@@ -155,25 +156,6 @@ def load_docstrings(
         documents=np.array(list(documents), dtype=object),
         DESCR=_describe(documents, n_words=data.shape[1], weighting=weighting),
     )
-
-
-def _checked(packages: Iterable[str], weighting: str) -> list[str]:
-    """Return the classes in order, or raise if the data cannot be made."""
-    # A string is an iterable of its letters: keep it whole for the message.
-    given = [packages] if isinstance(packages, str) else list(packages)
-    classes = sorted(set(given))
-    if len(classes) < 2 or not set(classes) <= set(_PACKAGES):
-        raise ValueError(
-            f"packages={given!r} is not a choice of at least two distinct packages out of "
-            f"{list(_PACKAGES)!r}. Give two or three of these names."
-        )
-    check_choice("weighting", weighting, _VECTORIZERS)
-    if sys.flags.optimize >= 2:
-        raise RuntimeError(
-            "Python runs with -OO (or PYTHONOPTIMIZE=2), which strips the docstrings that "
-            "are the data here. Run it without."
-        )
-    return classes
 
 
 def _collect(packages: Sequence[str]) -> dict[str, str]:
@@ -199,8 +181,7 @@ def _docstrings(package: str) -> Iterator[tuple[str, str]]:
     while waiting:
         path, module = waiting.popitem()
         seen.add(path)
-        for name in _public_names(module):
-            value = _member(module, name)
+        for name, value in _members(module):
             # Ufuncs and some compiled functions do not say where they are from.
             origin = getattr(value, "__module__", None) or package
             if isinstance(value, ModuleType):
@@ -212,27 +193,23 @@ def _docstrings(package: str) -> Iterator[tuple[str, str]]:
                     yield f"{path}.{name}", docstring
 
 
-def _member(module: ModuleType, name: str) -> Any:
-    """Return what a module holds under a name, also if it is a submodule not yet imported."""
-    if name not in vars(module) and "__path__" in vars(module):
-        # There may be no submodule, or it needs a package which is not installed.
-        with suppress(ImportError):
-            return importlib.import_module(f"{module.__name__}.{name}")
-    return vars(module).get(name)
+def _members(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Yield the public names of a module, and what it holds under them.
 
-
-def _public_names(module: ModuleType) -> list[str]:
-    # Only vars() is asked, here and above: SciPy's deprecated modules serve their names by a
-    # module-level __getattr__ that warns, and none of these names is a document of its own.
-    content = vars(module)
-    names = content.get("__all__")
-    if names is None:
-        names = [
-            name
-            for name, value in content.items()
-            if getattr(value, "__module__", None) == module.__name__
-        ]
-    return [name for name in names if not name.startswith("_") and name not in _SKIPPED_NAMES]
+    That may be a submodule which is not yet imported. Only vars() is asked: SciPy's deprecated
+    modules serve their names by a module-level __getattr__ that warns, and none of these names is a
+    document of its own.
+    """
+    content, name = vars(module), module.__name__
+    own = [key for key, value in content.items() if getattr(value, "__module__", None) == name]
+    for key in content.get("__all__", own):
+        if key.startswith("_") or key in _SKIPPED_NAMES:
+            continue
+        if key not in content and "__path__" in content:
+            # There may be no submodule, or it needs a package which is not installed.
+            with suppress(ImportError):
+                importlib.import_module(f"{name}.{key}")
+        yield key, content.get(key)
 
 
 def _package_of(dotted_name: str) -> str:

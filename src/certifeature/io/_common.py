@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certifeature._files import is_number, unguarded
+from certifeature._files import is_number
 from certifeature.datasets.dataset import Dataset
 from certifeature.rows.matrix import as_float64, stored_values
 
@@ -103,16 +103,6 @@ def decoding(source: str, kind: str) -> Iterator[None]:
         ) from error
 
 
-def extra(module: str, source: str, kind: str) -> Any:
-    """Import a module that an optional dependency brings, or say how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        name = module.partition(".")[0]
-        remedy = f'{kind} files need {name}: pip install "certifeature[cli]"'
-        raise ValueError(f"{source}: {remedy}") from None
-
-
 class EncodingError(ValueError):
     """Text is in another encoding, which may be `encoding`."""
 
@@ -151,7 +141,7 @@ def first_few(names: Sequence[str], n_shown: int = 8) -> str:
 
 
 def checked_data(
-    X: Any, y: Any, feature_names: Any, source: str, accept: Collection[str] = ()
+    X: Any, y: Any, feature_names: Any, source: str, accept: Collection[str] = (), **others: Any
 ) -> Dataset:
     """Return the parts as a Dataset, or say what is wrong with them; see `read_data`."""
     X = _checked_matrix(X, source, missing="missing" in accept)
@@ -170,7 +160,7 @@ def checked_data(
             kind = f"an array of shape {feature_names.shape} and type {feature_names.dtype}"
             found = f"there are {n_columns} features, and their names are {kind}"
             raise ValueError(f"{source}: {found}; one text per feature is needed.")
-    return Dataset(X=X, y=y, feature_names=feature_names, source=source)
+    return Dataset(X, y, feature_names, source, **others)
 
 
 def _checked_matrix(X: Any, source: str, *, missing: bool) -> Any:
@@ -227,7 +217,7 @@ def as_labels(
     missing : bool, default=False
         Whether labels may be missing; they become NaN or "".
     """
-    fields = [unguarded(field.strip()) for field in fields]
+    fields = list(fields)
     numeric = [is_number(field) for field in fields]
     some_numeric = any(numeric)
     for row, field in enumerate(fields):

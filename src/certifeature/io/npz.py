@@ -14,8 +14,6 @@ from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import as_utf8, checked_data, decoding, first_few, read_bytes
 from certifeature.io.tables import Columns, find_label
 
-_END_OF_ARCHIVE = b"PK\x05\x06"
-_TOO_MANY_TO_COUNT = 0xFFFF
 _SPARSE_KEYS = frozenset({"format", "shape", "data"})
 _SPARSE_FORMATS = ("csr", "csc", "coo")
 
@@ -30,9 +28,8 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
         _check_members(content, archive.zip)
         names = list(archive.files)
     if set(names) >= _SPARSE_KEYS:
-        return checked_data(
-            _sparse_matrix(content, source, columns.target), None, None, source, columns.accept
-        )
+        X = _sparse_matrix(content, source, columns.target)
+        return checked_data(X, None, None, source, columns.accept)
     if "X" not in names:
         found = f"there is no array X. There is {first_few(names)}"
         raise ValueError(f"{source}: {found}. Save it with numpy.savez(file, X=X, y=y).")
@@ -49,10 +46,10 @@ def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
 
     Labels with a damaged name would otherwise look like no labels.
     """
-    end = content.rfind(_END_OF_ARCHIVE)
+    end = content.rfind(b"PK\x05\x06")
     n_members = int.from_bytes(content[end + 10 : end + 12], "little")
-    if n_members not in (len(archive.infolist()), _TOO_MANY_TO_COUNT):
-        raise ValueError(f"{n_members} members are announced, {len(archive.infolist())} found")
+    if n_members != len(archive.filelist):
+        raise ValueError(f"{n_members} members are announced, {len(archive.filelist)} found")
     if archive.testzip() is not None:
         raise ValueError("a member is damaged")
 
@@ -77,10 +74,9 @@ def read_folder(folder: Path, columns: Columns) -> Dataset:
     source = str(folder)
     columns.check_for_arrays(source, "a folder of arrays")
     if not (folder / "X.npz").is_file():
-        found = first_few(sorted(path.name for path in folder.iterdir()))
-        raise FileNotFoundError(
-            f"{source}: no X.npz in this folder. There is {found}. Give a file."
-        )
+        listed = first_few(sorted(path.name for path in folder.iterdir()))
+        found = f"no X.npz in this folder. There is {listed}"
+        raise FileNotFoundError(f"{source}: {found}. Give a file.")
     data = read_npz(*read_bytes(folder / "X.npz"), Columns(accept=columns.accept))
     y, feature_names = data.y, data.feature_names
     names = sorted(path.stem for path in folder.glob("*.npy"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from functools import partial
 from glob import glob
 from pathlib import Path, PurePath
@@ -24,9 +23,8 @@ from certifeature.rows.blocks import RowBlocks, stacked
 
 _Path = str | os.PathLike[str]
 _KINDS = {"i": "numbers as labels", "f": "numbers as labels", "U": "texts as labels"}
-TABLES = ("csv", "excel", "parquet", "tsv")
 _READERS: dict[str, Callable[[bytes, str, Columns], Dataset]] = {
-    **{kind: partial(read_table, kind=kind) for kind in TABLES},
+    **{kind: partial(read_table, kind=kind) for kind in ("csv", "excel", "parquet", "tsv")},
     "npz": read_npz,
     "svmlight": read_svmlight,
 }
@@ -117,6 +115,8 @@ def read_data(
     ------
     FileNotFoundError
         If the file does not exist.
+    ImportError
+        If the format needs a library that is not installed.
     ValueError
         If the format is not known or the content is not as it should be; the message has the
         name of the file, the line where there are lines, and what to do.
@@ -162,10 +162,14 @@ def read_data(
     if format is not None and format not in _READERS:
         raise ValueError(f"format={format!r} is not one of {sorted(_READERS)!r}. Give one.")
     columns = Columns(target, id, groups, drop, transpose, encoding, zero_based, accept)
+    return _read(path, format, columns)
+
+
+def _read(path: _Path | BinaryIO, kind: str | None, columns: Columns) -> Dataset:
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
         return read_folder(Path(path), columns)
     content, source = read_bytes(path)
-    return _READERS[format or format_of(source)](content, source, columns)
+    return _READERS[kind or format_of(source)](content, source, columns)
 
 
 def format_of(source: str) -> str:
@@ -235,9 +239,7 @@ class FileBlocks(RowBlocks):
         zero_based: bool = False,
         n_features: int | None = None,
     ) -> None:
-        asked: dict[str, Any] = {"target": target, "id": id, "groups": groups, "drop": drop}
-        asked |= {"encoding": encoding, "zero_based": zero_based}
-        self._columns, self._asked = Columns(**asked), asked
+        self._columns = Columns(target, id, groups, drop, False, encoding, zero_based)
         if n_features is not None:
             as_count("n_features", n_features)
         self._paths = data_files(paths)
@@ -290,10 +292,7 @@ class FileBlocks(RowBlocks):
         number : int
             Number of the block, from 0.
         """
-        try:
-            data = self._read(self._paths[number])
-        except (ValueError, OSError) as error:
-            raise ValueError(f"{self.name(number)} cannot be read: {error}") from error
+        data = self._read(self._paths[number])
         if data.X.shape[1] != self.n_features:
             widths = f"{data.X.shape[1]} features, and {self._paths[0]} has {self.n_features}"
             raise ValueError(f"{self.name(number)} has {widths}; the same columns are needed.")
@@ -307,7 +306,7 @@ class FileBlocks(RowBlocks):
 
     def _read(self, path: Path) -> Dataset:
         if self._format != "svmlight":
-            return read_data(path, format=self._format, **self._asked)
+            return _read(path, self._format, self._columns)
         return read_svmlight(*read_bytes(path), self._columns, self.n_features)
 
     def _widest(self) -> int:
@@ -325,15 +324,16 @@ def joined(blocks: FileBlocks) -> Dataset:
     kinds = {"no labels" if part.y is None else _KINDS[part.y.dtype.kind] for part in read}
     if len(kinds) > 1:
         raise ValueError(f"the files have {' and '.join(sorted(kinds))}; one kind is needed.")
-    y = None if kinds == {"no labels"} else np.concatenate([part.y for part in read])
-    ids, groups = (
-        None if getattr(read[0], name) is None else np.concatenate([getattr(p, name) for p in read])
-        for name in ("ids", "groups")
-    )
+
+    def concatenated(name: str) -> NDArray[Any] | None:
+        parts = [getattr(part, name) for part in read]
+        return None if parts[0] is None else np.concatenate(parts)
+
+    y, ids, groups = map(concatenated, ("y", "ids", "groups"))
     source = f"{read[0].source} and {len(read) - 1} more" if len(read) > 1 else read[0].source
-    X = stacked([part.X for part in read])
-    data = checked_data(X, y, blocks.feature_names, source)
-    return replace(data, ids=ids, groups=groups, target=read[0].target)
+    X, target = stacked([part.X for part in read]), read[0].target
+    names = blocks.feature_names
+    return checked_data(X, y, names, source, ids=ids, groups=groups, target=target)
 
 
 def _common_format(paths: Sequence[Path]) -> str:

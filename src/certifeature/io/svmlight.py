@@ -43,12 +43,9 @@ class SVMlightRows:
         if not fine.all():
             entry = int(np.argmin(fine))
             row = int(np.searchsorted(self.X.indptr, entry, "right")) - 1
-            raise ValueError(f"{self.place(row)}: index {self.X.indices[entry]}: {needed}")
-
-    def place(self, row: int) -> str:
-        """Return the name of a row in error messages: the file and the line."""
-        lines = [line for line, _ in _data_lines(self.content)]
-        return f"{self.source}, line {lines[row]}"
+            line, _ = list(_data_lines(self.content))[row]
+            place = f"{self.source}, line {line}: index {self.X.indices[entry]}"
+            raise ValueError(f"{place}: {needed}")
 
     def matrix(self, columns: NDArray[np.integer], n_columns: int) -> Any:
         """Return the rows as a CSR array, given the column of each entry."""
@@ -91,20 +88,14 @@ def parse_svmlight(content: bytes, source: str) -> SVMlightRows:
         _check_lines(content, source)
         with decoding(source, "SVMlight text"):
             raise error
-    finite = np.isfinite(labels)
-    if not (finite.all() and np.isfinite(X.data).all()) or b"_" in content or b"qid" in content:
+    is_finite = np.isfinite(labels).all() and np.isfinite(X.data).all()
+    if not is_finite or b"_" in content or b"qid" in content:
         _check_lines(content, source)
     if not labels.size:
         raise ValueError(f"{source}: there is no line with data, such as '+1 3:0.5 7:1'.")
     if not content.endswith((b"\n", b"\r")):
         warn(f"{source}: the last line has no end; check that the file was not cut short.")
-    rows = SVMlightRows(labels, X, content, source)
-    if not finite.all():
-        place = rows.place(int(np.argmin(finite)))
-        raise ValueError(f"{place}: the label is too large for a 64-bit number. Use smaller ones.")
-    needed = "its value is too large for a 64-bit number. Scale or remove such values."
-    rows.require(np.isfinite(X.data), needed)
-    return rows
+    return SVMlightRows(labels, X, content, source)
 
 
 def _data_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
@@ -124,15 +115,22 @@ def _check_lines(content: bytes, source: str) -> None:
 
 def _problem(text: bytes) -> str | None:
     """Return what is wrong in a line, if anything, and what to do."""
+    label, *pairs = text.split()
     if _LINE.fullmatch(text):
-        indices = [int(index) for index in re.findall(rb"\s(\d++):", text)]
-        for before, index in zip([-1, *indices], indices, strict=False):
+        too_large = "too large for a 64-bit number"
+        if np.isinf(float(label)):
+            return f"the label is {too_large}. Use smaller ones"
+        before = -1
+        for number, value in re.findall(rb"\s(\d++):(\S++)", text):
+            index = int(number)
             if index > _LARGEST_INDEX:
                 return f"index {index}: the largest index possible is {_LARGEST_INDEX}"
             if index <= before:
                 return f"index {index}: it is not above the index before it. Sort the line"
+            if np.isinf(float(value)):
+                return f"index {index}: its value is {too_large}. Scale or remove such values"
+            before = index
         return None
-    label, *pairs = text.split()
     if b":" in label:
         return f"it starts with {_shown(label)}, so the label is missing. Start with a label"
     if b"," in label:

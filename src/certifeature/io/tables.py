@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature._files import unguarded
+from certifeature._utils import require
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import as_labels, as_utf8, checked_data, decoding, extra, first_few
+from certifeature.io._common import as_labels, as_utf8, checked_data, decoding, first_few
 
 _Column = str | int
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
@@ -67,16 +68,6 @@ class Columns:
     def __post_init__(self) -> None:
         if isinstance(self.drop, str | Integral):
             raise ValueError(f"drop={self.drop!r} is one column; give a list, [{self.drop!r}].")
-        object.__setattr__(self, "drop", tuple(self.drop))
-        for role, asked in self._asked.items():
-            for column in asked:
-                if isinstance(column, bool) or not isinstance(column, str | Integral):
-                    kinds = (
-                        "Give the name of a column, or its position: 0 is the first, -1 the last"
-                    )
-                    raise ValueError(
-                        f"{role}={column!r} is neither a name nor a position. {kinds}."
-                    )
 
     @property
     def _asked(self) -> dict[str, Sequence[_Column]]:
@@ -108,11 +99,9 @@ class Columns:
         if label is None and "unlabelled" not in self.accept:
             # Labels are often in the last of thousands.
             last = f"; the last is {names[-1][:60]!r}" if len(names) > 8 else ""
-            raise ValueError(
-                f"{source}: no {column} is named y, label, target or class; there is "
-                f"{first_few(names)}{last}. Give the name of the {column} of labels as target "
-                "(--target)."
-            )
+            found = f"no {column} is named y, label, target or class; there is {first_few(names)}"
+            needed = f"Give the name of the {column} of labels as target (--target)"
+            raise ValueError(f"{source}: {found}{last}. {needed}.")
         places = {role: [_place(names, c, source, role) for c in cs] for role, cs in asked.items()}
         places["target"] = [] if label is None else [label]
         for (role, taken), (other, wanted) in combinations(places.items(), 2):
@@ -125,13 +114,12 @@ class Columns:
 
     def check_for_arrays(self, source: str, kind: str) -> None:
         """Raise if something is asked that only tables with named columns have."""
-        for name in ("id", "groups", "drop", "transpose", "encoding"):
-            value = getattr(self, name)
-            if value not in (None, (), False):
-                raise ValueError(
-                    f"{source}: {name}={value!r} was given, which is for tables with named columns "
-                    f"(CSV, TSV, Excel, Parquet); this is {kind}. Leave {name} out."
-                )
+        options = {**self._asked, "transpose": self.transpose, "encoding": self.encoding}
+        for name, is_given in options.items():
+            if is_given and name != "target":
+                tables = "tables with named columns (CSV, TSV, Excel, Parquet)"
+                found = f"{name}={getattr(self, name)!r} was given, which is for {tables}"
+                raise ValueError(f"{source}: {found}; this is {kind}. Leave {name} out.")
         if isinstance(self.target, Integral):
             raise ValueError(f"{source}: target={self.target} is a position; name an array.")
 
@@ -167,6 +155,10 @@ def _place(names: Sequence[str], column: _Column, source: str, asked: str) -> in
         likely = get_close_matches(column, names)
         shown = first_few([*likely, *(name for name in names if name not in likely)])
         raise ValueError(f"{source}: {asked}={column!r} is not there. There is {shown}. Give one.")
+    if isinstance(column, bool) or not isinstance(column, Integral):
+        needed = "Give the name of a column, or its position: 0 is the first, -1 the last"
+        found = f"{asked}={column!r} is neither a name nor a position"
+        raise ValueError(f"{source}: {found}. {needed}.")
     if not -len(names) <= column < len(names):
         found = f"{asked}={column} is not a position among {len(names)} columns"
         raise ValueError(f"{source}: {found}. Give one from 0 to {len(names) - 1}.")
@@ -185,17 +177,15 @@ class _Table:
     names : list of str
         Names of all columns, whatever they are for.
     places : dict of str to list of int
-        What they are for.
+        What they are for; "about" is what else a GEO series says about the samples.
     numbers : _Numbers
         The fields of the features.
     others : dict of int to list of str
         The fields of the other columns that are asked for.
     row_name : callable
         Returns the name of a row in error messages, given its number from 0.
-    row, column : str
-        What a row and a column are called in the file.
-    about : sequence of int
-        Columns, beside the features, that say something about the samples of a GEO series.
+    column : str
+        What a column is called in the file.
     """
 
     names: list[str]
@@ -203,13 +193,17 @@ class _Table:
     numbers: _Numbers
     others: Mapping[int, list[str]]
     row_name: Callable[[int], str]
-    row: str = "line"
     column: str = "column"
-    about: Sequence[int] = ()
 
-    def fields(self, role: str) -> list[str] | None:
-        """Return the fields of a column that is no feature; None if there is none."""
-        return next((self.others[place] for place in self.places[role]), None)
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the columns that are features."""
+        return [self.names[place] for place in self.places["features"]]
+
+    def fields(self, role: str) -> dict[str, NDArray[np.str_]]:
+        """Return the names and fields of the columns of a role."""
+        places = self.places.get(role, ())
+        return {self.names[place]: np.array(_cleaned(self.others[place])) for place in places}
 
 
 def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Dataset:
@@ -233,24 +227,23 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
         records = _text(content, source, kind, columns) if is_text else _excel(content, source)
         columns = replace(columns, transpose=columns.transpose or records.is_geo)
         table = (_transposed if columns.transpose else _upright)(records, columns)
-    names = [table.names[place] for place in table.places["features"]]
+    names = table.feature_names
     if not columns.transpose and "unnamed" not in columns.accept:
         _check_names(names, source)
-    X, texts = table.numbers.matrix(), table.numbers.texts
-    categories = _categories(X, texts) if "text" in columns.accept else {}
-    _check_numbers(X, {} if categories else texts, names, table, columns.accept)
-    labels = table.fields("target")
-    if labels is not None and table.numbers.decimal_comma:
-        labels = [t.replace(",", ".") if _DECIMAL_COMMA.fullmatch(t) else t for t in labels]
-    missing = "unlabelled" in columns.accept
-    y = None if labels is None else as_labels(labels, table.row_name, missing=missing)
-    data = checked_data(X, y, np.array(names, dtype=np.str_), source, columns.accept)
-    others = (table.fields(role) for role in ("id", "groups"))
-    ids, groups = (None if fields is None else np.array(_cleaned(fields)) for fields in others)
-    target = next((table.names[place] for place in table.places["target"]), None)
-    data = replace(data, ids=ids, groups=groups, target=target, categories=categories)
-    about = {table.names[place]: np.array(_cleaned(table.others[place])) for place in table.about}
-    return replace(data, about=about)
+    X = table.numbers.matrix()
+    categories = _categories(X, table.numbers.texts) if "text" in columns.accept else {}
+    _check_numbers(X, table, columns.accept)
+    y = None
+    target, labels = next(iter(table.fields("target").items()), (None, None))
+    if labels is not None:
+        fields = labels.tolist()
+        if table.numbers.decimal_comma:
+            fields = [t.replace(",", ".") if _DECIMAL_COMMA.fullmatch(t) else t for t in fields]
+        y = as_labels(fields, table.row_name, missing="unlabelled" in columns.accept)
+    ids, groups = (next(iter(table.fields(role).values()), None) for role in ("id", "groups"))
+    others: dict[str, Any] = {"ids": ids, "groups": groups, "about": table.fields("about")}
+    others |= {"target": target, "categories": categories}
+    return checked_data(X, y, np.array(names, dtype=np.str_), source, columns.accept, **others)
 
 
 def _categories(X: NDArray[np.float64], texts: _Texts) -> dict[int, NDArray[np.str_]]:
@@ -277,14 +270,9 @@ def _check_names(names: Sequence[str], source: str) -> None:
         raise ValueError(f"{source}, header: {found}. Add a line of names.")
 
 
-def _check_numbers(
-    X: NDArray[np.float64],
-    texts: _Texts,
-    names: Sequence[str],
-    table: _Table,
-    accept: Collection[str],
-) -> None:
+def _check_numbers(X: NDArray[np.float64], table: _Table, accept: Collection[str]) -> None:
     """Raise if a feature has text in it, or else if a value is missing or infinite."""
+    names, texts = table.feature_names, {} if "text" in accept else table.numbers.texts
     bad = np.isinf(X) if "missing" in accept else ~np.isfinite(X)
     remedy = (
         "Leave text out with drop (--drop), keep one as the names of the rows with id (--id), or "
@@ -300,9 +288,7 @@ def _check_numbers(
         problem = f"'{X[row, feature]}' is not a finite number."
         if np.isnan(X[row, feature]):
             problem = "the value is missing."
-            remedy = (
-                f"Impute it (--impute), or leave out the {table.row}, or drop the {table.column}."
-            )
+            remedy = f"Impute it (--impute), or leave out the sample, or drop the {table.column}."
     else:
         return
     place = f"{table.row_name(row)}, {table.column} {names[feature]!r}"
@@ -329,11 +315,9 @@ class _Records:
             needed = "A header and lines of data are needed"
             raise ValueError(f"{self.source}: the file is empty. {needed}.")
         if len(header) == 1:
-            raise ValueError(
-                f"{self.source}, header: {header[0].strip()[:60]!r} is one column; a label and "
-                "features, separated by commas, semicolons or tabs, are needed. Check the "
-                "separator."
-            )
+            found = f"{header[0].strip()[:60]!r} is one column"
+            needed = "a label and features, separated by commas, semicolons or tabs, are needed"
+            raise ValueError(f"{self.source}, header: {found}; {needed}. Check the separator.")
         # R writes no name above the names of the rows.
         return _cleaned([""] * (len(first) == len(header) + 1) + header)
 
@@ -398,7 +382,7 @@ def _series_matrix(content: bytes, source: str) -> Iterator[tuple[int, list[str]
 
 def _excel(content: bytes, source: str) -> _Records:
     """Return the records of the first sheet of a workbook."""
-    openpyxl = extra("openpyxl", source, "Excel")
+    openpyxl = require("openpyxl", "Excel files", "cli")
     with decoding(source, "an Excel file"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
@@ -438,12 +422,13 @@ class _Numbers:
     def add(self, fields: Sequence[str]) -> None:
         """Convert a list of fields; those that are neither numbers nor missing are texts."""
         numbers: list[float] = []
-        if not self.decimal_comma and _is_plain("".join(fields)):
+        points = [_with_point(text) for text in fields] if self.decimal_comma else fields
+        if _is_plain("".join(points)):
             with suppress(ValueError):
-                numbers = list(map(float, fields))
+                numbers = list(map(float, points))
         if not numbers:
             for place, text in enumerate(fields):
-                number = self._number(text)
+                number = _number(points[place])
                 numbers.append(np.nan if number is None else number)
                 if number is None and text.strip().lower() not in _MISSING:
                     feature, row = (self.n_lists, place) if self.across else (place, self.n_lists)
@@ -451,15 +436,15 @@ class _Numbers:
         self.values.extend(numbers)
         self.n_lists += 1
 
-    def _number(self, text: str) -> float | None:
-        if self.decimal_comma:
-            text = "text" if "." in text else text.replace(",", ".")
-        return _number(text)
-
     def matrix(self) -> NDArray[np.float64]:
         """Return a row for each sample."""
         lists = np.asarray(self.values).reshape(self.n_lists, self.n_fields)
         return np.ascontiguousarray(lists.T) if self.across else lists
+
+
+def _with_point(text: str) -> str:
+    """Return a number with a decimal comma as Python writes it, and one with points as text."""
+    return "text" if "." in text else text.replace(",", ".")
 
 
 def _is_plain(text: str) -> bool:
@@ -513,11 +498,11 @@ def _transposed(records: _Records, columns: Columns) -> _Table:
     columns = replace(columns, id=0 if columns.id is None else columns.id, drop=drop)
     places = columns.places(names, source, lambda: samples[1:])
     # What a GEO series says about its samples stands above the header.
-    about = [place for place in places["features"] if lines[place] < header_line]
+    places["about"] = [place for place in places["features"] if lines[place] < header_line]
     places["features"] = [place for place in places["features"] if lines[place] > header_line]
     numbers = _Numbers(len(kept), True, records.decimal_comma)
     features = set(places["features"])
-    used = {*about, *(place for role in _ROLES for place in places[role])}
+    used = {place for role in (*_ROLES, "about") for place in places[role]}
     for number, (_, record) in enumerate(records.data(), start=1):
         fields = [record[place] for place in kept]
         if number in features:
@@ -525,14 +510,7 @@ def _transposed(records: _Records, columns: Columns) -> _Table:
         elif number in used:
             others[number] = fields
     return _Table(
-        names,
-        places,
-        numbers,
-        others,
-        lambda row: f"{source}, column {others[0][row]!r}",
-        "column",
-        "row",
-        about,
+        names, places, numbers, others, lambda row: f"{source}, column {others[0][row]!r}", "row"
     )
 
 
@@ -543,8 +521,8 @@ def _parquet(content: bytes, source: str, columns: Columns) -> _Table:
     """Return what is in a file, without the row names that pandas put there."""
     if columns.transpose:
         raise ValueError(f"{source}: transpose is for CSV, TSV and Excel files. Leave it out.")
-    parquet = extra("pyarrow.parquet", source, "Parquet")
-    pyarrow = extra("pyarrow", source, "Parquet")
+    parquet = require("pyarrow.parquet", "Parquet files", "cli")
+    pyarrow = require("pyarrow", "Parquet files", "cli")
     with decoding(source, "a Parquet file"):
         # With threads, a table of 20,000 columns takes five times the memory and twice the time.
         table = parquet.read_table(pyarrow.BufferReader(content), use_threads=False)
@@ -557,28 +535,18 @@ def _parquet(content: bytes, source: str, columns: Columns) -> _Table:
     places = columns.places(names, source)
     numbers = _Numbers(table.num_rows, across=True)
     for place in places["features"]:
-        column = table.column(place)
-        if _is_numeric(pyarrow.types, column.type):
+        column, types = table.column(place), pyarrow.types
+        is_number = types.is_integer(column.type) or types.is_floating(column.type)
+        if is_number or types.is_boolean(column.type):
             values = column.cast(pyarrow.float64(), safe=False).to_numpy()
             numbers.values.frombytes(np.ascontiguousarray(values).tobytes())
             numbers.n_lists += 1
         else:
             numbers.add(_as_text(column))
-    for place in places["target"]:
-        kind = table.column(place).type
-        kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
-        texts = ("string", "large_string", "null")
-        if not (_is_numeric(pyarrow.types, kind) or str(kind) in texts):
-            found = f"labels of type {kind} cannot be used"
-            raise ValueError(f"{source}, column {names[place]!r}: {found}. Convert the column.")
     others = {p: _as_text(table.column(p)) for role in _ROLES for p in places[role]}
     return _Table(
-        names, places, numbers, others, lambda row: f"{source}, row {row} (counted from 0)", "row"
+        names, places, numbers, others, lambda row: f"{source}, row {row} (counted from 0)"
     )
-
-
-def _is_numeric(types: Any, kind: Any) -> bool:
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
 
 
 def _as_text(column: Any) -> list[str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature._utils import as_count
+from certifeature._utils import require
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
     from matplotlib.legend import Legend
 
 # The palette of Okabe and Ito, which colour-blind readers can tell apart; without its yellow, which
@@ -33,21 +33,16 @@ _MAX_DECADES_WITH_STEPS = 3
 
 def require_matplotlib() -> None:
     """Raise an error that says what to install if matplotlib is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'certifeature[plot]'.") from error
+    require("matplotlib", "plots", "plot")
 
 
 def axes_for(ax: Axes | None) -> Axes:
     """Return the given axes, or those of a new figure with a constrained layout."""
     require_matplotlib()
-    from matplotlib import axes
+    from matplotlib import axes, pyplot
 
     if ax is None:
-        from matplotlib import pyplot as plt
-
-        return plt.subplots(layout="constrained")[1]
+        return pyplot.subplots(layout="constrained")[1]
     if not isinstance(ax, axes.Axes):
         raise TypeError(f"ax must be one matplotlib Axes or None; got {type(ax).__name__}.")
     return ax
@@ -91,9 +86,13 @@ def _width(ax: Axes) -> float:
 
 
 def label_numbers(ax: Axes, numbers: Iterable[float]) -> None:
-    """Make the x axis logarithmic if the numbers range widely, with ticks at those that fit."""
+    """Label the x axis with numbers of features; if they range widely, it is logarithmic.
+
+    There are ticks at those numbers whose labels fit.
+    """
     from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
+    ax.set_xlabel("number of features chosen")
     ticks = np.unique(np.asarray(list(numbers), dtype=np.float64))
     if not len(ticks) or ticks[0] <= 0 or ticks[-1] < _WIDE_RANGE * ticks[0]:
         return
@@ -113,16 +112,6 @@ def label_numbers(ax: Axes, numbers: Iterable[float]) -> None:
     ax.xaxis.set_major_locator(FixedLocator(shown))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-
-
-def checked_sizes(sizes: Sequence[int]) -> list[int]:
-    """Return numbers of features as a list; raise unless they are positive and increase."""
-    given = [as_count("each of sizes", size) for size in sizes]
-    if not given:
-        raise ValueError("sizes is empty; give at least one number of features.")
-    if given != sorted(set(given)):
-        raise ValueError(f"sizes must increase from each to the next; got {given}.")
-    return given
 
 
 def plot_growth(
@@ -146,7 +135,7 @@ def plot_growth(
                 some = "" if missing.all() else f" for {missing.sum()} of {len(growth)}"
                 label += f"\n(none{some}: {reason})"
         shown = np.where(np.isfinite(growth), growth, np.nan)
-        (lines[name],) = ax.plot(places, shown, **(style | {"label": label} | dict(own)))
+        (lines[name],) = ax.plot(places, shown, **{**style, "label": label, **own})
     ax.set_yscale("log")
     low, high = ax.get_ylim()
     few = np.log10(high / low) <= _MAX_DECADES_WITH_STEPS

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from certifeature._progress import as_one_task, listed
+from certifeature._utils import as_count
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import measured_probability
 from certifeature.certificate.certify import certificates_of
 from certifeature.plotting import _axes
 from certifeature.selectors.base import fitted_to_sizes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # What each layer is proven for, and with which probability.
 _LAYERS: dict[str, tuple[str, Callable[[Certificate], float]]] = {
@@ -94,7 +91,7 @@ class CertificateDisplay:
         sizes: Sequence[int],
         *,
         realised: bool = True,
-        ax: Axes | None = None,
+        ax: _axes.Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Select features for each size, certify the selections, and plot the certificates.
@@ -131,7 +128,9 @@ class CertificateDisplay:
         if "n_features_to_select" not in estimator.get_params(deep=False):
             name = f"{type(estimator).__name__} has no parameter n_features_to_select"
             raise ValueError(f"{name}; certify its selections, and plot CertificateDisplay(them).")
-        sizes = _axes.checked_sizes(sizes)
+        sizes = [as_count("each of sizes", size) for size in sizes]
+        if not sizes or sizes != sorted(set(sizes)):
+            raise ValueError(f"sizes must increase, and at least one is needed; got {sizes}.")
 
         def certified(selector: Any) -> list[Certificate]:
             fitted = fitted_to_sizes(selector, X, y, sizes)
@@ -140,7 +139,7 @@ class CertificateDisplay:
 
         return cls(as_one_task(estimator, "certificates", certified)).plot(ax, **kwargs)
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+    def plot(self, ax: _axes.Axes | None = None, **kwargs: Any) -> Self:
         """Draw the layers.
 
         Parameters
@@ -162,8 +161,7 @@ class CertificateDisplay:
             style = {"color": _axes.COLOURS[place], "marker": _axes.MARKERS[place], "markersize": 5}
             curves[name] = (self.n_features, growth, style | {"label": self._label(name)})
         self.lines_ = _axes.plot_growth(self.ax_, curves, kwargs)
-        label = "growth of the training objective (times)"
-        self.ax_.set(xlabel="number of features chosen", ylabel=label)
+        self.ax_.set_ylabel("growth of the training objective (times)")
         _axes.label_numbers(self.ax_, self.n_features)
         self.legend_ = _axes.add_legend(self.ax_, headroom=True)
         return self

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from certifeature.comparison import FULL_DATA, Comparison, Contender
 from certifeature.plotting import _axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _DASHES = ("-", "-.", ":")
 _BASELINE = "random"
@@ -25,7 +22,7 @@ class _ComparisonDisplay:
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+    def plot(self, ax: _axes.Axes | None = None, **kwargs: Any) -> Self:
         """Draw the curves.
 
         Parameters
@@ -40,22 +37,20 @@ class _ComparisonDisplay:
         object
             The display itself.
         """
-        methods: dict[str, list[Contender]] = {}
-        for contender in self.comparison.contenders:
-            if contender.method != FULL_DATA:
-                methods.setdefault(contender.method, []).append(contender)
-        if not methods:
+        contenders = [c for c in self.comparison.contenders if c.method != FULL_DATA]
+        if not contenders:
             raise ValueError("the comparison holds no method but full data; compare some.")
         self.ax_ = _axes.axes_for(ax)
         self.figure_ = self.ax_.figure
+        names = dict.fromkeys(contender.method for contender in contenders)
+        curves = {}
         # Random features come last.
-        ordered = enumerate(sorted(methods, key=lambda name: name == _BASELINE))
-        curves = {name: (methods[name], _style(name, i, methods[name])) for i, name in ordered}
+        for place, name in enumerate(sorted(names, key=lambda name: name == _BASELINE)):
+            found = [c for c in contenders if c.method == name]
+            curves[name] = found, _style(name, place, found[0].size is None)
         label, title = self._draw(curves, kwargs)
-        self.ax_.set(xlabel="number of features chosen", ylabel=label)
-        _axes.label_numbers(
-            self.ax_, [c.size for c in self.comparison.contenders if c.size is not None]
-        )
+        self.ax_.set_ylabel(label)
+        _axes.label_numbers(self.ax_, [c.size for c in contenders if c.size is not None])
         n_folds = self.comparison.n_folds * self.comparison.n_repeats
         self.legend_ = _axes.add_legend(self.ax_, title.format(n_folds), headroom=True)
         return self
@@ -65,7 +60,7 @@ class _ComparisonDisplay:
         raise NotImplementedError
 
 
-def _style(name: str, place: int, contenders: list[Contender]) -> dict[str, Any]:
+def _style(name: str, place: int, has_own_number: bool) -> dict[str, Any]:
     """Return how a curve looks; a method that finds its own number is a point without a line."""
     turn, number = divmod(place, len(_axes.COLOURS))
     look: dict[str, Any] = {"markersize": 4, "linewidth": 1.5, "label": name}
@@ -74,7 +69,7 @@ def _style(name: str, place: int, contenders: list[Contender]) -> dict[str, Any]
     else:
         look |= {"color": _axes.COLOURS[number], "marker": _axes.MARKERS[number]}
         look["linestyle"] = _DASHES[turn % len(_DASHES)]
-    if contenders[0].size is None:
+    if has_own_number:
         look |= {"linestyle": "none", "label": f"{name} (own number)"}
     return look
 
@@ -134,9 +129,8 @@ class ErrorCurveDisplay(_ComparisonDisplay):
         unit, label = (100, "test error (%)") if in_percent else (1, "1 − R² on test rows")
         for name, (contenders, style) in curves.items():
             places = [c.n_features for c in contenders]
-            errors, low, high = (
-                unit * np.array([astuple(c.performance.error) for c in contenders]).T
-            )
+            found = np.array([astuple(c.performance.error) for c in contenders])
+            errors, low, high = unit * found.T
             if contenders[0].size is None:
                 lengths = errors - low, high - errors
                 self.points_[name] = self.ax_.errorbar(places, errors, lengths, capsize=3, **style)
@@ -144,8 +138,7 @@ class ErrorCurveDisplay(_ComparisonDisplay):
             (self.lines_[name],) = self.ax_.plot(places, errors, **(style | own))
             band = {"color": self.lines_[name].get_color(), "alpha": 0.15, "linewidth": 0}
             self.bands_[name] = self.ax_.fill_between(places, low, high, **band)
-        full = self.comparison.full
-        if full is not None:
+        if (full := self.comparison.full) is not None:
             line: Any = {"color": "black", "linewidth": 1, "zorder": 1.5}
             name = f"all {full.n_features:g} features"
             self.lines_[FULL_DATA] = self.ax_.axhline(unit * full.error, label=name, **line)

@@ -77,11 +77,12 @@ class RankDisplay:
 
     def __init__(self, scores: ArrayLike, selection: Any, *, score_name: str = "score") -> None:
         self.scores = np.asarray(scores, dtype=np.float64)
-        if self.scores.ndim != 1 or not np.isfinite(self.scores).any():
-            needed = "one number for each feature, some of them finite"
-            raise ValueError(f"scores must be {needed}; got shape {self.scores.shape}.")
-        if np.isnan(self.scores).any() or np.isposinf(self.scores).any():
-            raise ValueError("scores contain NaN or infinity; give −inf to a feature without one.")
+        is_finite, is_none = np.isfinite(self.scores), np.isneginf(self.scores)
+        if self.scores.ndim != 1 or not is_finite.any() or not (is_finite | is_none).all():
+            needed = (
+                "a number for each feature, some of them finite, and −inf for those without one"
+            )
+            raise ValueError(f"scores must be {needed}, not NaN or infinity; got {self.scores}.")
         self.chosen = as_column_choice(selection, len(self.scores)).indices
         self.score_name = score_name
         self.ranks = np.empty(len(self.scores), dtype=np.intp)
@@ -136,21 +137,19 @@ class RankDisplay:
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         order = np.argsort(self.ranks)
-        style: dict[str, Any] = {"color": GREY, "linewidth": 1.5}
-        self.line_ = self._draw(order, f"all {len(order)} features", style)
-        style = {"color": COLOURS[0], "linestyle": "none", "marker": "|"}
-        style |= {"markersize": 10, "markeredgewidth": 0.8}
-        self.points_ = self._draw(self.chosen, f"{len(self.chosen)} chosen", style | kwargs)
+        self.line_ = self._draw(order, f"all {len(order)} features", color=GREY, linewidth=1.5)
+        look: dict[str, Any] = {"color": COLOURS[0], "linestyle": "none", "marker": "|"}
+        look |= {"markersize": 10, "markeredgewidth": 0.8} | kwargs
+        self.points_ = self._draw(self.chosen, f"{len(self.chosen)} chosen", **look)
         self.ax_.set(xlabel="rank of the feature", ylabel=self.score_name)
         if log:
             self.ax_.set_xscale("log")
         self.legend_ = add_legend(self.ax_)
         return self
 
-    def _draw(self, features: NDArray[np.intp], label: str, style: dict[str, Any]) -> Line2D:
+    def _draw(self, features: NDArray[np.intp], name: str, **style: Any) -> Line2D:
         """Draw features, except those without a score, which the label counts."""
         shown = features[np.isfinite(self.scores[features])]
         if len(shown) < len(features):
-            label += f"\n({len(features) - len(shown)} without a score)"
-        style = {"label": label} | style
-        return self.ax_.plot(self.ranks[shown], self.scores[shown], **style)[0]
+            name += f"\n({len(features) - len(shown)} without a score)"
+        return self.ax_.plot(self.ranks[shown], self.scores[shown], **{"label": name, **style})[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +12,10 @@ from scipy.stats import binom
 from sklearn.model_selection import check_cv
 
 from certifeature._progress import as_one_task
-from certifeature.evaluation.engine import (
-    Candidate,
-    cross_validate,
-    jaccard_index,
-    masks_of,
-    nogueira_index,
-)
+from certifeature.evaluation import engine
 from certifeature.evaluation.splits import Splits
-from certifeature.plotting._axes import COLOURS, GREY, add_legend, axes_for, require_matplotlib
+from certifeature.plotting import _axes
 from certifeature.sparsify.choice import as_column_choice
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 FloatArray = NDArray[np.float64]
 
@@ -92,10 +82,10 @@ class StabilityDisplay:
             raise ValueError(f"stability compares selections; got {len(selections)}, give two.")
         self.selections = [as_column_choice(chosen, n_features).indices for chosen in selections]
         self.n_features = n_features
-        masks = masks_of(self.selections, n_features)
+        masks = engine.masks_of(self.selections, n_features)
         self.frequencies = masks.mean(axis=0)
-        self.jaccard = jaccard_index(masks)
-        self.nogueira = nogueira_index(self.frequencies, len(masks))
+        self.jaccard = engine.jaccard_index(masks)
+        self.nogueira = engine.nogueira_index(self.frequencies, len(masks))
 
     @classmethod
     def from_estimator(
@@ -105,7 +95,7 @@ class StabilityDisplay:
         y: Any = None,
         *,
         cv: Any = 5,
-        ax: Axes | None = None,
+        ax: _axes.Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Select features on the training rows of each fold, and plot that.
@@ -132,20 +122,20 @@ class StabilityDisplay:
         StabilityDisplay
             The plot.
         """
-        require_matplotlib()
+        _axes.require_matplotlib()
         if not hasattr(X, "iloc"):
             X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
         y = None if y is None else np.asarray(y)
         splits = Splits(list(check_cv(cv, y, classifier=y is not None).split(X, y)))
 
         def selected(selector: Any) -> tuple[tuple[int, ...], ...]:
-            candidate = Candidate.of("selector", selector, "passthrough")
-            return cross_validate(X, y, [candidate], splits).chosen("selector")
+            candidate = engine.Candidate.of("selector", selector, "passthrough")
+            return engine.cross_validate(X, y, [candidate], splits).chosen("selector")
 
         selections = as_one_task(estimator, "selections", selected)
         return cls(selections, X.shape[1]).plot(ax, **kwargs)
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+    def plot(self, ax: _axes.Axes | None = None, **kwargs: Any) -> Self:
         """Draw frequencies, highest first.
 
         Parameters
@@ -160,27 +150,26 @@ class StabilityDisplay:
         StabilityDisplay
             The display itself.
         """
-        self.ax_ = axes_for(ax)
+        self.ax_ = _axes.axes_for(ax)
         self.figure_ = self.ax_.figure
         n_selections = len(self.selections)
-        label = (
-            f"{n_selections} selections\nJaccard {self.jaccard:.2f}\nNogueira {self.nogueira:.2f}"
-        )
-        stairs: dict[str, Any] = {"drawstyle": "steps-pre"}
+        found = f"Jaccard {self.jaccard:.2f}\nNogueira {self.nogueira:.2f}"
+        label = f"{n_selections} selections\n{found}"
         heights = np.sort(self.frequencies[self.frequencies > 0])[::-1]
         corners = _corners(np.arange(1.0, len(heights) + 1), heights)
-        style: dict[str, Any] = {"color": COLOURS[0], "label": label} | stairs | kwargs
-        (self.line_,) = self.ax_.plot(*corners, **style)
+        (self.line_,) = self.ax_.step(
+            *corners, **{"color": _axes.COLOURS[0], "label": label, **kwargs}
+        )
         # Random selections of the same mean size, as they are expected.
         times = np.arange(n_selections, 0, -1)
         share = binom.sf(times - 1, n_selections, self.frequencies.mean())
         corners = _corners(self.n_features * share, times / n_selections)
-        style = {"color": GREY, "linestyle": "--", "label": "random selections"} | stairs
-        (self.baseline_,) = self.ax_.plot(*corners, **style)
+        (self.baseline_,) = self.ax_.step(
+            *corners, "--", color=_axes.GREY, label="random selections"
+        )
         self.ax_.set(xlabel="features, most often chosen first", ylabel="share of selections (%)")
-        self.ax_.set_xlim(left=0)
-        self.ax_.set_ylim(0, 105)
-        self.legend_ = add_legend(self.ax_)
+        self.ax_.set(xlim=(0, None), ylim=(0, 105))
+        self.legend_ = _axes.add_legend(self.ax_)
         return self
 
 

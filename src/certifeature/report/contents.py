@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from certifeature._files import csv_text
 from certifeature.certificate import Certificate
 from certifeature.comparison import Comparison, Contender
 from certifeature.evaluation import NewData
@@ -233,6 +234,14 @@ def in_groups(features: Sequence[Feature]) -> list[tuple[Feature, list[Feature]]
             feature = replace(feature, name=name, weight=weight, label=label)
         found.append((feature, columns if name else []))
     return found
+
+
+def features_csv(features: Sequence[Feature]) -> str:
+    """Return the chosen columns by rank as CSV, in which no name can become a formula."""
+    header = ("rank", "feature", "scale", "weight", "points_to", "why", "frequency", "group")
+    table = [header, *map(astuple, sorted(features, key=attrgetter("rank")))]
+    has_groups = any(f.group for f in features)
+    return csv_text(row if has_groups else row[:-1] for row in table)
 
 
 def _weights_and_labels(model: Any, sample: ColumnChoice) -> tuple[Any, Any]:

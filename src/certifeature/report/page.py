@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
 from base64 import b64encode
 from collections import Counter
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import sklearn
 
 import certifeature
 from certifeature._files import write_text
 from certifeature.evaluation.performance import Estimate
-from certifeature.report.contents import Report, in_groups
-from certifeature.report.tables import feature_rows, features_csv
-from certifeature.report.text import asset, template
+from certifeature.report.contents import Feature, Report, features_csv, in_groups
+from certifeature.report.text import asset, decimals, template
 
 
 def render(report: Report) -> str:
@@ -48,6 +50,8 @@ def render(report: Report) -> str:
     True
     """
     style, script = asset("page.css"), asset("page.js")
+    # A link that holds what it leads to.
+    table = b64encode(features_csv(report.features).encode()).decode()
     is_told = report.certificate is not None and report.n_rows is not None
     return template("page.html").render(
         report=report,
@@ -56,8 +60,8 @@ def render(report: Report) -> str:
         style=style,
         script=script,
         reasons=Counter(feature.why for feature, _ in in_groups(report.features)),
-        features=feature_rows(report.features),
-        table=_link("text/csv", features_csv(report.features)),
+        features=_feature_rows(report.features),
+        table=f"data:text/csv;base64,{table}",
         curves=_curves(report),
         paragraph=methods_paragraph(report) if is_told else "",
     )
@@ -123,6 +127,20 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> None:
     write_text(Path(path), render(report))
 
 
+def _feature_rows(features: Sequence[Feature]) -> list[dict[str, Any]]:
+    """Return features as rows, those that were chosen most often first, then by rank.
+
+    Numbers are there as shown, and exactly, to sort by. A group of columns is one row.
+    """
+    rows = [vars(feature) | {"columns": columns} for feature, columns in in_groups(features)]
+    rows.sort(key=lambda row: -(row["frequency"] or 0.0))
+    for name in ("scale", "weight"):
+        for row, text in zip(rows, decimals([row[name] for row in rows]), strict=True):
+            is_known = row[name] is not None and math.isfinite(row[name])
+            row |= {name: text, f"exact_{name}": repr(float(row[name])) if is_known else ""}
+    return rows
+
+
 def _policy(style: str, script: str) -> str:
     """Return a Content-Security-Policy that allows these two, and no more."""
     return (
@@ -133,8 +151,3 @@ def _policy(style: str, script: str) -> str:
 
 def _digest(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def _link(kind: str, text: str) -> str:
-    """Return a link that holds what it leads to."""
-    return f"data:{kind};base64,{b64encode(text.encode(errors='replace')).decode()}"

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from certifeature._utils import require
 from certifeature.certificate import certificate as words
 from certifeature.comparison import FULL_DATA
 from certifeature.evaluation.performance import shown_error
@@ -99,10 +100,9 @@ def joined(parts: Sequence[str]) -> str:
 
 def samples(n_rows: int, classes: Mapping[str, int], word: str = "rows") -> str:
     """Return how many rows there are, and of which class, unless classes are many."""
-    known = classes if len(classes) <= _MAX_CLASSES else {}
-    counts = ", ".join(f"{count:,} {name}" for name, count in known.items())
-    of_classes = counts or (f"{len(classes)} classes" if classes else "")
-    return f"{n_rows:,} {word} ({of_classes})" if of_classes else f"{n_rows:,} {word}"
+    counts = ", ".join(f"{count:,} {name}" for name, count in classes.items())
+    of_classes = counts if len(classes) <= _MAX_CLASSES else f"{len(classes)} classes"
+    return f"{n_rows:,} {word} ({of_classes})" if classes else f"{n_rows:,} {word}"
 
 
 def measure_name(measure: str) -> str:
@@ -129,10 +129,9 @@ def decimals(values: Sequence[float | None]) -> list[str]:
     >>> decimals([12.0, 0.5, 0.00001, None])
     ['12.00', '0.50', '1.0e-05', '–']
     """
-    known = [abs(value) for value in values if value is not None and math.isfinite(value)]
-    largest = max(known, default=0.0)
-    places = max(0, 3 - math.floor(math.log10(largest))) if largest else 0
-    places = min(places, 6)
+    sizes = [abs(v) if v is not None and math.isfinite(v) else 0.0 for v in values]
+    largest = max(sizes, default=0.0)
+    places = min(max(0, 3 - math.floor(math.log10(largest))), 6) if largest else 0
 
     def shown(value: float | None) -> str:
         if value is None or not math.isfinite(value):
@@ -187,11 +186,9 @@ def asset(name: str) -> str:
 @cache
 def template(name: str) -> Template:
     """Return the template of this name; in HTML all values are escaped."""
-    try:
-        from jinja2 import Environment, StrictUndefined
-        from markupsafe import Markup
-    except ImportError as error:
-        raise ImportError("reports need jinja2: pip install 'certifeature[report]'.") from error
+    require("jinja2", "reports", "report")
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
 
     def shown(value: Any) -> Any:
         return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
