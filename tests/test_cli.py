@@ -937,7 +937,7 @@ class TestModels:
             assert message in capsys.readouterr().err
             for model in ("svm", "logistic"):
                 assert run([command, str(path), "-t", "price", "-k", "8", "--model", model]) == 2
-                message = f"--model {model} tells classes apart; use --model ridge"
+                message = f"--model {model} tells classes apart; use --model regression"
                 assert message in capsys.readouterr().err
 
     @pytest.mark.ci

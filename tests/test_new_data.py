@@ -416,7 +416,7 @@ class TestCertificate:
         assert plain.new_data is None
         first, training, *others = str(plain).splitlines()
         assert (first, others) == (headline, details)
-        assert training.endswith("cv=5) estimates the error on new data.")
+        assert training.endswith("cross-validation estimates the error on new data.")
 
     def test_the_estimator_of_certify_counts(self, data):
         model = LinearSVC(C=1e-4, random_state=0)

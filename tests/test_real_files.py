@@ -749,10 +749,10 @@ class TestPrepared:
         options = ("-t", "tumour", "--groups", "patient", "--drop", "site", "--impute", "mean")
         command = ["select", "rare.csv", *options, "--scale", "none", "-k", "5"]
         assert run(command) == 0
-        assert "few rows of 'c (2)'" in capsys.readouterr().err
+        assert "few rows of 'c' (2)" in capsys.readouterr().err
         assert run([*command, "--min-class", "5"]) == 0
         err = capsys.readouterr().err
-        assert err == "certifeature: left out 2 rows of classes 'c (2)'\n"
+        assert err == "certifeature: left out 2 rows of classes 'c' (2)\n"
         assert run(["doctor", "rare.csv", "-t", "tumour"]) == 0
         assert "--min-class 5 leaves such classes out" in capsys.readouterr().out
 
@@ -847,7 +847,7 @@ class TestManyLabels:
         for model in ("svm", "logistic"):
             message = refused(capsys, command, ages, *options, "--model", model)
             assert f"40 different values in 60 rows, and --model {model} tells" in message
-            assert "--model ridge" in message
+            assert "--model regression" in message
             assert "--target" in message
 
     def test_ridge_predicts_whole_numbers_too(self, ages, capsys):
@@ -887,3 +887,79 @@ class TestBareCommand:
         assert run(["select", "--help"]) == 0
         lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
         assert "certifeature select genes.csv -t tumour -k 100 --cv 5" in lines
+
+
+class TestDoubts:
+    """What a reader of the report would want to know before believing an error."""
+
+    @pytest.fixture
+    def patients(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        rng = np.random.default_rng(0)
+        table = pd.DataFrame(rng.standard_normal((60, 100))).add_prefix("gene")
+        table["patient_id"] = np.repeat(np.arange(100, 120), 3)
+        table["sick"] = np.repeat(rng.permutation(20) % 2, 3)
+        table.to_csv("numbered.csv", index=False)
+        table["patient_id"] = [f"P{number}" for number in table["patient_id"]]
+        table.to_csv("named.csv", index=False)
+        table.loc[:2, "sick"] = np.nan
+        table.to_csv("unlabelled.csv", index=False)
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ("numbered.csv",),
+            ("named.csv", "--drop", "patient_id"),
+            ("named.csv", "--categorical", "onehot"),
+        ],
+    )
+    def test_forgotten_groups_are_asked_for(self, options, patients, capsys):
+        asked = ("select", *options, "-t", "sick", "-k", "5", "--cv", "3", "--repeats", "1")
+        assert run([*asked, "--report", "r.html"]) == 0
+        assert "--groups patient_id; otherwise errors" in capsys.readouterr().err
+        assert "Please check" in Path("r.html").read_text(encoding="utf-8")
+        assert run(["select", "named.csv", "-t", "sick", "-k", "5", "--groups", "patient_id"]) == 0
+        assert "patient_id" not in capsys.readouterr().err
+
+    def test_rows_without_a_label_are_left_out_when_asked_for(self, patients, capsys):
+        options = ("unlabelled.csv", "-t", "sick", "--groups", "patient_id")
+        assert "--drop-unlabelled" in refused(capsys, "select", *options, "-k", 5)
+        assert run(["doctor", *options]) == 0
+        *_, command = capsys.readouterr().out.splitlines()
+        assert "--drop-unlabelled" in command
+        arguments = shlex.split(command.removeprefix("Try: certifeature "))
+        _, found = chosen(capsys, *arguments)
+        assert found["data"]["n_rows"] == 57
+        assert {feature["label"] for feature in found["features"]} == {"0", "1"}
+
+    def test_whole_numbers_may_be_amounts(self, patients, capsys):
+        table = pd.read_csv("numbered.csv").drop(columns="patient_id")
+        ages = {"age": np.arange(60) // 3 + 40}
+        table.assign(**ages).to_csv("ages.csv", index=False)
+        assert run(["doctor", "ages.csv", "-t", "age"]) == 0
+        assert "--model regression" in capsys.readouterr().out
+        _, found = chosen(
+            capsys, "select", "ages.csv", "-t", "age", "-k", 5, "--model", "regression"
+        )
+        assert found["certificate"]["model"].startswith("Ridge(")
+        message = refused(
+            capsys, "select", "named.csv", "-t", "patient_id", "-k", 5, "--model", "regression"
+        )
+        assert "the labels are text" in message
+
+    def test_a_missing_number_is_no_class(self, patients):
+        Path("gaps.csv").write_text("a,b,y\n1,2,3.5\n2,1,NA\n", encoding="utf-8")
+        with pytest.raises(ValueError, match=r"line 3: the label is missing \(found 'NA'\)"):
+            read_data("gaps.csv")
+
+    def test_other_messages_of_a_first_walk(self, patients, capsys):
+        Path("parts").mkdir()
+        for number in range(2):
+            Path(f"parts/{number}.svm").write_text("1 0:1 3:2\n-1 1:1 2:1\n" * 5, encoding="utf-8")
+        assert "--zero-based" in refused(capsys, "select", "parts/", "-k", 1)
+        options = ("parts/", "-k", "1", "--stream", "--zero-based", "--report", "r.html")
+        assert run(["select", *options]) == 0
+        assert "features of parts (2 files)" in Path("r.html").read_text(encoding="utf-8")
+        capsys.readouterr()
+        message = refused(capsys, "select", "named.csv", "-t", "sick", "-k", 1, "--drop", "@no.txt")
+        assert "no.txt: no such file" in message

@@ -487,7 +487,7 @@ def scope(c: Certificate) -> str:
         sentences.append(_COVERED if c.covers_all_rows else _NOT_COVERED)
     elif c.rows == "support" and c.realised is not None:
         sentences.append(_NOT_CHECKED)
-    end = "; cross-validation (cv=5) estimates the error on new data."
+    end = "; cross-validation estimates the error on new data."
     end = end if c.new_data is None else ", not about new data."
     return " ".join([*sentences, f"All this is about the training rows{end}"])
 

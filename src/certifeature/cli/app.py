@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import typer
@@ -58,7 +59,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("default", UserWarning)
-            warnings.showwarning = _warn
+            # The same of several files is said once.
+            warned = cache(_warn)
+            warnings.showwarning = lambda message, *_, **__: warned(str(message))
             result: Any = app(arguments, standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as error:
@@ -78,8 +81,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    sys.stderr.write(f"certifeature: warning: {' '.join(str(message).split())}\n")
+def _warn(message: str) -> None:
+    sys.stderr.write(f"certifeature: warning: {' '.join(message.split())}\n")
 
 
 def _failed(message: str) -> int:

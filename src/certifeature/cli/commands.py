@@ -150,6 +150,7 @@ def _check_stream(
         "--impute": data.impute,
         "--categorical": data.categorical,
         "--min-class": data.min_class > 1,
+        "--drop-unlabelled": data.drop_unlabelled,
     }
     for option, is_given in in_memory.items():
         if is_given:
@@ -334,6 +335,7 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
         "features": choice.features,
         "comparison": choice.comparison,
         "search": choice.search,
+        "doubts": data.doubts,
     }
     title = f"{len(choice.features)} of {data.n_features:,} features of"
     save_report(path, title, asked, data, task.seed, **contents)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -26,11 +25,6 @@ from certifeature.rows.matrix import column_digests
 _N_CLASSES = 10
 _N_SHOWN = 5
 _SIZE = 100
-# Names of columns whose values stand for whoever was measured, perhaps several times.
-_OWNER = re.compile(
-    r"(?i)(?:^|[\W_])(?:patient|subject|donor|participant|person|individual|case|family|animal|"
-    r"mouse|rat|pair)(?:[\W_]?(?:id|no|number|nr))?(?:$|[\W_])"
-)
 
 
 @with_options
@@ -86,6 +80,7 @@ class _Diagnosis:
         self._n_rows, n_features = data.X.shape
         self._names = preparing.distinct_names(data.feature_names, n_features).tolist()
         self._numeric = [j for j in range(n_features) if j not in data.categories]
+        self._owned_by = preparing.owners(data, self._names)
         # What the next command asks for: the options that were given, and those to add.
         one = ("format", "encoding", "target", "id", "groups", "impute", "categorical")
         given = ((name, getattr(source, name)) for name in one)
@@ -94,7 +89,8 @@ class _Diagnosis:
         self._options |= {"--drop": source.dropped, "--scale": [], "--model": []}
         self._options |= {"--min-class": min_class, "-k": []}
 
-        n_others = len(source.dropped) + bool(data.target) + (data.ids is not None)
+        n_others = len(source.dropped) + bool(data.target)
+        n_others += (data.ids is not None) + (source.groups not in (None, source.id))
         shape = f"{self._n_rows:,} samples, {n_features + n_others:,} columns"
         self.lines = [f"{' '.join(source.paths)}: {source.kind}, {shape}"]
         self.facts: dict[str, Any] = {"kind": source.kind, "n_rows": self._n_rows}
@@ -125,7 +121,7 @@ class _Diagnosis:
     def _said(self, command: str, *more: str) -> str:
         """Return a command as it is typed."""
         given = ((name, ",".join(values)) for name, values in self._options.items() if values)
-        flags = ("transpose", "zero_based")
+        flags = ("transpose", "zero_based", "drop_unlabelled")
         asked = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(self._source, flag)]
         return shlex.join(
             ["certifeature", command, *chain(self._source.paths, asked, *given, more)]
@@ -156,8 +152,13 @@ class _Diagnosis:
             rarest, n = list(counts.items())[-1]
             remedy = f"errors will be uncertain; --min-class {MIN_CLASS} leaves such classes out"
             self._advise(f"Class {rarest!r} has only {n} sample{'s' if n > 1 else ''}", remedy)
+        if y.dtype.kind == "i" and len(counts) > _N_CLASSES and not self._options["--model"]:
+            found = f"The labels are {len(counts)} different whole numbers"
+            self._advise(found, "if they are amounts and no classes, --model regression")
         if len(known) < len(y):
-            self._advise(f"{len(y) - len(known)} samples have no label", "remove them")
+            remedy = "--drop-unlabelled leaves them out"
+            self._advise(f"{len(y) - len(known)} samples have no label", remedy)
+            self._source = replace(self._source, drop_unlabelled=True)
         self.lines.append(f"labels: {f'{target}, ' if target else ''}{shown}")
 
     def _candidates(self) -> Iterator[tuple[str, dict[str, int]]]:
@@ -189,9 +190,13 @@ class _Diagnosis:
         self.facts["text_columns"] = {self._names[j]: str(c[0]) for j, c in categories.items()}
         also = f", and {len(categories):,} of text" if categories else ""
         self.lines.append(f"features: {len(self._numeric):,} of numbers{also}")
+        given = () if self._data.feature_names is None else self._data.feature_names
+        repeated = [name for name, n in Counter(map(str, given)).items() if n > 1]
+        if repeated:
+            self.lines.append(f"names of several features: {first_few(repeated, 4)}")
         if self._data.about:
             self.lines.append(f"about the samples: {first_few(list(self._data.about))}")
-        texts = [(self._names[j], c) for j, c in categories.items() if not self._is_owner(j)]
+        texts = [(self._names[j], c) for j, c in categories.items() if j not in self._owned_by]
         for number, (name, values) in enumerate(texts):
             names_rows = len(values) == self._n_rows
             # It may be the label, or it is encoded.
@@ -212,30 +217,15 @@ class _Diagnosis:
         self._options[option].append(name)
         return "--id" if names_rows else "--drop"
 
-    def _is_owner(self, feature: int) -> bool:
-        """Tell whether a column may say which samples are of one patient, or the like."""
-        names = self._data.categories.get(feature)
-        if names is not None and _N_CLASSES < len(names) < self._n_rows:
-            return True
-        if not _OWNER.search(self._names[feature]) or sparse.issparse(self._data.X):
-            return False
-        column = self._data.X[:, feature]
-        is_whole = names is not None or bool((column % 1 == 0).all())
-        return is_whole and self._repeats(column)
-
-    def _repeats(self, fields: NDArray[Any]) -> bool:
-        return 1 < len(np.unique(fields)) < self._n_rows
-
     def _owners(self) -> None:
         """Propose groups of samples: columns of names that repeat."""
-        owners = {
-            self._names[j]: self._fields(j) for j in range(len(self._names)) if self._is_owner(j)
-        }
+        owners = {self._names[j]: self._fields(j) for j in self._owned_by}
         self._options["--drop"].extend(owners)
         ids, about = self._data.ids, self._data.about
         if ids is not None and len(np.unique(ids)) < self._n_rows:
             owners = {self._source.id or "0": ids, **owners}
-        owners |= {n: f for n, f in about.items() if _OWNER.search(n) and self._repeats(f)}
+        named = {name: about[name] for name in about if preparing.OWNER.search(name)}
+        owners |= {name: f for name, f in named.items() if 1 < len(np.unique(f)) < self._n_rows}
         for name, fields in owners.items():
             found = f"{len(np.unique(fields)):,} different in {self._n_rows:,} samples"
             asked = "if samples with the same one belong together, as those of one patient do"

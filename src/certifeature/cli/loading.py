@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from certifeature._files import is_number, unguarded
 from certifeature.cli.preparing import (
     ALIKE,
+    OWNER,
     Encoding,
     Imputation,
     Scaling,
@@ -30,11 +31,12 @@ from certifeature.cli.preparing import (
     distinct_names,
     encoder_of,
     note,
+    owners,
     scaler_of,
 )
 from certifeature.cli.streaming import Stream
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import as_utf8, first_few
+from certifeature.io._common import as_utf8, first_few, not_found
 from certifeature.io.reader import FileBlocks, data_files, format_of, joined, read_data
 from certifeature.rows import Block, RowBlocks
 from certifeature.rows.matrix import fingerprint, scaled_columns
@@ -46,6 +48,8 @@ _MEMORY_PER_BYTE = 2.0
 _MIN_ROWS = 10
 # Errors for classes with fewer rows are uncertain.
 MIN_CLASS = 5
+# Small classes that are named.
+_N_SHOWN = 8
 
 
 # Files
@@ -90,6 +94,8 @@ class DataOptions:
         site=Oslo.
     min_class
         Leave out the rows of classes that have fewer than this number.
+    drop_unlabelled
+        Leave out the rows without a label.
     """
 
     paths: Annotated[list[str], typer.Argument(metavar="DATA")]
@@ -104,6 +110,7 @@ class DataOptions:
     impute: Imputation | None = None
     categorical: Encoding | None = None
     min_class: Annotated[int, typer.Option(metavar="ROWS", min=1)] = 1
+    drop_unlabelled: Annotated[bool, typer.Option("--drop-unlabelled")] = False
 
     def read(self, **options: Any) -> Dataset:
         """Return all data together; the options are those of `read_data`."""
@@ -189,7 +196,8 @@ class Loaded:
     """Data with labels, names and groups of rows (if any), and a fingerprint.
 
     Columns are named as the preprocessing returns them, which is an unfitted transformer or None;
-    `column_groups` has the column of text that each is made of, or nothing.
+    `column_groups` has the column of text that each is made of, or nothing; `doubts` say why
+    errors on new data may look too good.
     Rows of a stream, which are read file by file, keep their labels themselves.
     """
 
@@ -206,6 +214,7 @@ class Loaded:
     scaling: Scaling = Scaling.none
     column_groups: Sequence[str] = ()
     stream: Stream | None = None
+    doubts: Sequence[str] = ()
 
     def __str__(self) -> str:
         return f"{self.source}: {self.n_rows:,} rows, {self.n_features:,} features"
@@ -262,7 +271,8 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
     """
     data: Any = source.blocks() if stream else _read(source, needs_labels)
     parts = data.collect(_digest) if stream else [_digest(data)]
-    name = f"{' '.join(source.paths)} ({len(data)} files)" if stream else data.source
+    paths = " ".join(path.rstrip("/") for path in source.paths)
+    name = f"{paths} ({len(data)} files)" if stream else data.source
     classes = np.unique(np.concatenate([classes for _, classes in parts]))
     if needs_labels and not len(classes):
         raise ValueError(f"{name}: there are no labels; give --target, or --unsupervised.")
@@ -274,26 +284,43 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
         names = distinct_names(data.feature_names, data.n_features)
         return Loaded(data, None, names, name, digest, **rows)
     names = distinct_names(data.feature_names, data.X.shape[1])
-    _note_doubts(data, source.id)
+    doubts = _doubts(data, names, source)
+    for doubt in doubts:
+        note(doubt)
     encoder, names, texts = encoder_of(data, names, source.impute)
-    rows |= {"ids": data.ids, "groups": data.groups}
+    rows |= {"ids": data.ids, "groups": data.groups, "doubts": doubts}
     rows |= {"preprocessing": encoder, "imputed": source.impute or "", "column_groups": texts}
     return Loaded(data.X, data.y, names, name, digest, **rows)
 
 
-def _note_doubts(data: Dataset, id_name: str | None) -> None:
-    """Say which classes are small, and which rows seem to belong together."""
-    if data.y is not None and not are_numbers(data.y):
-        classes, counts = np.unique(data.y, return_counts=True)
-        few = counts < MIN_CLASS
-        if few.any() and not too_many(len(classes), len(data.y)):
-            found = f"few rows of {_listed(classes, counts, few)}; what is found for them is"
-            note(f"{found} uncertain (--min-class {MIN_CLASS} leaves such rows out)")
+def note_few_rows(y: NDArray[Any]) -> None:
+    """Say which classes are small."""
+    classes, counts = np.unique(y, return_counts=True)
+    few = counts < MIN_CLASS
+    if few.any() and not too_many(len(classes), len(y)):
+        found = f"few rows of {_listed(classes, counts, few)}; what is found for them is"
+        note(f"{found} uncertain (--min-class {MIN_CLASS} leaves such rows out)")
+
+
+def _doubts(data: Dataset, names: NDArray[np.str_], source: DataOptions) -> list[str]:
+    """Return why rows seem to belong together, although nothing was said of groups."""
+    found = []
     if data.groups is None and data.ids is not None and len({*data.ids}) < len(data.ids):
-        found = f"the names of rows repeat ({len({*data.ids}):,} different in {len(data.ids):,})"
-        note(f"{found}; if those of one name belong together, --groups {shlex.quote(str(id_name))}")
+        repeat = f"({len({*data.ids}):,} different in {len(data.ids):,})"
+        remedy = f"--groups {shlex.quote(source.id or '0')}"
+        asked = "if those of one name belong together"
+        found.append(f"the names of rows repeat {repeat}; {asked}, {remedy}")
     elif n_alike := len(alike_rows(data.X, data.groups)):
-        note(f"{n_alike} rows are {ALIKE}")
+        found.append(f"{n_alike} rows are {ALIKE}")
+    if data.groups is None:
+        suspected = [str(names[j]) for j in owners(data, names.tolist())]
+        suspected += [name for name in source.dropped if OWNER.search(name)]
+        found += [
+            f"{name!r} may say which rows belong together: if so, --groups {shlex.quote(name)}; "
+            "otherwise errors on new data look too good"
+            for name in suspected
+        ]
+    return found
 
 
 def _read(source: DataOptions, needs_labels: bool) -> Dataset:
@@ -301,13 +328,18 @@ def _read(source: DataOptions, needs_labels: bool) -> Dataset:
     accepted = {
         "missing": source.impute is not None,
         "text": source.categorical is not None,
-        "unlabelled": not needs_labels,
+        "unlabelled": source.drop_unlabelled or not needs_labels,
     }
     data = source.read(accept=[name for name, is_accepted in accepted.items() if is_accepted])
     if source.impute is Imputation.drop_columns:
         data, left_out = complete_columns(data)
         if left_out:
             note(f"left out {len(left_out)} columns with missing values: {first_few(left_out, 4)}")
+    if source.drop_unlabelled and data.y is not None:
+        known = data.y != "" if data.y.dtype.kind == "U" else ~np.isnan(data.y)
+        if not known.all():
+            note(f"left out {np.count_nonzero(~known)} rows without a label")
+            data = _with_rows(data, known)
     if data.y is None or are_numbers(data.y):
         return data
     classes, codes, counts = np.unique(data.y, return_inverse=True, return_counts=True)
@@ -315,14 +347,22 @@ def _read(source: DataOptions, needs_labels: bool) -> Dataset:
     if rare.any():
         rows = ~rare[codes]
         note(f"left out {np.count_nonzero(~rows)} rows of classes {_listed(classes, counts, rare)}")
-        parts = {name: getattr(data, name) for name in ("X", "y", "ids", "groups")}
-        left: Any = {name: None if part is None else part[rows] for name, part in parts.items()}
-        data = replace(data, **left)
+        data = _with_rows(data, rows)
     return data
 
 
+def _with_rows(data: Dataset, rows: NDArray[np.bool_]) -> Dataset:
+    parts = {name: getattr(data, name) for name in ("X", "y", "ids", "groups")}
+    left: Any = {name: None if part is None else part[rows] for name, part in parts.items()}
+    if not has_decimals(left["y"]) and left["y"].dtype.kind == "f":
+        # Whole numbers beside missing ones.
+        left["y"] = left["y"].astype(np.int64)
+    return replace(data, **left)
+
+
 def _listed(classes: NDArray[Any], counts: NDArray[np.intp], which: NDArray[np.bool_]) -> str:
-    return first_few([f"{c} ({n})" for c, n in zip(classes[which], counts[which], strict=True)])
+    shown = [f"{str(c)!r} ({n})" for c, n in zip(classes[which], counts[which], strict=True)]
+    return ", ".join(shown[:_N_SHOWN]) + (", …" if len(shown) > _N_SHOWN else "")
 
 
 def _digest(rows: Block | Dataset) -> tuple[str, NDArray[Any]]:
@@ -412,6 +452,8 @@ def _place(name: str, places: Mapping[str, int], where: str) -> int:
 
 def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
     """Yield where each line is that is not blank, its name, and its scale, 1 if it has none."""
+    if not path.exists():
+        raise not_found(path)
     content = path.read_bytes()
     as_utf8(content, str(path))
     # A byte-order mark is no part of a name.
@@ -459,6 +501,6 @@ def check_classes(y: NDArray[Any] | None, model: str) -> None:
     if y.dtype.kind not in "if":
         found += f", such as {str(y[0])[:60]!r}: these look like the names of rows"
         raise ValueError(f"{found}. Give them as --id, and a column of classes as --target.")
-    if model != "ridge":
+    if model not in ("ridge", "regression"):
         found += f", and --model {model} tells classes apart"
-        raise ValueError(f"{found}. Use --model ridge, or a column of classes as --target.")
+        raise ValueError(f"{found}. Use --model regression, or a column of classes as --target.")

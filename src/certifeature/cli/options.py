@@ -87,7 +87,7 @@ def _documented(documented: Any) -> tuple[str, dict[str, str]]:
     return summary, {name: " ".join(text.split()).format(**lists) for name, text in found}
 
 
-Models = StrEnum("Models", ["svm", "logistic", "ridge"])
+Models = StrEnum("Models", ["svm", "logistic", "ridge", "regression"])
 Rescaling = StrEnum("Rescaling", ["common", "each", "none"])
 
 
@@ -104,7 +104,8 @@ class ModelOptions:
         Model that features are chosen or certified for. svm: a linear SVM with the squared hinge
         loss; logistic: logistic regression; ridge: a ridge classifier, or ridge regression if the
         labels are numbers with decimals, or take more different values than half the number of
-        rows. Ridge uses alpha = 1/(2C), so that C means the same for all models.
+        rows; regression: ridge regression for any numbers. Ridge uses alpha = 1/(2C), so that C
+        means the same for all models.
     cost
         Parameter C of the model: a number, or scale. The larger it is, the closer the model fits
         the data. scale: 0.5 over the mean squared distance of the rows from their mean, so that the
@@ -120,9 +121,13 @@ class ModelOptions:
 
     def estimator(self, y: NDArray[Any] | None, *, supervised: bool = True) -> Any:
         """Return the model, unfitted, for these labels; raise if they do not suit it."""
-        if y is not None and has_decimals(y) and self.model is not Models.ridge:
+        is_ridge = self.model in (Models.ridge, Models.regression)
+        if y is not None and has_decimals(y) and not is_ridge:
             found = f"the labels have decimals, and --model {self.model} tells classes apart"
-            raise ValueError(f"{found}; use --model ridge, or labels that are classes.")
+            raise ValueError(f"{found}; use --model regression, or labels that are classes.")
+        if y is not None and y.dtype.kind == "U" and self.model is Models.regression:
+            found = f"the labels are text, such as {str(y[0])[:60]!r}"
+            raise ValueError(f"--model regression predicts numbers, and {found}.")
         if supervised:
             check_classes(y, self.model)
         cost = SCALE if self.cost == SCALE else _positive(self.cost)
@@ -130,7 +135,7 @@ class ModelOptions:
             return default_model() if cost == SCALE else LinearSVC(C=cost, random_state=self.seed)
         if self.model is Models.logistic:
             return LogisticRegression(C=cost)
-        is_regression = y is not None and are_numbers(y)
+        is_regression = self.model is Models.regression or (y is not None and are_numbers(y))
         alpha = cost if isinstance(cost, str) else 1 / (2 * cost)
         return (Ridge if is_regression else RidgeClassifier)(alpha=alpha)
 

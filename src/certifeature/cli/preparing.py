@@ -6,8 +6,10 @@ fold.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Self
@@ -29,6 +31,13 @@ from certifeature.rows.matrix import column_digests, dense, scaled_columns, stor
 NEGATIVE = "--scale tfidf is for counts, and there are negative values; change it."
 # Beyond this ratio of standard deviations, the widest columns decide alone.
 _MAX_RATIO = 10.0
+# Names of columns whose values stand for whoever was measured, perhaps several times.
+OWNER = re.compile(
+    r"(?i)(?:^|[\W_])(?:patient|subject|donor|participant|person|individual|case|family|animal|"
+    r"mouse|rat|pair)(?:[\W_]?(?:id|no|number|nr))?(?:$|[\W_])"
+)
+# A column of text with more different values may hold names of whoever was measured.
+_N_CLASSES = 10
 ALIKE = (
     "equal to others, or nearly so: if these belong together, name the column that says so with "
     "--groups; otherwise errors on new data look too good"
@@ -171,6 +180,18 @@ def column_deviations(X: Any) -> NDArray[np.float64]:
             return np.sqrt(mean_variance_axis(X, axis=0)[1])
         # Rounding gives a column of equal values a deviation that is not quite zero.
         return np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
+
+
+def owners(data: Dataset, names: Sequence[str]) -> list[int]:
+    """Return the columns that may say which rows are of one patient, or the like."""
+    n_rows = data.X.shape[0]
+    found = [j for j, values in data.categories.items() if _N_CLASSES < len(values) < n_rows]
+    for feature in () if sparse.issparse(data.X) else range(len(names)):
+        if feature not in found and OWNER.search(str(names[feature])):
+            column = data.X[:, feature]
+            if (column % 1 == 0).all() and 1 < len(np.unique(column)) < n_rows:
+                found.append(feature)
+    return sorted(found)
 
 
 def alike_rows(X: Any, groups: NDArray[Any] | None = None) -> NDArray[np.intp]:

@@ -13,7 +13,14 @@ import numpy as np
 
 from certifeature.certificate import Certificate
 from certifeature.certificate.certify import Certifier
-from certifeature.cli.loading import DataOptions, Loaded, kept_features, labels_of, load
+from certifeature.cli.loading import (
+    DataOptions,
+    Loaded,
+    kept_features,
+    labels_of,
+    load,
+    note_few_rows,
+)
 from certifeature.cli.options import CROSS_VALIDATED, GROUPED, ModelOptions, SelectOptions
 from certifeature.cli.output import showing
 from certifeature.cli.preparing import scaling_or_note
@@ -62,6 +69,8 @@ def read(
     estimator = options.estimator(data.y, supervised=not unsupervised)
     if stream:
         return data, estimator
+    if data.y is not None and not predicts_numbers(estimator):
+        note_few_rows(data.y)
     return data.scaled(scaling_or_note(data.prepared().X, options.scale)), estimator
 
 

@@ -243,19 +243,12 @@ class NewData:
             "always the most frequent class" if self.measure == "error" else "always the mean"
         )
         where = f"in {self.design}, {self.cost}, with {self.size} features"
+        verdict = "Better than chance"
         if not self.better_than_chance:
-            return (
-                f"Not shown to be better than chance, so do not rely on this choice: {where}, "
-                f"{found}; {baseline} has {chance}."
-            )
-        beyond = (
-            ""
-            if performance.error.high < self.chance_error
-            else (
-                " The classes are ranked better than by chance, but not named better than by that."
-            )
-        )
-        return f"Better than chance: {where}, {found}; {baseline} has {chance}.{beyond}"
+            verdict = "Not shown to be better than chance, so do not rely on this choice"
+        elif performance.error.high >= self.chance_error:
+            verdict = "Better than chance at ranking rows (AUC), not shown to be at naming classes"
+        return f"{verdict}: {where}, {found}; {baseline} has {chance}."
 
     def _against_full(self, name: str) -> str:
         difference, everything = self.against_full, f"all {self.n_features:,} features"
@@ -266,6 +259,8 @@ class NewData:
             "not shown": f"No difference to {everything} is shown",
         }
         full = f"these have {name} {self.shown(self.full.error.value)}"
+        if self.full.auc is not None:
+            full += f" and AUC {self.full.auc.value:.2f}"
         text = f"{verdicts[difference.verdict]}: {full}, difference {difference}"
         text += f" ({difference.shown_interval()})"
         if difference.verdict == "not shown" and difference.visible:

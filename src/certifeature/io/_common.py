@@ -33,7 +33,6 @@ _UNPACKERS: dict[bytes, Callable[[BinaryIO], Any]] = {
 }
 # Text shrinks to a hundredth at best; a file that unpacks to more is made to fill the memory.
 _MAX_UNPACKED, _MAX_RATIO = 2**30, 200
-# "none" and "na" may well be the names of classes.
 _MISSING_LABELS = frozenset({"", "?", "nan"})
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _LARGEST_EXACT = 2.0**53
@@ -220,11 +219,14 @@ def as_labels(
     fields = list(fields)
     numeric = [is_number(field) for field in fields]
     some_numeric = any(numeric)
+    # "none" and "na" may well be the names of classes, but no numbers.
+    gaps = _MISSING_LABELS | ({"na", "n/a", "none", "null"} if some_numeric else set())
     for row, field in enumerate(fields):
-        if field.lower() in _MISSING_LABELS:
+        if field.lower() in gaps:
             if not missing:
-                problem = f"the label is missing (found {field!r}). Fill it in or remove the row."
-                raise ValueError(f"{row_name(row)}: {problem}")
+                problem = f"the label is missing (found {field!r})"
+                remedy = "Fill it in, or remove the row (--drop-unlabelled)"
+                raise ValueError(f"{row_name(row)}: {problem}. {remedy}.")
             fields[row] = "nan" if some_numeric else ""
         # One text among numbers is more often a mistake than a class.
         elif some_numeric and not numeric[row]:

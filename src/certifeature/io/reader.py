@@ -349,7 +349,8 @@ def data_files(paths: _Path | Sequence[_Path]) -> list[Path]:
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
     files = [file for path in given for file in _files_of(Path(path))]
     if not files:
-        raise ValueError(f"{paths}: there are no files; give a folder of files, or files.")
+        where = ", ".join(map(str, given))
+        raise ValueError(f"{where}: there are no files; give a folder of files, or files.")
     return files
 
 

@@ -67,7 +67,10 @@ def read_svmlight(
     if n_features is None:
         n_features = int(indices.max(initial=first - 1)) + 1 - first
     within = (indices >= first) & (indices - first < n_features)
-    rows.require(within, f"it must be between {first} and {n_features - 1 + first}.")
+    needed = f"it must be between {first} and {n_features - 1 + first}."
+    if indices.min(initial=first) < first:
+        needed += " If the first index is 0, say so with --zero-based (zero_based=True in Python)."
+    rows.require(within, needed)
     return checked_data(rows.matrix(indices - first, n_features), rows.labels, None, source)
 
 

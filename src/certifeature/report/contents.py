@@ -110,6 +110,7 @@ class Report:
     features: Sequence[Feature] = ()
     comparison: Comparison | None = None
     search: SizeSearch | None = None
+    doubts: Sequence[str] = ()
     asked: Mapping[str, str] = field(default_factory=dict)
     reproduction: Mapping[str, str] = field(default_factory=dict)
 
