@@ -86,8 +86,7 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
 
     Notes
     -----
-    HiGHS [1]_ solves this linear program, through `scipy.optimize.linprog`: as it stands where
-    there are at least as many features as rows, and otherwise as its dual
+    HiGHS [1]_ solves the dual of this linear program, through `scipy.optimize.linprog`:
 
     .. math:: \max_u \sum_i u_i, \quad |X^T D u| \le 1, \quad y^T u = 0, \quad 0 \le u \le C,
 
@@ -241,44 +240,32 @@ class _Program:
         return np.asarray(np.abs(self.X.T @ (self.signs * multipliers)) / self.prices)
 
     def _solve_at_once(self) -> tuple[FloatArray, FloatArray, int, str]:
-        """Solve with all columns; what the solver does not find is zero."""
+        """Solve the dual with all columns; what the solver does not find is zero."""
         n_rows, n_features = self.X.shape
         rows = sparse.diags_array(self.signs) @ sparse.csc_array(self.X)
-        # w is the difference of two non-negative parts.
-        parts, prices = sparse.hstack([rows, -rows], format="csc"), np.tile(self.prices, 2)
-        primal = n_features >= n_rows
-        if primal:
-            matrix = [parts, self.signs[:, None], sparse.eye_array(n_rows)]
-            bounds = np.tile([0.0, np.inf], (2 * n_features + 1 + n_rows, 1))
-            bounds[2 * n_features, 0] = -np.inf
-            problem = {
-                "c": np.concatenate([prices, [0.0], np.full(n_rows, self.reach)]),
-                "A_ub": -sparse.hstack(matrix, format="csc"),
-                "b_ub": -np.ones(n_rows),
-                "bounds": bounds,
-            }
-        else:
-            problem = {
-                "c": -np.ones(n_rows),
-                "A_ub": parts.T.tocsc(),
-                "b_ub": prices,
-                "A_eq": self.signs[None],
-                "b_eq": [0.0],
-                "bounds": (0.0, self.reach),
-            }
+        constraints = sparse.vstack([rows.T, -rows.T], format="csc")
         n_iterations = 0
         for method in _METHODS[:: -1 if sparse.issparse(self.X) else 1]:
-            result = linprog(**problem, method=method, options=_OPTIONS)
+            result = linprog(
+                -np.ones(n_rows),
+                constraints,
+                np.tile(self.prices, 2),
+                A_eq=self.signs[None],
+                b_eq=[0.0],
+                bounds=(0.0, self.reach),
+                method=method,
+                options=_OPTIONS,
+            )
             n_iterations += int(result.nit)
             if result.success:
                 break
         if result.x is None:
             return np.zeros(n_features), np.zeros(n_rows), n_iterations, result.message
-        found, duals = result.x, -result.ineqlin.marginals
-        both, multipliers = (found[: 2 * n_features], duals) if primal else (duals, found)
-        weights = both[:n_features] - both[n_features:]
+        # w is the difference of two non-negative parts.
+        positive, negative = -result.ineqlin.marginals.reshape(2, n_features)
+        weights = positive - negative
         weights[np.abs(weights) <= _ROUNDING * np.abs(weights).max(initial=1.0)] = 0.0
-        return weights, multipliers, n_iterations, result.message
+        return weights, result.x, n_iterations, result.message
 
     def lower_bound(self, multipliers: FloatArray, upper: float) -> float:
         """Return the value of a feasible point of the dual close to the multipliers."""
