@@ -557,14 +557,7 @@ def cascade(blocks: RowBlocks, svm: Any) -> Support:
         if settled or n_passes == _MAX_ROUNDS:
             break
         gathered = _together([gathered, *more])
-        if not problem.is_smooth:
-            converged = fit_converges(fitted, gathered.X, gathered.labels)
-            continue
-        # From where it was it is not far to the new optimum.
-        problem = Problem.of(fitted, gathered.y, classes=classes)
-        converged = move_to_optimum(fitted, gathered.X, problem)
-        if not converged:
-            warn_of_no_optimum(fitted)
+        converged = fit_converges(fitted, gathered.X, gathered.labels)
     if not settled:
         warn(
             f"the cascade did not settle in {n_passes} passes: rows left out make up {gap:.1e} of "
@@ -615,8 +608,7 @@ def _own_support(svm: Any, block: Block) -> Rows:
     classes = np.unique(y)
     if len(classes) < 2:
         return _rows_of(block).take(np.arange(min(len(y), _ROWS_OF_ONE_CLASS)))
-    fitted = capped(_adapted(svm, classes))
-    fitted = (fit_model if has_free_intercept(svm) else type(svm).fit)(fitted, block.X, y)
+    fitted = fit_model(_adapted(svm, classes), block.X, y)
     excess = Problem.of(fitted, y).excess(decision_scores(fitted, block.X))
     # Since the intercept is penalised, the support may lack a class, which must not get lost.
     of_each = [np.flatnonzero(y == c)[excess[y == c].argmax()] for c in classes]
