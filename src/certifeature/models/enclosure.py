@@ -15,6 +15,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
+from sklearn.utils import gen_batches
 
 from certifeature import _utils as _memory
 from certifeature.models.losses import EPS, TINY, UNDERFLOW, Loss
@@ -132,21 +133,21 @@ class SafeRows:
         return np.concatenate([combined, self.constant * multipliers.sum(axis=0, keepdims=True)])
 
     def _absolute_times(self, weights: FloatArray) -> FloatArray:
-        if sparse.issparse(self.values):
-            return np.asarray(abs(self.values) @ weights)
-        parts = [np.abs(self.values[block]) @ weights for block in self._blocks()]
-        return np.concatenate(parts)
+        found = np.zeros((self.values.shape[0], *weights.shape[1:]))
+        for block in self._blocks():
+            found[block] = abs(self.values[block]) @ weights
+        return found
 
     def _absolute_transposed_times(self, multipliers: FloatArray) -> FloatArray:
-        if sparse.issparse(self.values):
-            return np.asarray(abs(self.values).T @ multipliers)
-        parts = (np.abs(self.values[block]).T @ multipliers[block] for block in self._blocks())
-        return np.asarray(sum(parts, np.zeros((self.values.shape[1], *multipliers.shape[1:]))))
+        found = np.zeros((self.values.shape[1], *multipliers.shape[1:]))
+        for block in self._blocks():
+            found += abs(self.values[block]).T @ multipliers[block]
+        return found
 
-    def _blocks(self) -> list[slice]:
-        n_rows, n_features = self.values.shape
-        at_once = max(1, _memory.SAFE_ROWS_AT_ONCE // max(n_features, 1))
-        return [slice(start, start + at_once) for start in range(0, n_rows, at_once)]
+    def _blocks(self) -> Iterator[slice]:
+        """Return slices of rows, a few at a time: their magnitudes are copies."""
+        n_rows, n_values = self.values.shape[0], stored_values(self.values).size
+        return gen_batches(n_rows, max(1, _memory.SAFE_ROWS_AT_ONCE * n_rows // max(n_values, 1)))
 
 
 class Enclosure(NamedTuple):

@@ -156,8 +156,6 @@ def column_norms(X: Any) -> NDArray[np.float64]:
     norm_of = sparse_norm if sparse.issparse(X) else np.linalg.norm
     with np.errstate(over="ignore", under="ignore"):
         norms = np.asarray(norm_of(X, axis=0))
-    if (np.isfinite(norms) & (norms > SMALLEST_NORM)).all():
-        return norms
     largest = dense(abs(X).max(axis=0)).ravel() if X.shape[0] else np.zeros(X.shape[1])
     if (np.isfinite(norms) & (norms > SMALLEST_NORM) | (largest == 0)).all():
         return norms
