@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
@@ -34,7 +35,6 @@ from certifeature.basis.basis import (
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import (
     TOO_LARGE,
-    both_ways,
     fingerprint,
     finite_rows,
     normalised,
@@ -181,8 +181,8 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     ((200, 8), False)
     """
     rows, exponent = normalised(X)
-    transposed, again = both_ways(rows)
-    columns = again.T
+    # Sparse columns whose products with many vectors are quick.
+    columns = rows.T.tocsr() if sparse.issparse(rows) else rows.T
     places, lengths = _places(rows)
     n_distinct = int(places.max()) + 1
     numbers = np.random.default_rng(0).standard_normal((n_distinct, n_components))
@@ -200,7 +200,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
 
     def outside(V: FloatArray) -> FloatArray:
         """Return (I − UUᵀ)XXᵀ(I − UUᵀ)V."""
-        V = again @ (transposed @ (V - left @ (left.T @ V)))
+        V = rows @ (rows.T @ (V - left @ (left.T @ V)))
         return np.asarray(V - left @ (left.T @ V))
 
     square = largest_eigenvalue(
@@ -290,26 +290,16 @@ class Sketch:
         first_row : int
             Place of the first of them among all rows.
         """
-        n_components = self._values.shape[1]
+        n_features, n_components = self._values.shape
         n_streams = max(1, _NUMBERS_AT_ONCE // (n_components * _STREAM_ROWS))
-        for start in range(0, X.shape[0], n_streams * _STREAM_ROWS):
-            part = X[start : start + n_streams * _STREAM_ROWS]
-            gaussian = gaussian_rows(first_row + start, part.shape[0], n_components, self._seed)
+        for some in gen_batches(X.shape[0], n_streams * _STREAM_ROWS):
+            columns = X[some].T.tocsr() if sparse.issparse(X) else X[some].T
+            gaussian = gaussian_rows(
+                first_row + some.start, columns.shape[1], n_components, self._seed
+            )
             with refusing_overflow():
-                if sparse.issparse(part):
-                    self._add_sparse(part.T.tocsr(), gaussian)
-                else:
-                    self._values += part.T @ gaussian
-
-    def _add_sparse(self, columns: Any, gaussian: FloatArray) -> None:
-        """Add products with columns, a few of these at a time, and not with empty ones."""
-        for start in range(0, columns.shape[0], _COLUMNS_AT_ONCE):
-            some = columns[start : start + _COLUMNS_AT_ONCE]
-            used = np.flatnonzero(np.diff(some.indptr))
-            if 2 * len(used) > some.shape[0]:
-                self._values[start : start + some.shape[0]] += some @ gaussian
-            elif len(used):
-                self._values[start + used] += some[used] @ gaussian
+                for part in gen_batches(n_features, _COLUMNS_AT_ONCE):
+                    self._values[part] += columns[part] @ gaussian
 
     def merged(self, other: Sketch) -> Sketch:
         """Return the sketch of both sets of rows; neither is changed."""

@@ -21,7 +21,6 @@ from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support
 from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.rows.matrix import (
-    both_ways,
     dense,
     exponent_of,
     fingerprint,
@@ -203,7 +202,6 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
         return Regularised(float(mu), 0.0, largest)
     gram[np.diag_indices_from(gram)] += ridge
     inverse, root = np.linalg.inv(gram), np.sqrt(ridge)
-    transposed, again = both_ways(rows)
 
     def solved(V: FloatArray) -> FloatArray:
         """Return μ(K̃ + μI)⁻¹V."""
@@ -211,7 +209,7 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
 
     def operator(V: FloatArray) -> FloatArray:
         V = solved(chosen @ V[:n_chosen] + root * V[n_chosen:]) / ridge
-        V = solved(again @ (transposed @ V) / ridge + V)
+        V = solved(rows @ (rows.T @ V) / ridge + V)
         return np.vstack([chosen.T @ V, root * V])
 
     identity = f"{fingerprint(rows)} {_digest(sample)} {ridge!r}"

@@ -113,21 +113,6 @@ def canonical_csr(X: Any) -> Any:
     return X
 
 
-# More values than the cache holds, in a few vectors with one for each column.
-_MANY_COLUMNS = 2**17
-
-
-def both_ways(rows: Any) -> tuple[Any, Any]:
-    """Return Xᵀ and X, each in the format whose products with a few vectors are quick.
-
-    CSC adds to the whole product, column by column, which is quick while that stays in the cache.
-    """
-    if not sparse.issparse(rows):
-        return rows.T, rows
-    columns = rows.T.tocsr()
-    return columns if rows.shape[1] > _MANY_COLUMNS else rows.T, columns.T
-
-
 def near_origin(rows: Any) -> Any:
     """Return rows less a point among them, in the columns where that costs no sparsity.
 
