@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, sparse
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
@@ -306,9 +307,7 @@ Vectors = FloatArray | ImplicitVectors
 
 def row_blocks(vectors: Vectors) -> Iterator[tuple[slice, FloatArray]]:
     """Yield slices of the features and the rows of V that belong to them."""
-    n_rows = max(1, _memory.VECTORS_AT_ONCE // vectors.shape[1])
-    for start in range(0, len(vectors), n_rows):
-        block = slice(start, min(start + n_rows, len(vectors)))
+    for block in gen_batches(len(vectors), max(1, _memory.VECTORS_AT_ONCE // vectors.shape[1])):
         yield block, vectors[block]
 
 
