@@ -126,14 +126,14 @@ def row_space(rows: Any) -> Basis:
         top = singular_values > max(floor, _WELL_RESOLVED * singular_values[0])
         image = long @ rotation[:, top]
         if long_side:
-            image = _orthonormalised(_without(long_side, image))
+            image = _orthonormalised(without(long_side, image))
         else:
             image /= singular_values[top]
         long_side.append(image)
         short_side.append(rotation[:, top])
         found.append(singular_values[top])
         rest = rotation[:, ~top]
-        image = _without(long_side, long @ rest)
+        image = without(long_side, long @ rest)
         singular_values, turn = _spectrum(image.T @ image)
         rotation = rest @ turn
     outside = column_norms(image.T if wide else triangular(image) @ rest.T)
@@ -206,7 +206,7 @@ def _gram(vectors: ImplicitVectors) -> FloatArray:
     return np.asarray(sum(block.T @ block for _, block in row_blocks(vectors)))
 
 
-def _without(bases: list[FloatArray], vectors: FloatArray) -> FloatArray:
+def without(bases: list[FloatArray], vectors: FloatArray) -> FloatArray:
     """Return what is left of the vectors outside the span of the bases."""
     for basis in bases:
         vectors = vectors - basis @ (basis.T @ vectors)

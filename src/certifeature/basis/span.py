@@ -31,6 +31,7 @@ from certifeature.basis.basis import (
     scaled_row_space,
     squared_norms,
     turned,
+    without,
 )
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import (
@@ -120,11 +121,11 @@ def _largest_ritz_value(
 
 def _orthonormal(vectors: FloatArray, basis: FloatArray) -> FloatArray:
     """Return an orthonormal basis of what vectors have outside another, beyond rounding."""
-    rest = vectors - basis @ (basis.T @ vectors)
+    rest = without([basis], vectors)
     directions, sizes, _ = np.linalg.svd(rest, full_matrices=False)
     directions = directions[:, sizes > _NEGLIGIBLE * np.linalg.norm(vectors)]
     # Once more, since rounding left a part of the other basis.
-    return np.linalg.qr(directions - basis @ (basis.T @ directions))[0]
+    return np.linalg.qr(without([basis], directions))[0]
 
 
 def _largest_shortfall(dimension: int, n_steps: int) -> float:
@@ -200,8 +201,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
 
     def outside(V: FloatArray) -> FloatArray:
         """Return (I − UUᵀ)XXᵀ(I − UUᵀ)V."""
-        V = rows @ (rows.T @ (V - left @ (left.T @ V)))
-        return np.asarray(V - left @ (left.T @ V))
+        return without([left], rows @ (rows.T @ without([left], V)))
 
     square = largest_eigenvalue(
         outside, len(left), _STEPS, identity=fingerprint(rows), rounding=rounding

@@ -15,7 +15,6 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils import gen_batches
 
 from certifeature import _utils as _memory
 from certifeature.models.losses import EPS, TINY, UNDERFLOW, Loss
@@ -144,10 +143,11 @@ class SafeRows:
             found += abs(self.values[block]).T @ multipliers[block]
         return found
 
-    def _blocks(self) -> Iterator[slice]:
+    def _blocks(self) -> list[slice]:
         """Return slices of rows, a few at a time: their magnitudes are copies."""
         n_rows, n_values = self.values.shape[0], stored_values(self.values).size
-        return gen_batches(n_rows, max(1, _memory.SAFE_ROWS_AT_ONCE * n_rows // max(n_values, 1)))
+        at_once = max(1, _memory.SAFE_ROWS_AT_ONCE * n_rows // max(n_values, 1))
+        return [slice(start, start + at_once) for start in range(0, n_rows, at_once)]
 
 
 class Enclosure(NamedTuple):
