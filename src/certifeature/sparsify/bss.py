@@ -436,13 +436,10 @@ class WidestScan(Scan):
 
 # A column of negligible norm would need an enormous scale, which spoils rows outside the basis.
 _NEGLIGIBLE_NORM = 1e-6
-# Picks between eigendecompositions: at least so many, or this share of √(rℓ), the number of steps
-# between the barriers and the spectrum at the start.
-_SHORTEST_WINDOW, _SHORTEST_SOFT_WINDOW = 32, 24
-_WINDOW_PER_REACH = 0.045
-# With coverage there are two eigendecompositions. So many picks, times the power 2/3 of the number
-# of directions, cost about as much.
-_WINDOW_PER_DIRECTION = 1.2
+# Picks between eigendecompositions: at least so many, the power of the number of directions that
+# costs about as much, or this share of √(rℓ), the number of steps between the barriers and the
+# spectrum at the start.
+_SHORTEST_WINDOW, _WINDOW_POWER, _WINDOW_PER_REACH = 24, 2 / 3, 0.045
 # Walls are reciprocals of shares: a tiny share would swamp the others by rounding.
 LEAST_COVERAGE = 1e-6
 # Room under the ceiling that rules features out: at first, the factor after a whole window, the
@@ -557,7 +554,8 @@ def bss(
         search, priority = WidestScan, None
     scan = search(vectors, parts, *_ranking(vectors, parts, priority), chosen)
     start = np.zeros((n_components, n_components))
-    window = _window(reach, walls)
+    longest = max(n_components**_WINDOW_POWER, _WINDOW_PER_REACH * reach)
+    window = max(_SHORTEST_WINDOW, int(longest))
     barriers = Barriers(positions, steps, start, window, parts.largest, walls)
     made = _picks(scan, barriers, window)
     picks, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
@@ -567,14 +565,6 @@ def bss(
             advance()
     squares = energies * ((1 - ratio) / n_select)
     return parts.columns(ColumnChoice.of_picks(picks, squares, Steps(picks, energies)))
-
-
-def _window(reach: float, walls: NDArray[np.float64] | None) -> int:
-    """Return the number of picks between two eigendecompositions."""
-    shortest = _SHORTEST_WINDOW
-    if walls is not None:
-        shortest = max(_SHORTEST_SOFT_WINDOW, int(_WINDOW_PER_DIRECTION * len(walls) ** (2 / 3)))
-    return max(shortest, int(_WINDOW_PER_REACH * reach))
 
 
 def _picks(scan: Scan, barriers: Barriers, window: int) -> Iterator[tuple[int, float]]:
