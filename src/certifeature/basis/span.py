@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,13 +56,6 @@ _KEY = b"certifeature: start of Lanczos"
 _NEGLIGIBLE = 1e-10
 
 
-class LargestEigenvalue(NamedTuple):
-    """What was found of the largest eigenvalue, from below, and a bound from above."""
-
-    found: float
-    upper: float
-
-
 def largest_eigenvalue(
     operator: Callable[[FloatArray], FloatArray],
     size: int,
@@ -71,8 +64,8 @@ def largest_eigenvalue(
     identity: str,
     zeros: Sequence[int] | NDArray[np.intp] = (),
     rounding: float = 0.0,
-) -> LargestEigenvalue:
-    """Return the largest eigenvalue, about, and a bound that fails with a chance of 1 in 100.
+) -> float:
+    """Return an upper bound of the largest eigenvalue that fails with a chance of 1 in 100.
 
     The start is drawn from a hash of the operator: it is the same for the same operator, and no
     operator can be chosen to suit it.
@@ -98,7 +91,7 @@ def largest_eigenvalue(
     start[np.asarray(zeros, dtype=np.intp)] = 0.0
     found = _largest_ritz_value(operator, start, n_steps)
     upper = (found + rounding) / (1 - _largest_shortfall(size - len(zeros), n_steps))
-    return LargestEigenvalue(found, float(upper))
+    return float(upper)
 
 
 def _largest_ritz_value(
@@ -205,7 +198,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
 
     square = largest_eigenvalue(
         outside, len(left), _STEPS, identity=fingerprint(rows), rounding=rounding
-    ).upper
+    )
     total = row_norms(columns, squared=True)
     shares = np.divide(own, total, out=np.zeros_like(own), where=total > 0)
     mixed = residuals.T @ residuals

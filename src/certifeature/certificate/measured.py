@@ -214,8 +214,8 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
 
     identity = f"{fingerprint(rows)} {_digest(sample)} {ridge!r}"
     size = n_chosen + X.shape[0]
-    bounds = largest_eigenvalue(operator, size, STEPS, identity=identity, rounding=rounding)
-    return Regularised(float(mu), min(1.0, 1 / bounds.upper), largest, 1 - FAILURE)
+    upper = largest_eigenvalue(operator, size, STEPS, identity=identity, rounding=rounding)
+    return Regularised(float(mu), min(1.0, 1 / upper), largest, 1 - FAILURE)
 
 
 def _digest(columns: ColumnChoice) -> str:
@@ -271,7 +271,7 @@ def measured_in_blocks(blocks: RowBlocks, sample: ColumnChoice, mu: float) -> Re
             identity = f"{rows.fingerprint} {_digest(sample)} {ridge!r}"
             others = largest_eigenvalue(
                 operator, n_features, STEPS, identity=identity, zeros=chosen, rounding=rounding
-            ).upper
+            )
             probability = 1 - FAILURE
         lambda_min = float(1 / (others + max(1.0, 1 / smallest)))
         return Regularised(float(mu), lambda_min, max(1.0, largest), probability)
