@@ -79,14 +79,13 @@ def _rank_tolerance(rows: Any) -> float:
     return 4 * max(rows.shape) * _EPS
 
 
-def condensed_rows(rows: Any, factor: FloatArray | None = None) -> FloatArray:
+def condensed_rows(rows: Any) -> FloatArray:
     """Return at most twice as many rows as columns, with the same inner products of columns.
 
-    A factor of other rows is taken in. Sparse rows are made dense a few at a time.
+    Sparse rows are made dense a few at a time.
     """
     n_rows, n_features = rows.shape
-    if factor is None:
-        factor = np.zeros((0, n_features))
+    factor = np.zeros((0, n_features))
     at_once = max(n_features, _memory.ROWS_AT_ONCE // n_features)
     for start in range(0, n_rows, at_once):
         factor = np.vstack([factor, dense(rows[start : start + at_once])])

@@ -356,8 +356,6 @@ class RowSummary:
 
     def __post_init__(self) -> None:
         self.n_rows = 0
-        narrow = self.n_features <= self.max_features
-        self._factor = np.zeros((0, self.n_features)) if narrow else None
         self._rows: list[Block] = []
         self.sketch: Sketch | None = None
 
@@ -379,27 +377,29 @@ class RowSummary:
     def added(self, block: Block) -> RowSummary:
         """Add a block, and return the summary."""
         self.n_rows += block.X.shape[0]
-        if self._factor is not None:
-            with refusing_overflow():
-                self._factor = condensed_rows(block.X, self._factor)
-        elif self.sketch is not None:
+        if self.sketch is not None:
             self.sketch.add(block.X, block.first_row)
         else:
             # A copy, since the caller may put other rows into the same array.
             self._rows.append(replace(block, X=block.X.copy()))
-            if self.n_rows > self.max_rows:
-                self.sketch, self._rows = self._sketched(), []
+            self._shorten()
         return self
+
+    def _shorten(self) -> None:
+        """Put a factor in the place of rows, or their sketch if there are too many."""
+        if self.n_features <= self.max_features:
+            with refusing_overflow():
+                self._rows = [Block(condensed_rows(self.matrix()), None, 0)]
+        elif self.n_rows > self.max_rows:
+            self.sketch, self._rows = self._sketched(), []
 
     def merged(self, other: RowSummary) -> RowSummary:
         """Return the summary of these rows followed by the others; neither is changed."""
         both = copy(self)
         both.n_rows = self.n_rows + other.n_rows
-        if self._factor is not None and other._factor is not None:
-            with refusing_overflow():
-                both._factor = condensed_rows(other._factor, self._factor)
-        elif self.sketch is None and other.sketch is None and both.n_rows <= self.max_rows:
+        if self.sketch is None and other.sketch is None:
             both._rows = self._rows + other._rows
+            both._shorten()
         else:
             both.sketch, both._rows = self._sketched().merged(other._sketched()), []
         return both
@@ -407,16 +407,13 @@ class RowSummary:
     def __sizeof__(self) -> int:
         if self.sketch is not None:
             return self.sketch.__sizeof__()
-        kept = [block.X for block in self._rows] if self._factor is None else [self._factor]
-        return sum(map(stored_bytes, kept))
+        return sum(stored_bytes(block.X) for block in self._rows)
 
     def matrix(self) -> Any:
         """Return few rows with the row space and the inner products of columns of all.
 
         There are none once the rows were sketched.
         """
-        if self._factor is not None:
-            return self._factor
         return stacked([block.X for block in self._rows])
 
     def _sketched(self) -> Sketch:
