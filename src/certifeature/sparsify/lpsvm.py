@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 from certifeature._utils import as_positive, one_each, warn
+from certifeature.models.enclosure import balanced, best_shift
 from certifeature.rows.matrix import dense, finite_rows, near_origin, normalised, scaled_columns
 
 FloatArray = NDArray[np.float64]
@@ -86,7 +87,8 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
 
     Notes
     -----
-    HiGHS [1]_ solves the dual of this linear program, through `scipy.optimize.linprog`:
+    HiGHS [1]_ solves this linear program, through `scipy.optimize.linprog`: as it stands where
+    there are at least as many features as rows, and otherwise as its dual
 
     .. math:: \max_u \sum_i u_i, \quad |X^T D u| \le 1, \quad y^T u = 0, \quad 0 \le u \le C,
 
@@ -120,12 +122,12 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
     n_positive = int(np.sum(signs > 0))
     fewer = min(n_positive, len(signs) - n_positive)
     # All rows of the smaller class at their limit, and the other class in balance with them.
-    balanced = fewer / np.where(signs > 0, n_positive, len(signs) - n_positive)
+    start = balanced(signs)
     # The intercept makes up for the shift, and a power of two for the scale.
     centred, exponent = near_origin(X), 0
     if centred.count_nonzero() if sparse.issparse(X) else centred.any():
         centred, exponent = normalised(centred)
-    price = float(np.abs(centred.T @ (signs * balanced)).max(initial=0.0))
+    price = float(np.abs(centred.T @ start).max(initial=0.0))
     with np.errstate(over="ignore"):
         reach = float(np.ldexp(C * price, exponent))
     if reach <= 1:
@@ -142,7 +144,7 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
     # Columns with prices above the limit get no weight, whatever the multipliers of the rows.
     prices = np.minimum(price * scales, 2 * reach * len(signs))
     program = _Program(scaled_columns(centred, scales), signs, prices, reach)
-    weights, multipliers, n_iterations, message = program.solve(balanced)
+    weights, multipliers, n_iterations, message = program.solve(np.abs(start))
     coef, intercept, objective = _primal(X, signs, C, np.ldexp(weights * scales, -exponent))
     lower = program.lower_bound(multipliers, np.ldexp(objective * price, exponent))
     lower = float(np.ldexp(lower / price, -exponent))
@@ -182,7 +184,7 @@ def _primal(
     def attained(stretch: float) -> tuple[float, FloatArray, float, FloatArray]:
         stretched = stretch * coef
         scores = X @ stretched
-        intercept = _best_intercept(scores, signs)
+        intercept = best_shift(scores, signs, np.ones(len(signs)))
         margins = signs * (scores + intercept)
         value = np.abs(stretched).sum() + C * np.maximum(0.0, 1 - margins).sum()
         return float(value), stretched, intercept, margins
@@ -192,13 +194,6 @@ def _primal(
     near = found[3][np.abs(found[3] - 1) < 1e-4]
     value, coef, intercept, _ = min(found, attained(1 / near.min(initial=1.0)), key=itemgetter(0))
     return coef, intercept, value
-
-
-def _best_intercept(scores: FloatArray, signs: FloatArray) -> float:
-    """Return the b that minimises Σ max(0, 1 − y(score + b)): its slope rises by 1 at y − score."""
-    n_positive = int(np.sum(signs > 0))
-    kinks = np.partition(signs - scores, (n_positive - 1, n_positive))
-    return float(kinks[n_positive - 1] / 2 + kinks[n_positive] / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,32 +235,44 @@ class _Program:
         return np.asarray(np.abs(self.X.T @ (self.signs * multipliers)) / self.prices)
 
     def _solve_at_once(self) -> tuple[FloatArray, FloatArray, int, str]:
-        """Solve the dual with all columns; what the solver does not find is zero."""
+        """Solve with all columns; what the solver does not find is zero."""
         n_rows, n_features = self.X.shape
         rows = sparse.diags_array(self.signs) @ sparse.csc_array(self.X)
-        constraints = sparse.vstack([rows.T, -rows.T], format="csc")
+        # w is the difference of two non-negative parts.
+        parts, prices = sparse.hstack([rows, -rows], format="csc"), np.tile(self.prices, 2)
+        primal = n_features >= n_rows
+        if primal:
+            matrix = [parts, self.signs[:, None], sparse.eye_array(n_rows)]
+            bounds = np.tile([0.0, np.inf], (2 * n_features + 1 + n_rows, 1))
+            bounds[2 * n_features, 0] = -np.inf
+            problem = {
+                "c": np.concatenate([prices, [0.0], np.full(n_rows, self.reach)]),
+                "A_ub": -sparse.hstack(matrix, format="csc"),
+                "b_ub": -np.ones(n_rows),
+                "bounds": bounds,
+            }
+        else:
+            problem = {
+                "c": -np.ones(n_rows),
+                "A_ub": parts.T.tocsc(),
+                "b_ub": prices,
+                "A_eq": self.signs[None],
+                "b_eq": [0.0],
+                "bounds": (0.0, self.reach),
+            }
         n_iterations = 0
         for method in _METHODS[:: -1 if sparse.issparse(self.X) else 1]:
-            result = linprog(
-                -np.ones(n_rows),
-                constraints,
-                np.tile(self.prices, 2),
-                A_eq=self.signs[None],
-                b_eq=[0.0],
-                bounds=(0.0, self.reach),
-                method=method,
-                options=_OPTIONS,
-            )
+            result = linprog(**problem, method=method, options=_OPTIONS)
             n_iterations += int(result.nit)
             if result.success:
                 break
         if result.x is None:
             return np.zeros(n_features), np.zeros(n_rows), n_iterations, result.message
-        # w is the difference of two non-negative parts.
-        positive, negative = -result.ineqlin.marginals.reshape(2, n_features)
-        weights = positive - negative
+        found, duals = result.x, -result.ineqlin.marginals
+        both, multipliers = (found[: 2 * n_features], duals) if primal else (duals, found)
+        weights = both[:n_features] - both[n_features:]
         weights[np.abs(weights) <= _ROUNDING * np.abs(weights).max(initial=1.0)] = 0.0
-        return weights, result.x, n_iterations, result.message
+        return weights, multipliers, n_iterations, result.message
 
     def lower_bound(self, multipliers: FloatArray, upper: float) -> float:
         """Return the value of a feasible point of the dual close to the multipliers."""
@@ -275,12 +282,7 @@ class _Program:
         return lower
 
     def _feasible_value(self, multipliers: FloatArray) -> float:
-        feasible = np.clip(multipliers, 0.0, self.reach)
-        positive, negative = feasible[self.signs > 0].sum(), feasible[self.signs < 0].sum()
-        least = min(positive, negative)
-        if least == 0:
-            return 0.0
-        feasible *= np.where(self.signs > 0, least / positive, least / negative)
+        feasible = np.abs(balanced(self.signs * np.clip(multipliers, 0.0, self.reach)))
         return float(feasible.sum() / max(1.0, self._products(feasible).max()))
 
     def _refined(self, multipliers: FloatArray) -> FloatArray:
