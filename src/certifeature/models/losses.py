@@ -186,8 +186,9 @@ class ExcessLoss(Loss):
 
     def at(self, scores: FloatArray) -> Local:
         """Return the loss near some scores, for p = 2."""
-        sides, distances = self.sides(scores)
-        excess = np.maximum(distances - self.epsilon, 0.0)
+        targets = self.targets.reshape(scores.shape)
+        sides = targets if self.signed else np.sign(targets - scores)
+        excess = np.maximum(sides * (targets - scores) - self.epsilon, 0.0)
         costs = 2 * self.costs.reshape(scores.shape)
         outside = excess > 0 if self.signed or self.epsilon else np.ones_like(excess)
         return Local(-costs * sides * excess, costs * outside)
