@@ -19,10 +19,7 @@ LIMITS = {
         *("_FEWEST_LEADING", "_FEW_DIRECTIONS", "_LEAST_LOOKED_AT", "_LOOKED_AT", "_MAX_LEADING")
     },
     "certifeature.selectors.fit": {"_MAX_ROUNDS"},
-    "certifeature.sparsify.bss": {
-        *("_FIRST_BLOCK", "_FIRST_LOOK", "_HEAD_VALUES", "_LEAST_HEAD"),
-        *("_MANY_BLOCKS", "_SMALL_HEAD"),
-    },
+    "certifeature.sparsify.bss": {"_FIRST_BLOCK", "_FIRST_LOOK", "_HEAD", "_SMALL_HEAD"},
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, sparse
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
@@ -78,14 +79,13 @@ def _rank_tolerance(rows: Any) -> float:
     return 4 * max(rows.shape) * _EPS
 
 
-def condensed_rows(rows: Any, factor: FloatArray | None = None) -> FloatArray:
+def condensed_rows(rows: Any) -> FloatArray:
     """Return at most twice as many rows as columns, with the same inner products of columns.
 
-    A factor of other rows is taken in. Sparse rows are made dense a few at a time.
+    Sparse rows are made dense a few at a time.
     """
     n_rows, n_features = rows.shape
-    if factor is None:
-        factor = np.zeros((0, n_features))
+    factor = np.zeros((0, n_features))
     at_once = max(n_features, _memory.ROWS_AT_ONCE // n_features)
     for start in range(0, n_rows, at_once):
         factor = np.vstack([factor, dense(rows[start : start + at_once])])
@@ -125,14 +125,14 @@ def row_space(rows: Any) -> Basis:
         top = singular_values > max(floor, _WELL_RESOLVED * singular_values[0])
         image = long @ rotation[:, top]
         if long_side:
-            image = _orthonormalised(_without(long_side, image))
+            image = _orthonormalised(without(long_side, image))
         else:
             image /= singular_values[top]
         long_side.append(image)
         short_side.append(rotation[:, top])
         found.append(singular_values[top])
         rest = rotation[:, ~top]
-        image = _without(long_side, long @ rest)
+        image = without(long_side, long @ rest)
         singular_values, turn = _spectrum(image.T @ image)
         rotation = rest @ turn
     outside = column_norms(image.T if wide else triangular(image) @ rest.T)
@@ -205,7 +205,7 @@ def _gram(vectors: ImplicitVectors) -> FloatArray:
     return np.asarray(sum(block.T @ block for _, block in row_blocks(vectors)))
 
 
-def _without(bases: list[FloatArray], vectors: FloatArray) -> FloatArray:
+def without(bases: list[FloatArray], vectors: FloatArray) -> FloatArray:
     """Return what is left of the vectors outside the span of the bases."""
     for basis in bases:
         vectors = vectors - basis @ (basis.T @ vectors)
@@ -306,9 +306,7 @@ Vectors = FloatArray | ImplicitVectors
 
 def row_blocks(vectors: Vectors) -> Iterator[tuple[slice, FloatArray]]:
     """Yield slices of the features and the rows of V that belong to them."""
-    n_rows = max(1, _memory.VECTORS_AT_ONCE // vectors.shape[1])
-    for start in range(0, len(vectors), n_rows):
-        block = slice(start, min(start + n_rows, len(vectors)))
+    for block in gen_batches(len(vectors), max(1, _memory.VECTORS_AT_ONCE // vectors.shape[1])):
         yield block, vectors[block]
 
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
@@ -30,11 +31,11 @@ from certifeature.basis.basis import (
     scaled_row_space,
     squared_norms,
     turned,
+    without,
 )
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import (
     TOO_LARGE,
-    both_ways,
     fingerprint,
     finite_rows,
     normalised,
@@ -55,13 +56,6 @@ _KEY = b"certifeature: start of Lanczos"
 _NEGLIGIBLE = 1e-10
 
 
-class LargestEigenvalue(NamedTuple):
-    """What was found of the largest eigenvalue, from below, and a bound from above."""
-
-    found: float
-    upper: float
-
-
 def largest_eigenvalue(
     operator: Callable[[FloatArray], FloatArray],
     size: int,
@@ -70,8 +64,8 @@ def largest_eigenvalue(
     identity: str,
     zeros: Sequence[int] | NDArray[np.intp] = (),
     rounding: float = 0.0,
-) -> LargestEigenvalue:
-    """Return the largest eigenvalue, about, and a bound that fails with a chance of 1 in 100.
+) -> float:
+    """Return an upper bound of the largest eigenvalue that fails with a chance of 1 in 100.
 
     The start is drawn from a hash of the operator: it is the same for the same operator, and no
     operator can be chosen to suit it.
@@ -97,7 +91,7 @@ def largest_eigenvalue(
     start[np.asarray(zeros, dtype=np.intp)] = 0.0
     found = _largest_ritz_value(operator, start, n_steps)
     upper = (found + rounding) / (1 - _largest_shortfall(size - len(zeros), n_steps))
-    return LargestEigenvalue(found, float(upper))
+    return float(upper)
 
 
 def _largest_ritz_value(
@@ -120,11 +114,11 @@ def _largest_ritz_value(
 
 def _orthonormal(vectors: FloatArray, basis: FloatArray) -> FloatArray:
     """Return an orthonormal basis of what vectors have outside another, beyond rounding."""
-    rest = vectors - basis @ (basis.T @ vectors)
+    rest = without([basis], vectors)
     directions, sizes, _ = np.linalg.svd(rest, full_matrices=False)
     directions = directions[:, sizes > _NEGLIGIBLE * np.linalg.norm(vectors)]
     # Once more, since rounding left a part of the other basis.
-    return np.linalg.qr(directions - basis @ (basis.T @ directions))[0]
+    return np.linalg.qr(without([basis], directions))[0]
 
 
 def _largest_shortfall(dimension: int, n_steps: int) -> float:
@@ -181,8 +175,8 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     ((200, 8), False)
     """
     rows, exponent = normalised(X)
-    transposed, again = both_ways(rows)
-    columns = again.T
+    # Sparse columns whose products with many vectors are quick.
+    columns = rows.T.tocsr() if sparse.issparse(rows) else rows.T
     places, lengths = _places(rows)
     n_distinct = int(places.max()) + 1
     numbers = np.random.default_rng(0).standard_normal((n_distinct, n_components))
@@ -200,12 +194,11 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
 
     def outside(V: FloatArray) -> FloatArray:
         """Return (I − UUᵀ)XXᵀ(I − UUᵀ)V."""
-        V = again @ (transposed @ (V - left @ (left.T @ V)))
-        return np.asarray(V - left @ (left.T @ V))
+        return without([left], rows @ (rows.T @ without([left], V)))
 
     square = largest_eigenvalue(
         outside, len(left), _STEPS, identity=fingerprint(rows), rounding=rounding
-    ).upper
+    )
     total = row_norms(columns, squared=True)
     shares = np.divide(own, total, out=np.zeros_like(own), where=total > 0)
     mixed = residuals.T @ residuals
@@ -290,26 +283,16 @@ class Sketch:
         first_row : int
             Place of the first of them among all rows.
         """
-        n_components = self._values.shape[1]
+        n_features, n_components = self._values.shape
         n_streams = max(1, _NUMBERS_AT_ONCE // (n_components * _STREAM_ROWS))
-        for start in range(0, X.shape[0], n_streams * _STREAM_ROWS):
-            part = X[start : start + n_streams * _STREAM_ROWS]
-            gaussian = gaussian_rows(first_row + start, part.shape[0], n_components, self._seed)
+        for some in gen_batches(X.shape[0], n_streams * _STREAM_ROWS):
+            columns = X[some].T.tocsr() if sparse.issparse(X) else X[some].T
+            gaussian = gaussian_rows(
+                first_row + some.start, columns.shape[1], n_components, self._seed
+            )
             with refusing_overflow():
-                if sparse.issparse(part):
-                    self._add_sparse(part.T.tocsr(), gaussian)
-                else:
-                    self._values += part.T @ gaussian
-
-    def _add_sparse(self, columns: Any, gaussian: FloatArray) -> None:
-        """Add products with columns, a few of these at a time, and not with empty ones."""
-        for start in range(0, columns.shape[0], _COLUMNS_AT_ONCE):
-            some = columns[start : start + _COLUMNS_AT_ONCE]
-            used = np.flatnonzero(np.diff(some.indptr))
-            if 2 * len(used) > some.shape[0]:
-                self._values[start : start + some.shape[0]] += some @ gaussian
-            elif len(used):
-                self._values[start + used] += some[used] @ gaussian
+                for part in gen_batches(n_features, _COLUMNS_AT_ONCE):
+                    self._values[part] += columns[part] @ gaussian
 
     def merged(self, other: Sketch) -> Sketch:
         """Return the sketch of both sets of rows; neither is changed."""
@@ -373,8 +356,6 @@ class RowSummary:
 
     def __post_init__(self) -> None:
         self.n_rows = 0
-        narrow = self.n_features <= self.max_features
-        self._factor = np.zeros((0, self.n_features)) if narrow else None
         self._rows: list[Block] = []
         self.sketch: Sketch | None = None
 
@@ -396,27 +377,29 @@ class RowSummary:
     def added(self, block: Block) -> RowSummary:
         """Add a block, and return the summary."""
         self.n_rows += block.X.shape[0]
-        if self._factor is not None:
-            with refusing_overflow():
-                self._factor = condensed_rows(block.X, self._factor)
-        elif self.sketch is not None:
+        if self.sketch is not None:
             self.sketch.add(block.X, block.first_row)
         else:
             # A copy, since the caller may put other rows into the same array.
             self._rows.append(replace(block, X=block.X.copy()))
-            if self.n_rows > self.max_rows:
-                self.sketch, self._rows = self._sketched(), []
+            self._shorten()
         return self
+
+    def _shorten(self) -> None:
+        """Put a factor in the place of rows, or their sketch if there are too many."""
+        if self.n_features <= self.max_features:
+            with refusing_overflow():
+                self._rows = [Block(condensed_rows(self.matrix()), None, 0)]
+        elif self.n_rows > self.max_rows:
+            self.sketch, self._rows = self._sketched(), []
 
     def merged(self, other: RowSummary) -> RowSummary:
         """Return the summary of these rows followed by the others; neither is changed."""
         both = copy(self)
         both.n_rows = self.n_rows + other.n_rows
-        if self._factor is not None and other._factor is not None:
-            with refusing_overflow():
-                both._factor = condensed_rows(other._factor, self._factor)
-        elif self.sketch is None and other.sketch is None and both.n_rows <= self.max_rows:
+        if self.sketch is None and other.sketch is None:
             both._rows = self._rows + other._rows
+            both._shorten()
         else:
             both.sketch, both._rows = self._sketched().merged(other._sketched()), []
         return both
@@ -424,16 +407,13 @@ class RowSummary:
     def __sizeof__(self) -> int:
         if self.sketch is not None:
             return self.sketch.__sizeof__()
-        kept = [block.X for block in self._rows] if self._factor is None else [self._factor]
-        return sum(map(stored_bytes, kept))
+        return sum(stored_bytes(block.X) for block in self._rows)
 
     def matrix(self) -> Any:
         """Return few rows with the row space and the inner products of columns of all.
 
         There are none once the rows were sketched.
         """
-        if self._factor is not None:
-            return self._factor
         return stacked([block.X for block in self._rows])
 
     def _sketched(self) -> Sketch:

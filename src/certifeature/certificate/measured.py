@@ -20,7 +20,6 @@ from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support
 from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.rows.matrix import (
-    both_ways,
     dense,
     exponent_of,
     fingerprint,
@@ -201,7 +200,6 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
         return Regularised(float(mu), 0.0, largest)
     gram[np.diag_indices_from(gram)] += ridge
     inverse, root = np.linalg.inv(gram), np.sqrt(ridge)
-    transposed, again = both_ways(rows)
 
     def solved(V: FloatArray) -> FloatArray:
         """Return μ(K̃ + μI)⁻¹V."""
@@ -209,13 +207,13 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
 
     def operator(V: FloatArray) -> FloatArray:
         V = solved(chosen @ V[:n_chosen] + root * V[n_chosen:]) / ridge
-        V = solved(again @ (transposed @ V) / ridge + V)
+        V = solved(rows @ (rows.T @ V) / ridge + V)
         return np.vstack([chosen.T @ V, root * V])
 
     identity = f"{fingerprint(rows)} {_digest(sample)} {ridge!r}"
     size = n_chosen + X.shape[0]
-    bounds = largest_eigenvalue(operator, size, STEPS, identity=identity, rounding=rounding)
-    return Regularised(float(mu), min(1.0, 1 / bounds.upper), largest, 1 - FAILURE)
+    upper = largest_eigenvalue(operator, size, STEPS, identity=identity, rounding=rounding)
+    return Regularised(float(mu), min(1.0, 1 / upper), largest, 1 - FAILURE)
 
 
 def _digest(columns: ColumnChoice) -> str:
@@ -270,7 +268,7 @@ def measured_in_blocks(blocks: RowBlocks, sample: ColumnChoice, mu: float) -> Re
             identity = f"{rows.fingerprint} {_digest(sample)} {ridge!r}"
             others = largest_eigenvalue(
                 operator, n_features, STEPS, identity=identity, zeros=chosen, rounding=rounding
-            ).upper
+            )
             probability = 1 - FAILURE
         lambda_min = float(1 / (others + max(1.0, 1 / smallest)))
         return Regularised(float(mu), lambda_min, max(1.0, largest), probability)

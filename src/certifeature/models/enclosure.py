@@ -132,20 +132,21 @@ class SafeRows:
         return np.concatenate([combined, self.constant * multipliers.sum(axis=0, keepdims=True)])
 
     def _absolute_times(self, weights: FloatArray) -> FloatArray:
-        if sparse.issparse(self.values):
-            return np.asarray(abs(self.values) @ weights)
-        parts = [np.abs(self.values[block]) @ weights for block in self._blocks()]
-        return np.concatenate(parts)
+        found = np.zeros((self.values.shape[0], *weights.shape[1:]))
+        for block in self._blocks():
+            found[block] = abs(self.values[block]) @ weights
+        return found
 
     def _absolute_transposed_times(self, multipliers: FloatArray) -> FloatArray:
-        if sparse.issparse(self.values):
-            return np.asarray(abs(self.values).T @ multipliers)
-        parts = (np.abs(self.values[block]).T @ multipliers[block] for block in self._blocks())
-        return np.asarray(sum(parts, np.zeros((self.values.shape[1], *multipliers.shape[1:]))))
+        found = np.zeros((self.values.shape[1], *multipliers.shape[1:]))
+        for block in self._blocks():
+            found += abs(self.values[block]).T @ multipliers[block]
+        return found
 
     def _blocks(self) -> list[slice]:
-        n_rows, n_features = self.values.shape
-        at_once = max(1, _memory.SAFE_ROWS_AT_ONCE // max(n_features, 1))
+        """Return slices of rows, a few at a time: their magnitudes are copies."""
+        n_rows, n_values = self.values.shape[0], stored_values(self.values).size
+        at_once = max(1, _memory.SAFE_ROWS_AT_ONCE * n_rows // max(n_values, 1))
         return [slice(start, start + at_once) for start in range(0, n_rows, at_once)]
 
 
@@ -264,10 +265,13 @@ def points(rows: SafeRows, loss: Loss, *, free: bool, close: float) -> Iterator[
     yield best
     for beta, shift, weights in _candidates(rows, loss, free):
         beta = loss.feasible(beta)
-        beta = _balanced(beta) if free and shape[1] == 1 else beta
+        beta = balanced(beta) if free and shape[1] == 1 else beta
         combined, error = rows.combination(beta)
         if shift is None:
-            shift = _best_shift(rows.scores(combined)[0], loss) if free else nothing[1]
+            shift = nothing[1]
+            if free:
+                scores = rows.scores(combined)[0][:, 0]
+                shift = np.array([best_shift(scores, loss.targets, loss.costs)])
         lower = loss.dual(beta, _half_square(combined, error, n_rows))
         for tried in (combined,) if weights is None else (weights, combined):
             upper, stretch = _primal(rows, loss, tried, shift, max(lower, best.lower), close)
@@ -356,7 +360,7 @@ def _candidates(rows: SafeRows, loss: Any, free: bool) -> Iterator[Candidate]:
         yield beta, shift, None
 
 
-def _balanced(beta: FloatArray) -> FloatArray:
+def balanced(beta: FloatArray) -> FloatArray:
     """Return multipliers that sum to zero but for rounding, none of them larger."""
     positive, negative = beta[beta > 0].sum(), -beta[beta < 0].sum()
     least = min(positive, negative)
@@ -365,13 +369,15 @@ def _balanced(beta: FloatArray) -> FloatArray:
     return np.asarray(beta * np.where(beta > 0, least / positive, least / negative))
 
 
-def _best_shift(scores: FloatArray, loss: Loss) -> FloatArray:
+def best_shift(scores: FloatArray, signs: FloatArray, costs: FloatArray) -> float:
     """Return the b that minimises Σ c max(0, 1 − y(score + b)), whose slope rises at y − score."""
-    kinks = loss.targets - scores[:, 0]
+    kinks = signs - scores
     order = np.argsort(kinks)
-    rise = np.cumsum(loss.costs[order])
-    place = int(np.searchsorted(rise, loss.costs[loss.targets > 0].sum()))
-    return np.asarray(kinks[order[[min(place, len(order) - 1)]]])
+    rise = np.cumsum(costs[order])
+    # Between these two the slope is zero, but for rounding.
+    goal, last = costs[signs > 0].sum(), len(order) - 1
+    left, right = (np.searchsorted(rise, goal, side) for side in ("left", "right"))
+    return float(kinks[order[min(left, last)]] / 2 + kinks[order[min(right, last)]] / 2)
 
 
 def _hinge_multipliers(
@@ -424,7 +430,7 @@ def libsvm_multipliers(kernel: FloatArray, signs: FloatArray, costs: FloatArray)
         svm.fit(kernel * unit, signs, sample_weight=np.maximum(costs / unit, 1e-300))
     alpha = np.zeros(len(signs))
     alpha[svm.support_] = np.abs(svm.dual_coef_[0]) * unit
-    return np.asarray(_balanced(np.minimum(alpha, costs) * signs) * signs)
+    return np.asarray(balanced(np.minimum(alpha, costs) * signs) * signs)
 
 
 def _interior_point(

@@ -135,12 +135,7 @@ def is_scaled(model: Any) -> bool:
 
 def has_free_intercept(model: Any) -> bool:
     """Tell whether an SVM is solved for an intercept that LIBLINEAR cannot leave unpenalised."""
-    scaling = getattr(model, "intercept_scaling", 1.0)
-    return (
-        isinstance(model, LinearSVC | LinearSVR)
-        and isinstance(scaling, float)
-        and scaling == np.inf
-    )
+    return isinstance(model, LinearSVC | LinearSVR) and model.intercept_scaling == np.inf
 
 
 def with_scale(model: Any, size: float, factor: float = 1.0) -> Any:
@@ -421,16 +416,13 @@ def _loss_of(model: Any, n_classes: int) -> str:
     if isinstance(model, Ridge | RidgeClassifier):
         return "squared"
     if isinstance(model, LogisticRegression):
-        one_by_one = solver_of(model) == "liblinear" or _multi_class(model) == "ovr"
+        # Newer versions of scikit-learn have no such parameter.
+        is_ovr = getattr(model, "multi_class", "auto") == "ovr"
+        one_by_one = solver_of(model) == "liblinear" or is_ovr
         return "logistic" if n_classes <= 2 or one_by_one else "multinomial"
     if isinstance(model, LinearSVC | LinearSVR):
         return str(model.loss)
     return "hinge"
-
-
-def _multi_class(model: Any) -> str:
-    """Return how a model takes several classes; newer LogisticRegression has no such parameter."""
-    return str(getattr(model, "multi_class", "auto"))
 
 
 def _intercept_of(model: Any) -> float | None:

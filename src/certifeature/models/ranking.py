@@ -148,23 +148,19 @@ def stable_scores(
     subsamples = _subsamples(np.zeros(len(y)) if numbers else y, n_subsamples, share, seed)
     problem = Problem.of(model, y)
     is_squared_hinge = problem.loss == "squared_hinge" and problem.intercept is not None
+    problems: Iterable[Weights]
     if is_squared_hinge and len(y) <= min(X.shape[1], _MAX_TOGETHER):
-        at_once = _weights_at_once(model, rows, exponent, y, sample_weight, subsamples)
-        return _norm_of_scores(at_once, importance, groups)
-    back = None
-    if _gram_pays(rows):
+        problems = _weights_at_once(model, rows, exponent, y, sample_weight, subsamples)
+    # Coordinates of the rows may be fewer than their values.
+    elif len(y) <= _MAX_GRAM_ROWS and len(y) ** 2 < stored_values(rows).size:
         X, back = _coordinates(rows)
-        X = scaled_back(X, exponent)
-    with phase("fits to subsamples", n_subsamples) as advance:
-        fits = []
-        for chosen in subsamples:
-            fits.append(_weights(model, X, y, sample_weight, chosen))
-            advance()
-    problems = zip(*fits, strict=True)
-    if back is None:
-        return _norm_of_scores(problems, importance, groups)
-    turned = ((rows.T @ (back @ np.column_stack(weights))).T for weights in problems)
-    return _norm_of_scores(turned, importance, groups)
+        fits = _weights(model, scaled_back(X, exponent), y, sample_weight, subsamples)
+        problems = ((rows.T @ (back @ np.column_stack(weights))).T for weights in fits)
+    else:
+        problems = _weights(model, X, y, sample_weight, subsamples)
+    # Problems count as much as their classes have rows.
+    scores = np.array([_scores(weights, groups) for weights in problems])
+    return np.asarray(np.linalg.norm(scores * importance[: len(scores), None], axis=0))
 
 
 def _without_repeats(
@@ -201,12 +197,6 @@ def _subsamples(y: NDArray[Any], n_subsamples: int, share: float, seed: int) -> 
     ]
 
 
-def _gram_pays(rows: Any) -> bool:
-    """Tell whether the coordinates of rows are fewer than their values."""
-    n_rows = rows.shape[0]
-    return n_rows <= _MAX_GRAM_ROWS and n_rows**2 < stored_values(rows).size
-
-
 def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
     """Return Z with ZZᵀ = XXᵀ, as narrow as can be, and B for which weights w of Z are XᵀBw of X.
 
@@ -239,13 +229,17 @@ def _rename_classes(model: Any, names: dict[Any, int]) -> None:
 
 
 def _weights(
-    model: Any, X: Any, y: NDArray[Any], sample_weight: FloatArray | None, rows: Indices
-) -> FloatArray:
-    """Return the weights of a model on some rows, one line for each binary problem."""
-    part = None if sample_weight is None else sample_weight[rows]
-    with warnings.catch_warnings():
+    model: Any, X: Any, y: NDArray[Any], sample_weight: FloatArray | None, subsamples: list[Indices]
+) -> Iterable[tuple[FloatArray, ...]]:
+    """Return weights for each binary problem, with a line for each subsample."""
+    fits = []
+    with phase("fits to subsamples", len(subsamples)) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return dense_coef(fit_model(clone(model), X[rows], y[rows], part))
+        for chosen in subsamples:
+            part = None if sample_weight is None else sample_weight[chosen]
+            fits.append(dense_coef(fit_model(clone(model), X[chosen], y[chosen], part)))
+            advance()
+    return zip(*fits, strict=True)
 
 
 def _weights_at_once(
@@ -270,17 +264,6 @@ def _weights_at_once(
     gram = scaled_back(dense(rows @ rows.T), 2 * exponent) + (problem.intercept or 0.0) ** 2
     duals = squared_hinge_duals(gram, signs, costs.reshape(signs.shape))
     return [weights.T for weights in np.hsplit(rows.T @ duals, len(targets))]
-
-
-def _norm_of_scores(
-    problems: Iterable[Weights], importance: FloatArray, groups: Indices | None
-) -> FloatArray:
-    """Return the norm over binary problems, each with the weights of every subsample.
-
-    Problems count as much as their classes have rows.
-    """
-    scores = np.array([_scores(weights, groups) for weights in problems])
-    return np.asarray(np.linalg.norm(scores * importance[: len(scores), None], axis=0))
 
 
 def _scores(fits: Weights, groups: Indices | None) -> FloatArray:

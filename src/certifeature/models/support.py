@@ -6,7 +6,7 @@ import warnings
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, count
 from operator import attrgetter
 from typing import Any
 
@@ -544,27 +544,18 @@ def cascade(blocks: RowBlocks, svm: Any) -> Support:
         raise ValueError(
             f"class_weight names {sorted(unknown, key=str)}, but the classes are {classes}."
         )
-    fitted, n_passes = _adapted(svm, classes), 1
-    converged = fit_converges(fitted, gathered.X, gathered.labels)
-    while True:
+    fitted, more = _adapted(svm, classes), list[Rows]()
+    for n_passes in count(2):
+        gathered = _together([gathered, *more])
+        converged = fit_converges(fitted, gathered.X, gathered.labels)
         problem = Problem.of(fitted, gathered.y, classes=classes)
         seen = blocks.collect(partial(_outside, fitted, gathered.places))
         outside = sum(loss for loss, _ in seen)
         gap = outside / (objective(fitted, problem, gathered.X) + outside)
-        n_passes += 1
         more = [rows for _, rows in seen if rows.n_rows]
         settled = not more if problem.is_smooth else gap <= _GAP
         if settled or n_passes == _MAX_ROUNDS:
             break
-        gathered = _together([gathered, *more])
-        if not problem.is_smooth:
-            converged = fit_converges(fitted, gathered.X, gathered.labels)
-            continue
-        # From where it was it is not far to the new optimum.
-        problem = Problem.of(fitted, gathered.y, classes=classes)
-        converged = move_to_optimum(fitted, gathered.X, problem)
-        if not converged:
-            warn_of_no_optimum(fitted)
     if not settled:
         warn(
             f"the cascade did not settle in {n_passes} passes: rows left out make up {gap:.1e} of "
@@ -615,8 +606,7 @@ def _own_support(svm: Any, block: Block) -> Rows:
     classes = np.unique(y)
     if len(classes) < 2:
         return _rows_of(block).take(np.arange(min(len(y), _ROWS_OF_ONE_CLASS)))
-    fitted = capped(_adapted(svm, classes))
-    fitted = (fit_model if has_free_intercept(svm) else type(svm).fit)(fitted, block.X, y)
+    fitted = fit_model(_adapted(svm, classes), block.X, y)
     excess = Problem.of(fitted, y).excess(decision_scores(fitted, block.X))
     # Since the intercept is penalised, the support may lack a class, which must not get lost.
     of_each = [np.flatnonzero(y == c)[excess[y == c].argmax()] for c in classes]
@@ -780,11 +770,16 @@ def find_support(rows: Rows, estimator: Any) -> Support:
         Unfitted linear model; None is the default.
     """
     estimator = default_model() if estimator is None else estimator
+    check_model(estimator)
     candidates = rows.together(FEW_ROWS)
     if candidates is None:
-        return _in_blocks(rows, estimator)
+        model, spread = _for_rows(estimator, rows)
+        found = cascade(rows.X, model)
+        assert found.problem is not None
+        n_passes = (found.n_passes or 0) + (spread is not None)
+        seen = _seen_by(found.problem, found.rows, spread)
+        return replace(found, rows=seen, asked=estimator, spread=spread, n_passes=n_passes)
     y = candidates.labels
-    check_model(estimator)
     check_row_norms(candidates.X)
     model, spread = _for_rows(estimator, candidates)
     with one_thread():
@@ -814,21 +809,6 @@ def grown(support: Support, places: NDArray[np.intp]) -> Support:
     """
     union = np.union1d(support.rows.places, places)
     return _with_rows(support, np.flatnonzero(np.isin(support.candidates.places, union)))
-
-
-def _in_blocks(rows: Rows, estimator: Any) -> Support:
-    check_model(estimator)
-    model, spread = _for_rows(estimator, rows)
-    found = cascade(rows.X, model)
-    assert found.problem is not None
-    assert found.n_passes is not None
-    return replace(
-        found,
-        rows=_seen_by(found.problem, found.rows, spread),
-        asked=estimator,
-        spread=spread,
-        n_passes=found.n_passes + (spread is not None),
-    )
 
 
 def _for_rows(estimator: Any, rows: Rows) -> tuple[Any, Spread | None]:

@@ -113,21 +113,6 @@ def canonical_csr(X: Any) -> Any:
     return X
 
 
-# More values than the cache holds, in a few vectors with one for each column.
-_MANY_COLUMNS = 2**17
-
-
-def both_ways(rows: Any) -> tuple[Any, Any]:
-    """Return Xᵀ and X, each in the format whose products with a few vectors are quick.
-
-    CSC adds to the whole product, column by column, which is quick while that stays in the cache.
-    """
-    if not sparse.issparse(rows):
-        return rows.T, rows
-    columns = rows.T.tocsr()
-    return columns if rows.shape[1] > _MANY_COLUMNS else rows.T, columns.T
-
-
 def near_origin(rows: Any) -> Any:
     """Return rows less a point among them, in the columns where that costs no sparsity.
 
@@ -156,8 +141,6 @@ def column_norms(X: Any) -> NDArray[np.float64]:
     norm_of = sparse_norm if sparse.issparse(X) else np.linalg.norm
     with np.errstate(over="ignore", under="ignore"):
         norms = np.asarray(norm_of(X, axis=0))
-    if (np.isfinite(norms) & (norms > SMALLEST_NORM)).all():
-        return norms
     largest = dense(abs(X).max(axis=0)).ravel() if X.shape[0] else np.zeros(X.shape[1])
     if (np.isfinite(norms) & (norms > SMALLEST_NORM) | (largest == 0)).all():
         return norms

@@ -17,7 +17,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import validate_data
 
 from certifeature._utils import one_each, warn
-from certifeature.rows.blocks import Block, RowBlocks
+from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import DaskBlocks
 from certifeature.rows.matrix import (
     canonical_csr,
@@ -76,7 +76,7 @@ class Spread:
             Weights of rows in memory.
         """
         if isinstance(X, RowBlocks):
-            return X.accumulate(cls, _with_block)
+            return X.accumulate(cls, lambda total, block: total.merged(_spread_about(block.X)))
         return _spread_about(near_origin(X), sample_weight)
 
     @property
@@ -122,10 +122,6 @@ class Spread:
         apart = second - first
         squares = inside + apart**2 * (self.count * other.count / count)
         return Spread(count, first + apart * (other.count / count), squares, exponent)
-
-
-def _with_block(total: Spread, block: Block) -> Spread:
-    return total.merged(_spread_about(block.X)) if block.X.shape[0] else total
 
 
 def _spread_about(X: Any, sample_weight: FloatArray | None = None) -> Spread:

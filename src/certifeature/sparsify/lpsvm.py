@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 from certifeature._utils import as_positive, one_each, warn
+from certifeature.models.enclosure import balanced, best_shift
 from certifeature.rows.matrix import dense, finite_rows, near_origin, normalised, scaled_columns
 
 FloatArray = NDArray[np.float64]
@@ -121,12 +122,12 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
     n_positive = int(np.sum(signs > 0))
     fewer = min(n_positive, len(signs) - n_positive)
     # All rows of the smaller class at their limit, and the other class in balance with them.
-    balanced = fewer / np.where(signs > 0, n_positive, len(signs) - n_positive)
+    start = balanced(signs)
     # The intercept makes up for the shift, and a power of two for the scale.
     centred, exponent = near_origin(X), 0
     if centred.count_nonzero() if sparse.issparse(X) else centred.any():
         centred, exponent = normalised(centred)
-    price = float(np.abs(centred.T @ (signs * balanced)).max(initial=0.0))
+    price = float(np.abs(centred.T @ start).max(initial=0.0))
     with np.errstate(over="ignore"):
         reach = float(np.ldexp(C * price, exponent))
     if reach <= 1:
@@ -143,7 +144,7 @@ def lpsvm(X: Any, signs: Any, C: float = 1.0) -> LPSVMSolution:
     # Columns with prices above the limit get no weight, whatever the multipliers of the rows.
     prices = np.minimum(price * scales, 2 * reach * len(signs))
     program = _Program(scaled_columns(centred, scales), signs, prices, reach)
-    weights, multipliers, n_iterations, message = program.solve(balanced)
+    weights, multipliers, n_iterations, message = program.solve(np.abs(start))
     coef, intercept, objective = _primal(X, signs, C, np.ldexp(weights * scales, -exponent))
     lower = program.lower_bound(multipliers, np.ldexp(objective * price, exponent))
     lower = float(np.ldexp(lower / price, -exponent))
@@ -183,7 +184,7 @@ def _primal(
     def attained(stretch: float) -> tuple[float, FloatArray, float, FloatArray]:
         stretched = stretch * coef
         scores = X @ stretched
-        intercept = _best_intercept(scores, signs)
+        intercept = best_shift(scores, signs, np.ones(len(signs)))
         margins = signs * (scores + intercept)
         value = np.abs(stretched).sum() + C * np.maximum(0.0, 1 - margins).sum()
         return float(value), stretched, intercept, margins
@@ -193,13 +194,6 @@ def _primal(
     near = found[3][np.abs(found[3] - 1) < 1e-4]
     value, coef, intercept, _ = min(found, attained(1 / near.min(initial=1.0)), key=itemgetter(0))
     return coef, intercept, value
-
-
-def _best_intercept(scores: FloatArray, signs: FloatArray) -> float:
-    """Return the b that minimises Σ max(0, 1 − y(score + b)): its slope rises by 1 at y − score."""
-    n_positive = int(np.sum(signs > 0))
-    kinks = np.partition(signs - scores, (n_positive - 1, n_positive))
-    return float(kinks[n_positive - 1] / 2 + kinks[n_positive] / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,12 +282,7 @@ class _Program:
         return lower
 
     def _feasible_value(self, multipliers: FloatArray) -> float:
-        feasible = np.clip(multipliers, 0.0, self.reach)
-        positive, negative = feasible[self.signs > 0].sum(), feasible[self.signs < 0].sum()
-        least = min(positive, negative)
-        if least == 0:
-            return 0.0
-        feasible *= np.where(self.signs > 0, least / positive, least / negative)
+        feasible = np.abs(balanced(self.signs * np.clip(multipliers, 0.0, self.reach)))
         return float(feasible.sum() / max(1.0, self._products(feasible).max()))
 
     def _refined(self, multipliers: FloatArray) -> FloatArray:

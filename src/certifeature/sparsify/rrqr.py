@@ -11,6 +11,7 @@ from scipy import sparse
 
 from certifeature._progress import phase
 from certifeature._utils import as_count
+from certifeature.basis.basis import without
 from certifeature.rows.matrix import dense, normalised
 from certifeature.sparsify.choice import ColumnChoice
 
@@ -98,7 +99,8 @@ def _pivots(X: Any, squared_norms: FloatArray, blur: float, limit: int) -> Itera
         # The first of the columns that may be the farthest, given the rounding errors.
         farthest = residuals + rounding >= (residuals - rounding).max()
         pivot = int(np.argmax(farthest & (residuals > floor)))
-        direction = _projected(dense(X[:, [pivot]]), done)[:, 0]
+        # Twice, for the sake of rounding.
+        direction = without([done] * 2, dense(X[:, [pivot]]))[:, 0]
         direction /= np.linalg.norm(direction)
         directions[:, step] = direction
         residuals = np.maximum(residuals - (X.T @ direction) ** 2, 0.0)
@@ -116,12 +118,5 @@ def _residuals(X: Any, directions: FloatArray, columns: NDArray[np.intp]) -> Flo
     residuals = np.zeros(X.shape[1])
     for start in range(0, len(columns), _BLOCK):
         block = columns[start : start + _BLOCK]
-        residuals[block] = (_projected(dense(X[:, block]), directions) ** 2).sum(axis=0)
+        residuals[block] = (without([directions] * 2, dense(X[:, block])) ** 2).sum(axis=0)
     return residuals
-
-
-def _projected(values: FloatArray, directions: FloatArray) -> FloatArray:
-    """Return columns less their projections on the directions, twice for the sake of rounding."""
-    for _ in range(2):
-        values = values - directions @ (directions.T @ values)
-    return values
