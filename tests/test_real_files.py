@@ -933,7 +933,7 @@ class TestDoubts:
         assert {feature["label"] for feature in found["features"]} == {"0", "1"}
 
     def test_whole_numbers_may_be_amounts(self, patients, capsys):
-        table = pd.read_csv("numbered.csv").drop(columns="patient_id")
+        table = pd.read_csv("numbered.csv").drop(columns="patient_id").copy()
         ages = {"age": np.arange(60) // 3 + 40}
         table.assign(**ages).to_csv("ages.csv", index=False)
         assert run(["doctor", "ages.csv", "-t", "age"]) == 0

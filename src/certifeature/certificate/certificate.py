@@ -194,6 +194,10 @@ class Certificate:
         groups then.
     model : str or None
         The model whose objective counts; None stands for any ℓ2-regularised linear model.
+    factor : float
+        What the chosen columns are multiplied by in all bounds. If C is set by the scale of the
+        columns, they vary as much in total as all columns then, and C means the same for both:
+        without the factor, C times its square gives the same model. Otherwise it is 1.
     new_data : NewData or None
         Cross-validated errors, which are no bounds, where `certify` was asked for them.
     converged : bool
@@ -234,6 +238,7 @@ class Certificate:
     n_trusted: int = 0
     n_groups: int | None = None
     model: str | None = None
+    factor: float = 1.0
     new_data: NewData | None = None
     converged: bool = True
     withdrawn: bool = False
@@ -394,7 +399,7 @@ def as_phrase(c: Certificate) -> str:
     """Return the numbers of the headline, as short as a line in a list."""
     chosen = f"{c.n_selected} of {c.n_features} features"
     chosen = chosen if c.n_groups is None else f"{_groups(c)} of {c.n_features}"
-    start = f"{chosen}, objective"
+    start = f"{chosen}{_multiplied(c)}, objective"
     start += " on the support vectors" if only_support(c) else ""
     ratio, labels = proven_ratio(c), f"for other {_labels(c)}"
     bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
@@ -418,11 +423,13 @@ def headline(c: Certificate) -> str:
     if c.n_groups is not None:
         chosen = f"{'this' if c.n_groups == 1 else 'these'} {_groups(c)}"
     chosen = f"with {chosen}{f' ({beside})' if beside else ''}"
+    multiplied = f"{_multiplied(c)}," if _multiplied(c) else ""
     all_of_them = f"what it is with all {c.n_features:,}"
     if ratio is not None:
-        sentences = [f"Proven: {chosen} {of_model} is {ratio} {all_of_them}.", other_labels(c)]
+        start = f"Proven: {chosen}{multiplied} {of_model}"
+        sentences = [f"{start} is {ratio} {all_of_them}.", other_labels(c)]
     elif is_useful:
-        start = f"Proven for any {_labels(c)}{chance}: {chosen} {of_model}"
+        start = f"Proven for any {_labels(c)}{chance}: {chosen}{multiplied} {of_model}"
         sentences = [f"{start} is {_at_most(bound)} {all_of_them} ({grade(bound)})."]
     else:
         of_all = f"{chosen} of {c.n_features:,}"
@@ -431,6 +438,12 @@ def headline(c: Certificate) -> str:
         promise = f"{_at_most(c.promised_growth)}{_chance(c.a_priori.probability)}"
         sentences.append(f"Promised beforehand: {promise} ({grade(c.promised_growth)}).")
     return " ".join(sentences)
+
+
+def _multiplied(c: Certificate) -> str:
+    """Return what the chosen columns are multiplied by, in words; nothing if they are not."""
+    shown = number(c.factor)
+    return "" if shown == "1" else f", multiplied by {shown}"
 
 
 def _groups(c: Certificate) -> str:
@@ -487,6 +500,13 @@ def scope(c: Certificate) -> str:
         sentences.append(_COVERED if c.covers_all_rows else _NOT_COVERED)
     elif c.rows == "support" and c.realised is not None:
         sentences.append(_NOT_CHECKED)
+    if _multiplied(c):
+        times = number(c.factor**2)
+        same = f"alpha over {times}" if "alpha=" in (c.model or "") else f"C times {times}"
+        sentences.append(
+            "So multiplied, the chosen columns vary as much in total as all columns; as they are, "
+            f"{same} gives the same model."
+        )
     end = "; cross-validation estimates the error on new data."
     end = end if c.new_data is None else ", not about new data."
     return " ".join([*sentences, f"All this is about the training rows{end}"])
@@ -510,7 +530,9 @@ def _realised(c: Certificate) -> str:
         return "Realised: not computed."
     growth = c.realised_growth
     note = f" {_BELOW_ONE}" if growth is not None and rounded_up(growth) < 1 else ""
-    return f"Realised, for these {_labels(c)}: {', '.join(found)}.{note}"
+    return (
+        f"Realised, for these {_labels(c)} and columns{_multiplied(c)}: {', '.join(found)}.{note}"
+    )
 
 
 def _measured(c: Certificate) -> str:

@@ -415,6 +415,7 @@ class Measurable:
             n_trusted=int((reasons == "trusted").sum()),
             n_groups=n_groups,
             model=self.target.name,
+            factor=columns.factor,
             converged=self.target.converged,
         )
 

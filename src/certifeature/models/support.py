@@ -700,7 +700,7 @@ class Support:
             return columns
         size = self.spread.size(columns.indices, columns.scales)
         factor = self.spread.size() / size if size else 1.0
-        return replace(columns, scales=factor * columns.scales)
+        return replace(columns, scales=factor * columns.scales, factor=factor * columns.factor)
 
     @property
     def classes(self) -> NDArray[Any]:

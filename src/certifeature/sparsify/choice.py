@@ -53,6 +53,8 @@ class ColumnChoice:
         only.
     groups : ndarray of shape (n_chosen,) or None
         The group of each, where features are chosen in groups; its columns follow one another.
+    factor : float
+        Part of all scales that `transform` leaves out, see `certifeature.models.Support`.
     """
 
     indices: NDArray[np.intp]
@@ -60,6 +62,7 @@ class ColumnChoice:
     steps: Steps | None = None
     reasons: NDArray[np.str_] | None = None
     groups: IntArray | None = None
+    factor: float = 1.0
 
     @classmethod
     def of_picks(
