@@ -343,7 +343,9 @@ class TestSelect:
         assert "the first 20" in text
         sentences = text.split("\n\n")[-1].splitlines()
         assert len(sentences) <= 6
-        assert sentences[0].startswith("Proven: with these 25 features (13 trusted) the training ")
+        assert sentences[0].startswith(
+            "Proven: with these 25 features (13 trusted), multiplied by "
+        )
         layers = [line.split()[0].strip(",:") for line in sentences[-3:]]
         assert layers == ["Realised", "Measured", "Promised"]
 
@@ -778,7 +780,8 @@ class TestCertify:
         assert run(arguments) == 0
         out = capsys.readouterr().out
         model = r"LinearSVC\(C=0.00193\d, free intercept\)"
-        assert re.search(f"with these 3 features the training objective of {model} on its", out)
+        times = r"with these 3 features, multiplied by 1\.4\d, the training objective of"
+        assert re.search(f"{times} {model} on its", out)
         assert "gene 5" in report.read_text()
 
     @pytest.mark.parametrize(

@@ -294,3 +294,43 @@ def test_equal_rows_have_nothing_to_choose_by():
     selector = BSSSelector(3).fit(np.ones((10, 5)), np.arange(10) % 2)
     assert selector.n_features_ == 3
     assert certify(selector).realised_growth == pytest.approx(1)
+
+
+@pytest.mark.parametrize("ridge", [False, True])
+@pytest.mark.parametrize("rescale", [False, "common"])
+def test_what_is_said_of_the_chosen_columns_is_true_of_them(rescale, ridge, genes):
+    """The objective of scikit-learn's model on the delivered columns, with all that is said."""
+    X, y = genes
+    X = X - X.mean(axis=0)
+    y = np.where(y == 0, -1.0, 1.0)
+    estimator = RidgeClassifier(alpha="scale") if ridge else None
+    selector = BSSSelector(20, estimator=estimator, rescale=rescale).fit(X, y)
+    certificate = certify(X, y, selector, rows="all")
+    factor, reduced = certificate.factor, selector.transform(X)
+    assert factor > 1.3
+    model = selector.estimator_
+
+    def objective(columns, times):
+        """Return the least objective, the intercept being free and the weights penalised."""
+        cost = times * (1 / (2 * model.alpha) if ridge else model.C)
+
+        def value(weights):
+            scores = columns @ weights[:-1] + weights[-1]
+            losses = (y - scores) if ridge else np.maximum(0, 1 - y * scores)
+            slopes = -2 * cost * losses * (1.0 if ridge else y)
+            gradient = np.append(weights[:-1] + columns.T @ slopes, slopes.sum())
+            return weights[:-1] @ weights[:-1] / 2 + cost * (losses**2).sum(), gradient
+
+        found = minimize(value, np.zeros(columns.shape[1] + 1), jac=True, options={"gtol": 1e-9})
+        return found.fun
+
+    full = objective(X, 1.0)
+    ratio = objective(factor * reduced, 1.0) / full
+    assert certificate.realised_growth == pytest.approx(ratio, rel=1e-4)
+    # As they are, C times the square gives the same model; its objective is in units of C.
+    same = objective(reduced, factor**2) / factor**2 / full
+    assert same == pytest.approx(ratio, rel=1e-4)
+    headline, scope, *_ = str(certificate).splitlines()
+    assert f"multiplied by {factor:.3g}," in headline
+    times = f"{factor**2:.3g}"
+    assert (f"alpha over {times}" if ridge else f"C times {times}") in scope

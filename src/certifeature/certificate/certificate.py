@@ -213,7 +213,7 @@ class Certificate:
     >>> X, y = make_relevant_features(100, 500, 20, random_state=0)
     >>> certificate = certify(X, y, BSSSelector(100).fit(X, y))
     >>> print(str(certificate).splitlines()[0].partition(" of ")[0])
-    Proven: with these 100 features (50 trusted) the training objective
+    Proven: with these 100 features (50 trusted), multiplied by 1.06, the training objective
     >>> certificate.promised_growth >= certificate.measured_growth >= certificate.realised_growth
     True
     >>> certificate.lambda_min <= certificate.realised.margin_ratio
@@ -530,9 +530,8 @@ def _realised(c: Certificate) -> str:
         return "Realised: not computed."
     growth = c.realised_growth
     note = f" {_BELOW_ONE}" if growth is not None and rounded_up(growth) < 1 else ""
-    return (
-        f"Realised, for these {_labels(c)} and columns{_multiplied(c)}: {', '.join(found)}.{note}"
-    )
+    multiplied = f" and columns{_multiplied(c)}" if _multiplied(c) else ""
+    return f"Realised, for these {_labels(c)}{multiplied}: {', '.join(found)}.{note}"
 
 
 def _measured(c: Certificate) -> str:
