@@ -44,6 +44,7 @@ from certifeature.rows.matrix import (
     scaled_back,
     stored_bytes,
     stored_values,
+    times_gram,
 )
 from certifeature.rows.rows import Rows
 
@@ -190,11 +191,11 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     left, residuals = left @ turn, images @ turn
     residuals -= left * squares
     values = np.sqrt(squares)
-    rounding = _rounding(rows)
+    rounding, squared = _rounding(rows), times_gram(rows, columns)
 
     def outside(V: FloatArray) -> FloatArray:
         """Return (I − UUᵀ)XXᵀ(I − UUᵀ)V."""
-        return without([left], rows @ (rows.T @ without([left], V)))
+        return without([left], squared(without([left], V)))
 
     square = largest_eigenvalue(
         outside, len(left), _STEPS, identity=fingerprint(rows), rounding=rounding
@@ -287,12 +288,17 @@ class Sketch:
         n_streams = max(1, _NUMBERS_AT_ONCE // (n_components * _STREAM_ROWS))
         for some in gen_batches(X.shape[0], n_streams * _STREAM_ROWS):
             columns = X[some].T.tocsr() if sparse.issparse(X) else X[some].T
+            used = np.arange(n_features)
+            if sparse.issparse(X):
+                # Short rows leave most columns empty.
+                used = np.flatnonzero(np.diff(columns.indptr))
+                columns = columns if len(used) == n_features else columns[used]
             gaussian = gaussian_rows(
                 first_row + some.start, columns.shape[1], n_components, self._seed
             )
             with refusing_overflow():
-                for part in gen_batches(n_features, _COLUMNS_AT_ONCE):
-                    self._values[part] += columns[part] @ gaussian
+                for part in gen_batches(len(used), _COLUMNS_AT_ONCE):
+                    self._values[used[part]] += columns[part] @ gaussian
 
     def merged(self, other: Sketch) -> Sketch:
         """Return the sketch of both sets of rows; neither is changed."""

@@ -25,6 +25,7 @@ from certifeature.rows.matrix import (
     fingerprint,
     scaled_columns,
     stored_values,
+    times_gram,
     times_power_of_two,
 )
 from certifeature.sparsify import ColumnChoice
@@ -147,7 +148,9 @@ def _rounding(basis: Basis, sample: ColumnChoice) -> float:
     return 8 * basis.n_components * _EPS * float(np.max(sample.scales)) ** 2
 
 
-def soft_bound(rows: Any, sample: ColumnChoice, target: ModelBound) -> Regularised | None:
+def soft_bound(
+    rows: Any, sample: ColumnChoice, target: ModelBound, columns: Any = None
+) -> Regularised | None:
     """Bound the eigenvalues for a model; None if it is none that a ridge serves.
 
     Parameters
@@ -158,15 +161,19 @@ def soft_bound(rows: Any, sample: ColumnChoice, target: ModelBound) -> Regularis
         Chosen columns and their scales.
     target : ModelBound
         The model.
+    columns : CSR array, default=None
+        What `bound_in_memory` takes.
     """
     if target.mu is None:
         return None
-    bound = measured_in_blocks if isinstance(rows, RowBlocks) else bound_in_memory
-    found = bound(rows, sample, target.mu)
+    if isinstance(rows, RowBlocks):
+        found = measured_in_blocks(rows, sample, target.mu)
+    else:
+        found = bound_in_memory(rows, sample, target.mu, columns)
     return replace(found, hinge_kept=hinge_kept(found)) if target.hinge else found
 
 
-def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
+def bound_in_memory(X: Any, sample: ColumnChoice, mu: float, columns: Any = None) -> Regularised:
     """Bound the generalised eigenvalues of (K̃ + μI, K + μI) of rows in memory.
 
     Parameters
@@ -177,6 +184,8 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
         Chosen columns and their scales.
     mu : float
         The ridge μ.
+    columns : CSR array, default=None
+        Xᵀ over the power of 2 that brings its values below 1, if X is sparse and this is known.
     """
     largest = max(1.0, float(sample.scales.max()) ** 2)
     if len(sample.indices) == X.shape[1] and (sample.scales == 1).all():
@@ -199,7 +208,7 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
     if not np.isfinite(rounding) or n_chosen * _EPS * top >= ridge:
         return Regularised(float(mu), 0.0, largest)
     gram[np.diag_indices_from(gram)] += ridge
-    inverse, root = np.linalg.inv(gram), np.sqrt(ridge)
+    inverse, root, squared = np.linalg.inv(gram), np.sqrt(ridge), times_gram(rows, columns)
 
     def solved(V: FloatArray) -> FloatArray:
         """Return μ(K̃ + μI)⁻¹V."""
@@ -207,7 +216,7 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float) -> Regularised:
 
     def operator(V: FloatArray) -> FloatArray:
         V = solved(chosen @ V[:n_chosen] + root * V[n_chosen:]) / ridge
-        V = solved(rows @ (rows.T @ V) / ridge + V)
+        V = solved(squared(V) / ridge + V)
         return np.vstack([chosen.T @ V, root * V])
 
     identity = f"{fingerprint(rows)} {_digest(sample)} {ridge!r}"
@@ -384,13 +393,14 @@ class Measurable:
         basis : Basis, default=None
             Directions of the rows, where they are known already.
         """
+        known = None if basis is None or basis.residual is None else basis.residual.columns
         if basis is None or not (basis.exact or self.X is None):
             basis = self._quick_basis(len(columns.indices))
         if basis is None:
             X = self.X
             n_features = X.n_features if isinstance(X, RowBlocks) else X.shape[1]
             rank, exact, bounds = None, True, without_basis(columns, n_features)
-            regularised = soft_bound(X, columns, self.target)
+            regularised = soft_bound(X, columns, self.target, known)
         else:
             n_features, rank, exact = len(basis.vectors), basis.rank, basis.exact
             measured = extreme_eigenvalues(basis, columns) if exact else None

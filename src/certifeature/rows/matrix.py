@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date, time, timedelta
 from hashlib import blake2b
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import norm as sparse_norm
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 # Squares of the values of a column with a smaller norm may underflow to zero.
@@ -111,6 +112,37 @@ def canonical_csr(X: Any) -> Any:
         indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = type(X)((X.data, indices, indptr), shape=X.shape)
     return X
+
+
+# Columns whose products with a few vectors stay in the cache.
+_COLUMNS_AT_ONCE = 2**15
+
+
+def times_gram(rows: Any, columns: Any = None) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Return the function V ↦ XXᵀV, which never holds as many values as X has columns.
+
+    Parameters
+    ----------
+    rows : ndarray or CSR array
+        X.
+    columns : CSR array, default=None
+        Xᵀ, if it is known.
+    """
+    if not sparse.issparse(rows):
+        return lambda V: np.asarray(rows @ (rows.T @ V))
+    columns = rows.T.tocsr() if columns is None else columns
+    parts = []
+    for some in gen_batches(columns.shape[0], _COLUMNS_AT_ONCE):
+        ends = columns.indptr[some.start : some.stop + 1]
+        stored = slice(ends[0], ends[-1])
+        # Views, since slices of sparse arrays are copies.
+        values = columns.data[stored], columns.indices[stored], ends - ends[0]
+        parts.append(sparse.csr_array(values, shape=(len(ends) - 1, rows.shape[0])))
+
+    def product(V: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(sum(part.T @ (part @ V) for part in parts))
+
+    return product
 
 
 def near_origin(rows: Any) -> Any:
