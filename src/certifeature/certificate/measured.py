@@ -201,9 +201,8 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float, columns: Any = None
     gram = dense(chosen.T @ chosen)
     n_chosen = len(gram)
     top = float(np.abs(gram).sum(axis=1).max())
-    rounding = operator_rounding(
-        n_chosen + _longest_row(rows), float(np.sum(stored_values(rows) ** 2)), top, ridge
-    )
+    square_norm = float(np.linalg.norm(stored_values(rows))) ** 2
+    rounding = operator_rounding(n_chosen + _longest_row(rows), square_norm, top, ridge)
     # Equal columns of large scales would have no inverse, either.
     if not np.isfinite(rounding) or n_chosen * _EPS * top >= ridge:
         return Regularised(float(mu), 0.0, largest)
@@ -221,6 +220,8 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float, columns: Any = None
 
     identity = f"{fingerprint(rows)} {_digest(sample)} {ridge!r}"
     size = n_chosen + X.shape[0]
+    # Millions of columns fill the memory.
+    del rows
     upper = largest_eigenvalue(operator, size, STEPS, identity=identity, rounding=rounding)
     return Regularised(float(mu), min(1.0, 1 / upper), largest, 1 - FAILURE)
 

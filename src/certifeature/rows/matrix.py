@@ -135,12 +135,16 @@ def times_gram(rows: Any, columns: Any = None) -> Callable[[NDArray[Any]], NDArr
     for some in gen_batches(columns.shape[0], _COLUMNS_AT_ONCE):
         ends = columns.indptr[some.start : some.stop + 1]
         stored = slice(ends[0], ends[-1])
-        # Views, since slices of sparse arrays are copies.
-        values = columns.data[stored], columns.indices[stored], ends - ends[0]
-        parts.append(sparse.csr_array(values, shape=(len(ends) - 1, rows.shape[0])))
+        shape = len(ends) - 1, rows.shape[0]
+        part, transposed = sparse.csr_array(shape), sparse.csc_array(shape[::-1])
+        for view in (part, transposed):
+            # Slices are copies, and so are parts of arrays that a sparse array is made of.
+            view.data, view.indices = columns.data[stored], columns.indices[stored]
+            view.indptr = ends - ends[0]
+        parts.append((part, transposed))
 
     def product(V: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(sum(part.T @ (part @ V) for part in parts))
+        return np.asarray(sum(transposed @ (part @ V) for part, transposed in parts))
 
     return product
 
@@ -160,12 +164,13 @@ def near_origin(rows: Any) -> Any:
         full = np.bincount(rows.indices, minlength=rows.shape[1]) == rows.shape[0]
         if not full.any():
             return rows
+        # Few of the columns are full, and only these move.
+        moving = np.flatnonzero(full[rows.indices])
+        columns, data = rows.indices[moving], rows.data.copy()
         first = np.where(full, rows[:1].toarray()[0], 0.0)
-        differences = np.bincount(rows.indices, rows.data - first[rows.indices], rows.shape[1])
-        point = np.where(full, first + differences / rows.shape[0], 0.0)
-        moved = rows.copy()
-        moved.data = rows.data - point[rows.indices]
-        return moved
+        differences = np.bincount(columns, data[moving] - first[columns], rows.shape[1])
+        data[moving] -= (first + differences / rows.shape[0])[columns]
+        return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def column_norms(X: Any) -> NDArray[np.float64]:
@@ -204,6 +209,10 @@ def original_columns(X: Any, columns: NDArray[np.intp], n_features: int) -> Any:
     return restored
 
 
+# Values that are hashed together.
+_HASHED_AT_ONCE = 2**23
+
+
 def column_digests(X: Any) -> NDArray[np.uint64]:
     """Return numbers that are equal for equal columns of a dense or sparse array.
 
@@ -214,11 +223,14 @@ def column_digests(X: Any) -> NDArray[np.uint64]:
         # Added to 0, so that zeros of both signs are equal.
         hashed = _mixed((X + 0.0).view(np.uint64) + seeds[:, None])
         return np.asarray(hashed.sum(axis=0, dtype=np.uint64))
-    X = sparse.csr_array(X)
-    hashed = _mixed(X.data.view(np.uint64) + np.repeat(seeds, np.diff(X.indptr)))
-    hashed[X.data == 0] = 0
-    sums = sparse.csr_array((hashed, X.indices, X.indptr), X.shape).T @ np.ones_like(seeds)
-    return np.asarray(sums)
+    X, sums = sparse.csr_array(X), np.zeros(X.shape[1], dtype=np.uint64)
+    for some in gen_batches(X.shape[0], max(1, X.shape[0] * _HASHED_AT_ONCE // max(X.nnz, 1))):
+        part = X[some]
+        hashed = _mixed(part.data.view(np.uint64) + np.repeat(seeds[some], np.diff(part.indptr)))
+        hashed[part.data == 0] = 0
+        hashes = sparse.csr_array((hashed, part.indices, part.indptr), part.shape)
+        sums += hashes.T @ np.ones(part.shape[0], dtype=np.uint64)
+    return sums
 
 
 def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
