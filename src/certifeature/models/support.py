@@ -574,7 +574,8 @@ def _check(svm: Any) -> None:
     if Problem.of(svm, None).all_rows_matter:
         raise ValueError(
             f"the rows come in blocks, and all of them matter to {name}; set supervised=False "
-            f"and leave estimator={name}(...) as it is, which chooses for all rows."
+            f"and leave estimator={name}(...) as it is, which chooses for all rows (--unsupervised "
+            "on the command line)."
         )
     if not isinstance(svm, LinearSVC):
         raise ValueError(
