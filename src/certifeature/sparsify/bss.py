@@ -436,10 +436,11 @@ class WidestScan(Scan):
 
 # A column of negligible norm would need an enormous scale, which spoils rows outside the basis.
 _NEGLIGIBLE_NORM = 1e-6
-# Picks between eigendecompositions: at least so many, the power of the number of directions that
-# costs about as much, or this share of √(rℓ), the number of steps between the barriers and the
-# spectrum at the start.
-_SHORTEST_WINDOW, _WINDOW_POWER, _WINDOW_PER_REACH = 24, 2 / 3, 0.045
+# Picks between eigendecompositions: at least so many, or this share of √(rℓ), the number of steps
+# between the barriers and the spectrum at the start. With walls there are two eigendecompositions;
+# so many picks, times the power 2/3 of the number of directions, cost about as much.
+_SHORTEST_WINDOW, _SHORTEST_WITH_WALLS = 32, 24
+_WINDOW_PER_REACH, _WINDOW_PER_DIRECTION = 0.045, 1.2
 # Walls are reciprocals of shares: a tiny share would swamp the others by rounding.
 LEAST_COVERAGE = 1e-6
 # Room under the ceiling that rules features out: at first, the factor after a whole window, the
@@ -554,8 +555,11 @@ def bss(
         search, priority = WidestScan, None
     scan = search(vectors, parts, *_ranking(vectors, parts, priority), chosen)
     start = np.zeros((n_components, n_components))
-    longest = max(n_components**_WINDOW_POWER, _WINDOW_PER_REACH * reach)
-    window = max(_SHORTEST_WINDOW, int(longest))
+    shortest = _SHORTEST_WINDOW
+    if walls is not None:
+        per_direction = int(_WINDOW_PER_DIRECTION * n_components ** (2 / 3))
+        shortest = max(_SHORTEST_WITH_WALLS, per_direction)
+    window = max(shortest, int(_WINDOW_PER_REACH * reach))
     barriers = Barriers(positions, steps, start, window, parts.largest, walls)
     made = _picks(scan, barriers, window)
     picks, energies = np.empty(n_select, dtype=np.intp), np.empty(n_select)
