@@ -18,7 +18,7 @@ from certifeature.models import Problem, at_scale, default_model, fit_model
 from certifeature.models.problem import SOFTNESS, with_scale
 from certifeature.models.support import class_importance
 from certifeature.rows import ArrayBlocks
-from certifeature.rows.matrix import column_digests
+from certifeature.rows.matrix import column_digests, times_gram
 from certifeature.rows.rows import Spread
 
 
@@ -294,6 +294,21 @@ def test_equal_rows_have_nothing_to_choose_by():
     selector = BSSSelector(3).fit(np.ones((10, 5)), np.arange(10) % 2)
     assert selector.n_features_ == 3
     assert certify(selector).realised_growth == pytest.approx(1)
+
+
+def test_parts_of_large_data_are_looked_at_as_the_whole_is(small_limits):
+    rng = np.random.default_rng(0)
+    X = random_rows((90, 700), 0.1, rng).toarray()
+    X[:, 3] = X[:, 5]
+    X = sparse.csr_array(X)
+    V, expected = rng.standard_normal((90, 4)), column_digests(X)
+    assert expected[3] == expected[5]
+    assert len(set(expected.tolist())) >= 600
+    product = times_gram(X)(V)
+    np.testing.assert_allclose(product, X @ (X.T @ V))
+    small_limits(VECTORS_AT_ONCE=800, SAFE_ROWS_AT_ONCE=1000)
+    np.testing.assert_array_equal(column_digests(X), expected)
+    np.testing.assert_allclose(times_gram(X)(V), product)
 
 
 @pytest.mark.parametrize("ridge", [False, True])

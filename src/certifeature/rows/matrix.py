@@ -15,6 +15,8 @@ from scipy.sparse.linalg import norm as sparse_norm
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
+from certifeature import _utils as _memory
+
 # Squares of the values of a column with a smaller norm may underflow to zero.
 SMALLEST_NORM = 1e-140
 _TINY = float(np.finfo(np.float64).tiny)
@@ -114,10 +116,6 @@ def canonical_csr(X: Any) -> Any:
     return X
 
 
-# Columns whose products with a few vectors stay in the cache.
-_COLUMNS_AT_ONCE = 2**15
-
-
 def times_gram(rows: Any, columns: Any = None) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """Return the function V ↦ XXᵀV, which never holds as many values as X has columns.
 
@@ -132,7 +130,8 @@ def times_gram(rows: Any, columns: Any = None) -> Callable[[NDArray[Any]], NDArr
         return lambda V: np.asarray(rows @ (rows.T @ V))
     columns = rows.T.tocsr() if columns is None else columns
     parts = []
-    for some in gen_batches(columns.shape[0], _COLUMNS_AT_ONCE):
+    # Products with a few vectors stay in the cache.
+    for some in gen_batches(columns.shape[0], max(1, _memory.VECTORS_AT_ONCE // 8)):
         ends = columns.indptr[some.start : some.stop + 1]
         stored = slice(ends[0], ends[-1])
         shape = len(ends) - 1, rows.shape[0]
@@ -209,10 +208,6 @@ def original_columns(X: Any, columns: NDArray[np.intp], n_features: int) -> Any:
     return restored
 
 
-# Values that are hashed together.
-_HASHED_AT_ONCE = 2**23
-
-
 def column_digests(X: Any) -> NDArray[np.uint64]:
     """Return numbers that are equal for equal columns of a dense or sparse array.
 
@@ -224,7 +219,8 @@ def column_digests(X: Any) -> NDArray[np.uint64]:
         hashed = _mixed((X + 0.0).view(np.uint64) + seeds[:, None])
         return np.asarray(hashed.sum(axis=0, dtype=np.uint64))
     X, sums = sparse.csr_array(X), np.zeros(X.shape[1], dtype=np.uint64)
-    for some in gen_batches(X.shape[0], max(1, X.shape[0] * _HASHED_AT_ONCE // max(X.nnz, 1))):
+    n_rows = X.shape[0] * _memory.SAFE_ROWS_AT_ONCE // max(X.nnz, 1)
+    for some in gen_batches(X.shape[0], max(1, n_rows)):
         part = X[some]
         hashed = _mixed(part.data.view(np.uint64) + np.repeat(seeds[some], np.diff(part.indptr)))
         hashed[part.data == 0] = 0
