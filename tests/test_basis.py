@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
 from certifeature.basis import ImplicitVectors, exact_basis, sketched_basis, truncated_basis
-from certifeature.basis.basis import squared_norms
+from certifeature.basis.basis import condensed_rows, squared_norms
 
 
 def projector(vectors):
@@ -356,3 +356,12 @@ def test_rounding_hides_nothing_of_what_is_left_out(limit, small_limits):
             assert basis.left_out <= 1e-12
         else:
             assert basis.left_out == 0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_condensed_rows_keep_all_inner_products(kind, rng, small_limits):
+    X = rng.standard_normal((400, 6))
+    small_limits(ROWS_AT_ONCE=60)
+    factor = condensed_rows(kind(X))
+    assert len(factor) <= 12
+    np.testing.assert_allclose(factor.T @ factor, X.T @ X)

@@ -299,6 +299,7 @@ class TestRowsThatMatter:
         X, y = data_for(model)
         support = find_support(Rows(X, y), model)
         np.testing.assert_array_equal(support.rows.places, np.arange(60))
+        assert support.kind == "all"
         assert not unproven_rows(support, plain([0, 1]), Rows(X, y)).size
 
     @pytest.mark.parametrize("intercept", [False, True])
