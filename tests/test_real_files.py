@@ -921,6 +921,15 @@ class TestDoubts:
         assert run(["select", "named.csv", "-t", "sick", "-k", "5", "--groups", "patient_id"]) == 0
         assert "patient_id" not in capsys.readouterr().err
 
+    def test_streams_ask_for_groups_by_the_names_of_columns(self, patients, capsys):
+        options = ("-t", "sick", "-k", "5", "--stream", "--held-out", "0.3")
+        assert run(["select", "numbered.csv", *options]) == 0
+        assert "--groups patient_id; otherwise errors" in capsys.readouterr().err
+        assert run(["select", "named.csv", *options, "--drop", "patient_id"]) == 0
+        assert "--groups patient_id; otherwise errors" in capsys.readouterr().err
+        assert run(["select", "named.csv", *options, "--groups", "patient_id"]) == 0
+        assert "patient_id" not in capsys.readouterr().err
+
     def test_rows_without_a_label_are_left_out_when_asked_for(self, patients, capsys):
         options = ("unlabelled.csv", "-t", "sick", "--groups", "patient_id")
         assert "--drop-unlabelled" in refused(capsys, "select", *options, "-k", 5)

@@ -399,7 +399,7 @@ def as_phrase(c: Certificate) -> str:
     """Return the numbers of the headline, as short as a line in a list."""
     chosen = f"{c.n_selected} of {c.n_features} features"
     chosen = chosen if c.n_groups is None else f"{_groups(c)} of {c.n_features}"
-    start = f"{chosen}{_multiplied(c)}, objective"
+    start = ", ".join(filter(None, [chosen, _multiplied(c), "objective"]))
     start += " on the support vectors" if only_support(c) else ""
     ratio, labels = proven_ratio(c), f"for other {_labels(c)}"
     bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
@@ -423,7 +423,7 @@ def headline(c: Certificate) -> str:
     if c.n_groups is not None:
         chosen = f"{'this' if c.n_groups == 1 else 'these'} {_groups(c)}"
     chosen = f"with {chosen}{f' ({beside})' if beside else ''}"
-    multiplied = f"{_multiplied(c)}," if _multiplied(c) else ""
+    multiplied = f", {_multiplied(c)}," if _multiplied(c) else ""
     all_of_them = f"what it is with all {c.n_features:,}"
     if ratio is not None:
         start = f"Proven: {chosen}{multiplied} {of_model}"
@@ -443,7 +443,7 @@ def headline(c: Certificate) -> str:
 def _multiplied(c: Certificate) -> str:
     """Return what the chosen columns are multiplied by, in words; nothing if they are not."""
     shown = number(c.factor)
-    return "" if shown == "1" else f", multiplied by {shown}"
+    return "" if shown == "1" else f"multiplied by {shown}"
 
 
 def _groups(c: Certificate) -> str:
@@ -530,7 +530,7 @@ def _realised(c: Certificate) -> str:
         return "Realised: not computed."
     growth = c.realised_growth
     note = f" {_BELOW_ONE}" if growth is not None and rounded_up(growth) < 1 else ""
-    multiplied = f" and columns{_multiplied(c)}" if _multiplied(c) else ""
+    multiplied = f" and columns {_multiplied(c)}" if _multiplied(c) else ""
     return f"Realised, for these {_labels(c)}{multiplied}: {', '.join(found)}.{note}"
 
 
@@ -546,7 +546,9 @@ def _measured(c: Certificate) -> str:
         bound += f"; the squared hard margin is at least {margin} as large"
     ratio = "∞" if math.isinf(c.condition) else f"{c.condition:.3g}"
     constants = f"λ = {c.lambda_min:.3g}, Λ = {c.lambda_max:.3g}, κ = {ratio}"
-    return f"Measured, for any {_labels(c)} of the {rows}{rank}: {bound} ({constants})."
+    multiplied = f", columns {_multiplied(c)}" if _multiplied(c) else ""
+    start = f"Measured, for any {_labels(c)} of the {rows}{rank}{multiplied}"
+    return f"{start}: {bound} ({constants})."
 
 
 def _no_bound(c: Certificate) -> str:

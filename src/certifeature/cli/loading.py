@@ -282,7 +282,12 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
     rows: Any = {"id_name": source.id or "id"}
     if stream:
         names = distinct_names(data.feature_names, data.n_features)
-        return Loaded(data, None, names, name, digest, **rows)
+        # Values are not looked at; names alone may tell.
+        suspected = [n for n in (*names.tolist(), *source.dropped) if OWNER.search(n)]
+        doubts = [] if source.groups else _asked_for_groups(suspected)
+        for doubt in doubts:
+            note(doubt)
+        return Loaded(data, None, names, name, digest, doubts=doubts, **rows)
     names = distinct_names(data.feature_names, data.X.shape[1])
     doubts = _doubts(data, names, source)
     for doubt in doubts:
@@ -315,12 +320,16 @@ def _doubts(data: Dataset, names: NDArray[np.str_], source: DataOptions) -> list
     if data.groups is None:
         suspected = [str(names[j]) for j in owners(data, names.tolist())]
         suspected += [name for name in source.dropped if OWNER.search(name)]
-        found += [
-            f"{name!r} may say which rows belong together: if so, --groups {shlex.quote(name)}; "
-            "otherwise errors on new data look too good"
-            for name in suspected
-        ]
+        found += _asked_for_groups(suspected)
     return found
+
+
+def _asked_for_groups(names: Sequence[str]) -> list[str]:
+    return [
+        f"{name!r} may say which rows belong together: if so, --groups {shlex.quote(name)}; "
+        "otherwise errors on new data look too good"
+        for name in names
+    ]
 
 
 def _read(source: DataOptions, needs_labels: bool) -> Dataset:
