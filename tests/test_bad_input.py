@@ -59,7 +59,7 @@ class TestErrors:
 
     def test_labels_that_are_no_classes(self, selector, data):
         with pytest.raises(ValueError, match="continuous"):
-            selector(20).fit(data[0], np.linspace(0, 1, 30))
+            selector(20, estimator=LinearSVC()).fit(data[0], np.linspace(0, 1, 30))
 
     def test_labels_of_another_length(self, selector, data):
         with pytest.raises(ValueError, match="inconsistent"):

@@ -7,12 +7,20 @@ from hypothesis import strategies as st
 from random_rows import random_rows
 from scipy import sparse
 from scipy.optimize import minimize
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
-from certifeature import BSSSelector, certify, compare
+from certifeature import (
+    BSSSelector,
+    BSSSelectorCV,
+    LeverageScoreSelector,
+    RandomSelector,
+    RRQRSelector,
+    certify,
+    compare,
+)
 from certifeature.datasets import make_relevant_features
 from certifeature.models import Problem, at_scale, default_model, fit_model
 from certifeature.models.problem import SOFTNESS, with_scale
@@ -42,6 +50,46 @@ def _facts(X, y, size=20):
 @pytest.fixture(scope="module")
 def facts(genes):
     return _facts(*genes)
+
+
+@pytest.fixture(scope="module", params=["with decimals", "one for each row"])
+def prices(request):
+    """Sixty rows with numbers to predict."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 100))
+    y = X[:, :5].sum(axis=1) + 0.1 * rng.normal(size=60)
+    return X, y if request.param == "with decimals" else np.argsort(np.argsort(y))
+
+
+RIDGE = Ridge(alpha="scale")
+
+
+@pytest.mark.parametrize("kind", [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector])
+def test_numbers_are_chosen_for_by_ridge_regression(kind, prices):
+    found, expected = kind(20).fit(*prices), kind(20, estimator=RIDGE).fit(*prices)
+    assert isinstance(found.estimator_, Ridge)
+    np.testing.assert_array_equal(found.indices_, expected.indices_)
+    assert certify(*prices, found).realised_growth == certify(found).realised_growth
+
+
+def test_numbers_are_certified_and_compared_for_ridge_regression(prices):
+    X, y = prices
+    folds = {"cv": 3, "n_repeats": 1}
+    for rows in ("support", "all"):
+        expected = certify(X, y, range(20), estimator=RIDGE, rows=rows)
+        assert certify(X, y.tolist(), range(20), rows=rows) == expected
+    assert certify(X, y, BSSSelector(20).fit(X, y), **folds).new_data.measure == "1 - R2"
+    found, expected = (compare(X, y, [20], estimator=m, **folds) for m in (None, RIDGE))
+    assert [c.error for c in found.contenders] == [c.error for c in expected.contenders]
+    search = BSSSelectorCV(cv=3, sizes=[10, 20]).fit(X, y)
+    assert isinstance(search.estimator_, Ridge)
+
+
+def test_many_numbers_in_blocks_are_no_classes():
+    X = np.random.default_rng(0).standard_normal((1200, 5))
+    with pytest.raises(ValueError, match=r"decimals, such as .*supervised=False"):
+        BSSSelector(3).fit(ArrayBlocks(X, X[:, 0], n_rows=500))
+    assert BSSSelector(3).fit(ArrayBlocks(X[:90], X[:90, 0], n_rows=50)).estimator_.alpha > 0
 
 
 @pytest.mark.parametrize("factor", [1e-6, 3.7, 1e6])

@@ -506,7 +506,7 @@ def compare(
         model that predicts numbers that is without "bss-paper", "lpsvm" and "l1", which are
         classifiers.
     estimator : estimator, default=None
-        Linear model, as the selectors take it; None takes their default.
+        Linear model, as the selectors take it; None takes their default for these labels.
     preprocessing : transformer, default=None
         What the rows go through first, fitted to the training rows of each fold, such as a scaler,
         or a pipeline that imputes missing values and scales.
@@ -555,7 +555,7 @@ def compare(
     >>> [contender.method for contender in comparison.contenders]
     ['full data', 'bss', 'rfe']
     """
-    model = default_model() if estimator is None else estimator
+    model = default_model(y) if estimator is None else estimator
     check_model(model)
     model = capped(model)
     chosen, regression = methods_for(model, methods), predicts_numbers(model)

@@ -58,9 +58,9 @@ class Certifier:
         """
         if estimator is not None:
             check_model(estimator)
-        all_rows = as_rows(X, y, real_valued=predicts_numbers(estimator))
+        all_rows = as_rows(X, y, real_valued=predicts_numbers(estimator, y))
         if rows == "all":
-            model = default_model() if estimator is None else estimator
+            model = default_model(all_rows.y) if estimator is None else estimator
             return cls(every_row(all_rows, model), "all", all_rows)
         if y is None and not all_rows.in_blocks:
             raise ValueError("y is None: certify support vectors with labels, or use rows='all'.")
@@ -148,7 +148,7 @@ def _support_found_by(selector: Any, rows: Rows, estimator: Any) -> Support | No
     support: Support | None = getattr(result, "support", None)
     if support is None or rows.in_blocks or result.fingerprint != rows.fingerprint:
         return None
-    asked = default_model() if estimator is None else estimator
+    asked = default_model(rows.y) if estimator is None else estimator
     return support if _is_like(support.asked, asked) else None
 
 

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.cli import preparing
-from certifeature.cli.loading import MIN_CLASS, DataOptions, are_numbers, has_decimals, too_many
+from certifeature.cli.loading import MIN_CLASS, DataOptions
 from certifeature.cli.options import JSONOption, with_options
 from certifeature.cli.output import json_text, showing
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import EncodingError, first_few
+from certifeature.models.problem import are_numbers, has_decimals, too_many
 from certifeature.rows.matrix import column_digests
 
 _N_CLASSES = 10

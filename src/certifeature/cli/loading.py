@@ -38,14 +38,13 @@ from certifeature.cli.streaming import Stream
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import as_utf8, first_few, not_found
 from certifeature.io.reader import FileBlocks, data_files, format_of, joined, read_data
+from certifeature.models.problem import are_numbers, has_decimals, too_many
 from certifeature.rows import Block, RowBlocks
 from certifeature.rows.matrix import fingerprint, scaled_columns
 from certifeature.sparsify import ColumnChoice
 
 # Memory for the file, its numbers and what is computed from them, per byte of the file.
 _MEMORY_PER_BYTE = 2.0
-# In fewer rows, a class may well have only one.
-_MIN_ROWS = 10
 # Errors for classes with fewer rows are uncertain.
 MIN_CLASS = 5
 # Small classes that are named.
@@ -485,21 +484,6 @@ def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 # Labels: classes, or numbers to predict
-
-
-def too_many(n_different: int, n_rows: int) -> bool:
-    """Tell whether so many different labels can hardly be classes."""
-    return n_rows > _MIN_ROWS and n_different > n_rows / 2
-
-
-def has_decimals(y: NDArray[Any]) -> bool:
-    """Tell whether labels are numbers with decimals."""
-    return y.dtype.kind == "f" and bool((y % 1 != 0).any())
-
-
-def are_numbers(y: NDArray[Any]) -> bool:
-    """Tell whether labels are numbers to predict: with decimals, or too many for classes."""
-    return has_decimals(y) or (y.dtype.kind in "if" and too_many(len(np.unique(y)), len(y)))
 
 
 def check_classes(y: NDArray[Any] | None, model: str) -> None:

@@ -19,11 +19,11 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC
 
 from certifeature._files import is_number
-from certifeature.cli.loading import are_numbers, check_classes, has_decimals
+from certifeature.cli.loading import check_classes
 from certifeature.cli.preparing import Scaling
 from certifeature.comparison import METHODS, SelectionMethod, method_named
 from certifeature.models import default_model
-from certifeature.models.problem import SCALE
+from certifeature.models.problem import SCALE, are_numbers, has_decimals
 from certifeature.selectors.bss import LABELLED, ORDERS
 
 CERTIFIED, CROSS_VALIDATED = _SEARCHES = ("certified", "cv")

@@ -399,7 +399,7 @@ def new_data_errors(
         preprocessing = selector[:-1] if len(selector) > 1 else None
         selector = selector[-1]
     _check_repeatable(selector)
-    model = default_model() if model is None else model
+    model = default_model(y) if model is None else model
     regression = predicts_numbers(model)
     table, y = table_and_labels(X, y, preprocessing, real_valued=regression)
     options: dict[str, Any] = {"n_repeats": n_repeats, "groups": groups, "regression": regression}

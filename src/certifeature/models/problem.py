@@ -19,6 +19,7 @@ from sklearn.utils import compute_class_weight
 
 from certifeature._utils import as_positive
 from certifeature.models.losses import LOSSES, Loss, make_loss
+from certifeature.rows.matrix import is_dask
 
 FloatArray = NDArray[np.float64]
 
@@ -30,6 +31,8 @@ _ALL_ROWS_MATTER = ("squared", "logistic", "multinomial")
 _BALANCES_WEIGHTS = "sample_weight" in signature(compute_class_weight).parameters
 # Where labels are not known: the bound for many classes holds for two.
 _MANY_CLASSES = 3
+# So few rows may all have labels of their own.
+_MIN_ROWS = 10
 # The C or alpha of a model that is set by the scale of its rows, and the c of C = c/s².
 SCALE, SOFTNESS = "scale", 0.5
 _REMEDY = (
@@ -40,9 +43,27 @@ _REMEDY = (
 )
 
 
-def predicts_numbers(model: Any) -> bool:
-    """Tell whether the targets of a model are numbers, rather than classes."""
-    return isinstance(model, Ridge | LinearSVR)
+def too_many(n_different: int, n_rows: int) -> bool:
+    """Tell whether so many different labels can hardly be classes."""
+    return n_rows > _MIN_ROWS and n_different > n_rows / 2
+
+
+def has_decimals(y: NDArray[Any]) -> bool:
+    """Tell whether labels are numbers with decimals."""
+    return y.dtype.kind == "f" and bool((y != np.floor(y)).any())
+
+
+def are_numbers(y: Any) -> bool:
+    """Tell whether labels are numbers to predict: with decimals, or too many for classes."""
+    if y is None or is_dask(y):
+        return False
+    y = np.asarray(y)
+    return has_decimals(y) or (y.dtype.kind in "iuf" and too_many(len(np.unique(y)), y.size))
+
+
+def predicts_numbers(model: Any, y: Any = None) -> bool:
+    """Tell whether a model, or without one the default for these labels, predicts numbers."""
+    return are_numbers(y) if model is None else isinstance(model, Ridge | LinearSVR)
 
 
 # Parameters with values that a model may have; with others it is no l2-regularised linear model, or
@@ -113,17 +134,28 @@ def _inner_model(model: Any) -> str:
     return ""
 
 
-def default_model() -> LinearSVC:
+def default_model(y: Any = None) -> Any:
     """Return the unfitted model that features are chosen for if no other is given.
 
     It is an SVM with the squared hinge loss, ``C="scale"`` (see `at_scale`) and an intercept that
-    is not penalised, which is what an infinite ``intercept_scaling`` means.
+    is not penalised, which is what an infinite ``intercept_scaling`` means. For labels that are
+    numbers to predict, it is ridge regression.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,), default=None
+        Labels. Numbers with decimals, and more different numbers than half of the rows, are no
+        classes.
 
     Examples
     --------
     >>> default_model()
     LinearSVC(C='scale', dual=False, intercept_scaling=inf)
+    >>> default_model([0.5, 1.0, 2.5])
+    Ridge(alpha='scale')
     """
+    if are_numbers(y):
+        return Ridge(alpha=SCALE)
     return LinearSVC(C=SCALE, dual=False, intercept_scaling=np.inf)
 
 

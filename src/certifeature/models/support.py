@@ -25,6 +25,7 @@ from certifeature.models.problem import (
     Problem,
     check_model,
     default_model,
+    has_decimals,
     has_free_intercept,
     is_scaled,
     model_name,
@@ -604,6 +605,11 @@ def _rows_of(block: Block) -> Rows:
 def _own_support(svm: Any, block: Block) -> Rows:
     """Return the support rows of an SVM trained on one block."""
     y = block.labels()
+    if has_decimals(y):
+        raise ValueError(
+            f"the labels are numbers with decimals, such as {y[0]:.6g}, and rows in blocks are for "
+            "classes; bring them into memory for ridge regression, or set supervised=False."
+        )
     classes = np.unique(y)
     if len(classes) < 2:
         return _rows_of(block).take(np.arange(min(len(y), _ROWS_OF_ONE_CLASS)))
@@ -770,9 +776,11 @@ def find_support(rows: Rows, estimator: Any) -> Support:
     estimator : estimator or None
         Unfitted linear model; None is the default.
     """
-    estimator = default_model() if estimator is None else estimator
-    check_model(estimator)
+    if estimator is not None:
+        check_model(estimator)
     candidates = rows.together(FEW_ROWS)
+    if estimator is None:
+        estimator = default_model((candidates or rows).y)
     if candidates is None:
         model, spread = _for_rows(estimator, rows)
         found = cascade(rows.X, model)

@@ -277,7 +277,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
             )
         # Row blocks contain their labels, and refuse others.
         labels = y if self.supervised or isinstance(X, RowBlocks) else None
-        numbers = predicts_numbers(self.estimator)
+        numbers = predicts_numbers(self.estimator, labels)
         rows = as_rows(X, labels, sample_weight, estimator=self, real_valued=numbers)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         return self._strategy(self, rows, seed)

@@ -418,7 +418,8 @@ class BSSSelector(BaseSelector):
     supervised : bool, default=True
         Whether to choose for the rows that determine the model, or for all rows without labels.
     estimator : estimator, default=None
-        The linear model to choose for; None is a soft SVM that does not depend on the units of X.
+        The linear model to choose for; None is a soft SVM that does not depend on the units of X;
+        or ridge regression, where y has decimals, or more different numbers than half of the rows.
     basis : {"auto", "exact", "truncated", "sketch"}, default="auto"
         Directions of the rows that BSS covers: all, the ``n_components`` leading ones, or
         ``n_components`` random combinations of the rows.

@@ -141,11 +141,11 @@ class BSSSelectorCV(TakesColumns):
         """
         self._validate_params()
         selector = BSSSelector() if self.selector is None else self.selector
-        numbers = predicts_numbers(selector.estimator)
+        numbers = predicts_numbers(selector.estimator, y)
         table, rows = table_and_rows(X, y, estimator=self, real_valued=numbers)
         method = selector._strategy(selector, rows)
         sizes = self._sizes(len(method.fixed), len(method.groups))
-        model = default_model() if selector.estimator is None else selector.estimator
+        model = default_model(y) if selector.estimator is None else selector.estimator
         cv, labels = self.cv, rows.labels
         if groups is not None:
             groups = checked_groups(groups, rows.n_rows)
