@@ -1,6 +1,7 @@
 """Rows in blocks give the same selection as all rows at once."""
 
 import gzip
+import os
 import tracemalloc
 from itertools import product
 
@@ -466,6 +467,26 @@ class TestFiles:
         (tmp_path / "a.svm").write_text("1 1:2\n-1 2:1\n")
         with pytest.raises(ValueError, match=message):
             FileBlocks(tmp_path, **options)
+
+    def test_no_row_counts_twice(self, tmp_path):
+        paths = [tmp_path / name for name in ("a.svm", "b.svm", "c.svm")]
+        paths[0].write_text("1 1:2\n-1 2:1\n")
+        paths[1].write_text("1 1:2\n-1 2:1\n")
+        assert len(list(FileBlocks(tmp_path))) == 2
+        for link in (paths[2].symlink_to, paths[2].hardlink_to):
+            link(paths[0])
+            with pytest.raises(ValueError, match=r"c\.svm is the same file as .*a\.svm.*twice"):
+                FileBlocks(tmp_path)
+            paths[2].unlink()
+        with pytest.raises(ValueError, match="same file"):
+            FileBlocks([*paths[:2], paths[0]])
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+    def test_blocks_are_files(self, tmp_path):
+        (tmp_path / "a.svm").write_text("1 1:2\n-1 2:1\n")
+        os.mkfifo(tmp_path / "b.svm")
+        with pytest.raises(ValueError, match=r"b\.svm: this is no file.*again and again"):
+            FileBlocks(tmp_path)
 
     def test_missing_folder(self, tmp_path):
         with pytest.raises(FileNotFoundError, match="nowhere"):

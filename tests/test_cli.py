@@ -1100,6 +1100,24 @@ class TestFiles:
         assert time.perf_counter() - start < 5
         assert "memory" in capsys.readouterr().err
 
+    @pytest.mark.parametrize("stream", [[], ["--stream"]])
+    def test_columns_that_do_not_fit_into_memory_are_refused(self, stream, tmp_path, capsys):
+        path = tmp_path / "far.svm"
+        path.write_text("1 1:1\n-1 2147483647:1\n")
+        assert run(["select", str(path), "-k", "1", *stream]) == 2
+        assert "far.svm: 2,147,483,647 columns need about 400.0 GiB" in capsys.readouterr().err
+
+    def test_a_pipe_is_read_once(self, data, tmp_path, capsys):
+        path, pipe = write("svm", data, tmp_path)[0], tmp_path / "pipe"
+        os.mkfifo(pipe)
+        arguments = ["-k", "5", "--format", "svmlight", "-o", "-"]
+        with subprocess.Popen(["cp", path, pipe]) as writer:
+            assert run(["select", str(pipe), *arguments]) == 0
+            assert writer.wait(timeout=20) == 0
+        assert run(["select", str(path), *arguments]) == 0
+        out, _ = capsys.readouterr()
+        assert out[: len(out) // 2] == out[len(out) // 2 :]
+
     @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
     def test_an_output_that_not_even_the_superuser_can_write(self, csv, capsys):
         assert run(["select", str(csv), "-t", "tumour", "-k", "5", "-o", "/proc/self/a.txt"]) == 2

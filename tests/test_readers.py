@@ -7,12 +7,15 @@ import io
 import lzma
 import sys
 import tracemalloc
+import zipfile
 from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import openpyxl
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -346,7 +349,7 @@ class TestBadText:
             (b"a;b;y\n1,5;1.234;0\n", r"column 'b': '1.234' is not"),
             (b"a;b;y\n1,5;1.234,5;0\n", r"column 'b': '1.234,5' is not"),
             (b'"a\n1\n', r"line 1: unexpected end.*quotation"),
-            (b"a,y\n1," + b"x" * 200_000, r"line 2: field larger than field limit.*quotation"),
+            (b"a,y\n1," + b"x" * 200_000, r"line 2: a field has more than 131,072 char.*Shorten"),
             (b"a,y\nr1,1,0\n", r"header: a column has no name.*--id 0"),
             (b'!Series_title,"x"\n\ng,y\n1,0\n', r"'g,y' is one column"),
             (b"!Series_title\tx\n", r"the file is empty"),
@@ -569,6 +572,17 @@ class TestBinary:
         with pytest.raises(ValueError, match=rf"^the_file.*{message}"):
             read(content, "parquet")
 
+    def test_pages_of_parquet_are_compared_with_their_checksums(self):
+        buffer = io.BytesIO()
+        table = pa.table({"a": np.arange(100.0), "y": np.arange(100) % 2})
+        plain = {"compression": "none", "use_dictionary": False}
+        pq.write_table(table, buffer, write_page_checksum=True, **plain)
+        content = buffer.getvalue()
+        place = content.index(np.float64(42).tobytes())
+        assert read(content, "parquet").X[42] == 42
+        with pytest.raises(ValueError, match=r"the_file: not a Parquet file .*(?i:crc|checksum)"):
+            read(content[: place + 6] + b"\x46" + content[place + 7 :], "parquet")
+
     def test_labels_of_other_types_are_text(self):
         data = read(
             parquet(a=[1.0, 2.0], y=pd.to_datetime(["2020-01-01", "2021-01-01"])), "parquet"
@@ -776,11 +790,44 @@ class TestAsPeopleHaveThem:
         with pytest.raises(ValueError, match=r"the_file: .*unpack to more than .*unpack the file"):
             read(PACKERS[packer](bytes(2**26)), "csv")
 
+    @pytest.mark.parametrize("packer", PACKERS)
+    def test_it_is_refused_before_it_fills_the_memory(self, packer, monkeypatch):
+        monkeypatch.setattr("certifeature.io._common._MAX_UNPACKED", 2**24)
+        # What cannot be compressed comes last, so that the ratio of the whole is below the limit.
+        noise = np.random.default_rng(0).bytes(2**20)
+        content = PACKERS[packer](bytes(2**27) + noise)
+        tracemalloc.start()
+        try:
+            with pytest.raises(ValueError, match="unpack to more than"):
+                read(content, "csv")
+            assert tracemalloc.get_traced_memory()[1] < 2**26
+        finally:
+            tracemalloc.stop()
+
+    @pytest.mark.parametrize("kind", ["npz", "excel"])
+    def test_archives_have_the_same_limit(self, kind, monkeypatch):
+        monkeypatch.setattr("certifeature.io._common._MAX_UNPACKED", 2**20)
+        if kind == "excel":
+            buffer = io.BytesIO()
+            with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("xl/worksheets/sheet1.xml", bytes(2**26))
+            content = buffer.getvalue()
+        else:
+            content = written("npz", np.zeros((2, 2**23)), np.arange(2))
+        with pytest.raises(ValueError, match=r"the_file: .*unpack to more than .*unpack the file"):
+            read(content, kind)
+
 
 class TestFilesAndFolders:
     def test_no_such_file(self, tmp_path):
         with pytest.raises(FileNotFoundError, match=r"none\.csv: no such file"):
             read_data(tmp_path / "none.csv")
+        (tmp_path / "link.csv").symlink_to("none.csv")
+        for read_files in (read_data, FileBlocks):
+            with pytest.raises(FileNotFoundError, match=r"link\.csv: a link to none\.csv, which"):
+                read_files(tmp_path / "link.csv")
+        with pytest.raises(FileNotFoundError, match=r"link\.csv: a link"):
+            FileBlocks(tmp_path)
 
     @pytest.mark.parametrize("name", ["a9a", "data.xyz", "data.txt", "data.gz"])
     def test_the_name_does_not_tell_the_format(self, tmp_path, name):

@@ -45,6 +45,12 @@ from certifeature.sparsify import ColumnChoice
 
 # Memory for the file, its numbers and what is computed from them, per byte of the file.
 _MEMORY_PER_BYTE = 2.0
+# For the name of a column, its weights and what is computed from it, even if it is empty.
+_MEMORY_PER_COLUMN = 200.0
+_LARGE_FILES = (
+    "Use select --stream with files that fit one by one, fewer rows or columns, a sparse format, "
+    "or a machine with more memory"
+)
 # Errors for classes with fewer rows are uncertain.
 MIN_CLASS = 5
 # Small classes that are named.
@@ -119,11 +125,14 @@ class DataOptions:
         if is_stdin and self.format is None:
             raise ValueError("standard input has no name; add its --format, such as svmlight.")
         if not is_stdin:
-            self._check_memory()
+            needed = _MEMORY_PER_BYTE * sum(path.stat().st_size for path in self.files())
+            self._check_memory(needed, "the data", _LARGE_FILES)
             if not self.is_one():
                 return joined(self.blocks())
         path = sys.stdin.buffer if is_stdin else self.paths[0]
-        return read_data(path, transpose=self.transpose, **self._columns(), **options)
+        data = read_data(path, transpose=self.transpose, **self._columns(), **options)
+        self._check_columns(data.X.shape[1])
+        return data
 
     def blocks(self) -> FileBlocks:
         """Return the data file by file."""
@@ -131,7 +140,9 @@ class DataOptions:
             raise ValueError("--stream reads the data again and again; give files, and not -.")
         if self.transpose:
             raise ValueError("--transpose is for one file; join the files, or give one of them.")
-        return FileBlocks(self.paths, **self._columns())
+        blocks = FileBlocks(self.paths, **self._columns())
+        self._check_columns(blocks.n_features)
+        return blocks
 
     def _columns(self) -> dict[str, Any]:
         names = ("target", "id", "groups", "format", "encoding", "zero_based")
@@ -166,18 +177,19 @@ class DataOptions:
     def is_one(self) -> bool:
         """Tell whether there is one file, or one folder of arrays."""
         path = Path(self.paths[0])
-        return len(self.paths) == 1 and (path.is_file() or (path / "X.npz").exists())
+        is_file = path.exists() and not path.is_dir()
+        return len(self.paths) == 1 and (is_file or (path / "X.npz").exists())
 
-    def _check_memory(self) -> None:
-        """Raise if the files are too large for the memory that is free."""
-        needed = _MEMORY_PER_BYTE * sum(path.stat().st_size for path in self.files())
+    def _check_memory(self, needed: float, what: str, remedy: str) -> None:
+        """Raise if more memory is needed than is free."""
         free = _free_memory()
         if free is not None and needed > free:
-            raise ValueError(
-                f"{' '.join(self.paths)}: about {needed / 2**30:.1f} GiB of memory are needed, and "
-                f"{free / 2**30:.1f} GiB are free. Use select --stream with files that fit one by "
-                "one, fewer rows or columns, a sparse format, or a machine with more memory."
-            )
+            sizes = f"about {needed / 2**30:.1f} GiB of memory, and {free / 2**30:.1f} GiB are free"
+            raise ValueError(f"{' '.join(self.paths)}: {what} need {sizes}. {remedy}.")
+
+    def _check_columns(self, n_columns: int) -> None:
+        remedy = "Number the features anew, from 1, or use a machine with more memory"
+        self._check_memory(_MEMORY_PER_COLUMN * n_columns, f"{n_columns:,} columns", remedy)
 
 
 def _free_memory() -> int | None:

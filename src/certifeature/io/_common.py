@@ -10,6 +10,7 @@ import lzma
 import os
 import re
 import warnings
+import zipfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -57,6 +58,8 @@ def read_bytes(path: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:
 
 def not_found(path: Path) -> FileNotFoundError:
     """Return the error that there is no such file, with the most similar name in its folder."""
+    if path.is_symlink():
+        return FileNotFoundError(f"{path}: a link to {path.readlink()}, which is not there.")
     beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
     likely = get_close_matches(path.name, sorted(beside), n=1)
     remedy = f"Did you mean {path.with_name(likely[0])}?" if likely else "Check the path."
@@ -68,16 +71,23 @@ def _unpacked(content: bytes, source: str) -> bytes:
     opener = next((o for mark, o in _UNPACKERS.items() if content.startswith(mark)), None)
     if opener is None:
         return content
-    limit = max(_MAX_UNPACKED, _MAX_RATIO * len(content))
-    parts, size = [], 0
-    with decoding(source, "compressed data"), opener(io.BytesIO(content)) as file:
-        while size <= limit and (part := file.read(2**24)):
-            parts.append(part)
-            size += len(part)
-    if size > limit:
-        sizes = f"{len(content) / 2**20:.1f} MiB unpack to more than {limit / 2**30:.0f} GiB"
-        raise ValueError(f"{source}: {sizes}. If that is right, unpack the file first.")
-    return b"".join(parts)
+    packed, unpacked = io.BytesIO(content), io.BytesIO()
+    with decoding(source, "compressed data"), opener(packed) as file:
+        while part := file.read(2**20):
+            unpacked.write(part)
+            _check_size(unpacked.tell(), packed.tell())
+    return unpacked.getvalue()
+
+
+def check_archive(archive: zipfile.ZipFile, content: bytes) -> None:
+    """Raise if the members of an archive are much larger than their file."""
+    _check_size(sum(member.file_size for member in archive.infolist()), len(content))
+
+
+def _check_size(unpacked: int, packed: int) -> None:
+    if unpacked > max(_MAX_UNPACKED, _MAX_RATIO * packed):
+        sizes = f"{packed / 2**20:.1f} MiB unpack to more than {unpacked / 2**30:.1f} GiB"
+        raise ValueError(f"{sizes}. If that is right, unpack the file first")
 
 
 def _zstd() -> Any:

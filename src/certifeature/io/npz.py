@@ -11,7 +11,14 @@ import numpy as np
 from scipy import sparse
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import as_utf8, checked_data, decoding, first_few, read_bytes
+from certifeature.io._common import (
+    as_utf8,
+    check_archive,
+    checked_data,
+    decoding,
+    first_few,
+    read_bytes,
+)
 from certifeature.io.tables import Columns, find_label
 
 _SPARSE_KEYS = frozenset({"format", "shape", "data"})
@@ -42,10 +49,11 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
 
 
 def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
-    """Raise if any member of the archive is damaged or missing.
+    """Raise if any member of the archive is damaged, missing or too large.
 
     Labels with a damaged name would otherwise look like no labels.
     """
+    check_archive(archive, content)
     end = content.rfind(b"PK\x05\x06")
     n_members = int.from_bytes(content[end + 10 : end + 12], "little")
     if n_members != len(archive.filelist):

@@ -243,6 +243,10 @@ class FileBlocks(RowBlocks):
         if n_features is not None:
             as_count("n_features", n_features)
         self._paths = data_files(paths)
+        for path in self._paths:
+            if not (path.is_file() or path.is_dir()):
+                needed = "blocks are read again and again, which a pipe or device cannot be"
+                raise ValueError(f"{path}: this is no file, and {needed}. Leave it out.")
         self._format = format or _common_format(self._paths)
         if self._format == "svmlight":
             check_no_columns(self._columns, str(self._paths[0]))
@@ -351,6 +355,15 @@ def data_files(paths: _Path | Sequence[_Path]) -> list[Path]:
     if not files:
         where = ", ".join(map(str, given))
         raise ValueError(f"{where}: there are no files; give a folder of files, or files.")
+    first: dict[tuple[int, int], Path] = {}
+    for file in files:
+        if not file.exists():
+            raise not_found(file)
+        status = file.stat()
+        other = first.setdefault((status.st_dev, status.st_ino), file)
+        if other is not file:
+            twice = f"the same file as {other}, so its rows would count twice"
+            raise ValueError(f"{file} is {twice}. Leave one of them out.")
     return files
 
 

@@ -27,14 +27,20 @@ from numpy.typing import NDArray
 from certifeature._files import unguarded
 from certifeature._utils import require
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import as_labels, as_utf8, checked_data, decoding, first_few
+from certifeature.io._common import (
+    as_labels,
+    as_utf8,
+    check_archive,
+    checked_data,
+    decoding,
+    first_few,
+)
 
 _Column = str | int
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
 _MISSING = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "null", "none"})
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t,;"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-_MAX_UNPACKED = 2**31
 # Fields that are text, by the number of the feature and then of the row.
 _Texts = dict[int, dict[int, str]]
 # Columns that are no features, and yet used.
@@ -358,8 +364,11 @@ def _split(content: bytes, source: str, delimiter: str) -> Iterator[tuple[int, l
                 yield line, record
             line = reader.line_num + 1
     except csv.Error as error:
-        where = f"{source}, line {line}"
-        raise ValueError(f"{where}: {error}. Correct the quotation marks from there on.") from None
+        problem = f"{error}. Correct the quotation marks from there on"
+        if "field limit" in str(error):
+            longest = f"a field has more than {csv.field_size_limit():,} characters"
+            problem = f"{longest}. Shorten it, or close its quotation mark"
+        raise ValueError(f"{source}, line {line}: {problem}.") from None
 
 
 def _series_matrix(content: bytes, source: str) -> Iterator[tuple[int, list[str]]]:
@@ -385,8 +394,7 @@ def _excel(content: bytes, source: str) -> _Records:
     openpyxl = require("openpyxl", "Excel files", "cli")
     with decoding(source, "an Excel file"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
-                raise ValueError(f"it unpacks to more than {_MAX_UNPACKED / 2**30:.0f} GiB")
+            check_archive(archive, content)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheet = book.worksheets[0]
         # One stray cell far away would make all rows as long as its own.
@@ -525,7 +533,9 @@ def _parquet(content: bytes, source: str, columns: Columns) -> _Table:
     pyarrow = require("pyarrow", "Parquet files", "cli")
     with decoding(source, "a Parquet file"):
         # With threads, a table of 20,000 columns takes five times the memory and twice the time.
-        table = parquet.read_table(pyarrow.BufferReader(content), use_threads=False)
+        table = parquet.read_table(
+            pyarrow.BufferReader(content), use_threads=False, page_checksum_verification=True
+        )
         table.validate(full=True)
         # pandas stores the row names as a column, which is not a feature.
         index_columns = (table.schema.pandas_metadata or {}).get("index_columns", [])
