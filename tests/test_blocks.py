@@ -543,6 +543,116 @@ class TestBadBlocks:
             selector.fit(_Listed((np.eye(5), None)))
 
 
+CHANGES = {
+    "a value": lambda X, y: (X + np.eye(*X.shape), y),
+    "labels": lambda X, y: (X, -y),
+    "names of labels": lambda X, y: (X, np.where(y > 0, "yes", "no")),
+    "names of labels, as objects": lambda X, y: (X, np.where(y > 0, "yes", "no").astype(object)),
+    "the order of rows": lambda X, y: (X[::-1], y[::-1]),
+    "one row more": lambda X, y: (np.vstack([X, X[:1]]), np.append(y, y[0])),
+    "one row less": lambda X, y: (X[1:], y[1:]),
+}
+
+
+def _many_rows():
+    """Return more rows than are gathered, and their labels."""
+    X, y = noisy(1050, 8)
+    return X.toarray(), y
+
+
+class _Changing(Pieces):
+    """Pieces of which the one that is read at a moment has changed, for good."""
+
+    def __init__(self, X, y, cuts, change, moment=10**9):
+        super().__init__(X, y, cuts)
+        self.change, self.moment, self.n_reads, self.changed = change, moment, 0, None
+
+    def read(self, number):
+        if self.n_reads == self.moment:
+            self.changed = number
+        self.n_reads += 1
+        part = super().read(number)
+        return self.change(*part) if number == self.changed else part
+
+
+class TestChanges:
+    """Rows that are not the same in every pass are an error, and never a certificate."""
+
+    @pytest.mark.parametrize("change", CHANGES)
+    @pytest.mark.parametrize("supervised", [True, False])
+    def test_they_are_noticed_in_any_pass(self, change, supervised):
+        X, y = _many_rows()
+        rows = "support" if supervised else "all"
+        selector = BSSSelector(5, supervised=supervised)
+        still = _Changing(X, y, [350, 700], CHANGES[change])
+        certify(still, None, selector.fit(still), rows=rows)
+        assert still.n_reads >= 9
+        for moment in (3, still.n_reads // 2, still.n_reads - 1):
+            blocks = _Changing(X, y, [350, 700], CHANGES[change], moment)
+            with pytest.raises(ValueError, match=rf"^block {moment % 3} changed while it was read"):
+                certify(blocks, None, selector.fit(blocks), rows=rows)
+
+    def test_a_selector_is_certified_for_the_rows_that_it_was_fitted_to(self):
+        X, y = _many_rows()
+        selector = BSSSelector(5).fit(blocks := ArrayBlocks(X, y, n_rows=350))
+        X[500] += 1
+        with pytest.raises(ValueError, match=r"^block 1 changed while it was read"):
+            certify(blocks, None, selector)
+
+    @pytest.mark.parametrize("moment", [0, 2, 4])
+    @pytest.mark.parametrize("change", ["labels", "width", "cut", "gone", "touched", "same state"])
+    def test_files_are_named(self, change, moment, tmp_path):
+        X, y = _many_rows()
+
+        class Files(FileBlocks):
+            n_reads = 0
+
+            def dataset(self, number):
+                # What tells nothing by when it was written must have been read before.
+                if self.n_reads == moment + 3 * (change == "same state"):
+                    _change(tmp_path / "p1.npz", change, X[350:700], -y[350:700])
+                self.n_reads += 1
+                return super().dataset(number)
+
+        for number in range(3):
+            part = slice(350 * number, 350 * (number + 1))
+            np.savez(tmp_path / f"p{number}.npz", X=X[part], y=y[part])
+        files = Files(tmp_path)
+        with pytest.raises(ValueError, match=r"p1\.npz\)? changed while it was read"):
+            BSSSelector(5).fit(files)
+
+    def test_a_folder_of_arrays_is_compared(self, tmp_path):
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            np.savez(tmp_path / name / "X.npz", X=np.eye(4))
+            np.save(tmp_path / name / "y.npy", np.arange(4))
+        blocks = FileBlocks(tmp_path, format="npz")
+        list(blocks)
+        np.save(tmp_path / "b" / "y.npy", np.arange(4))
+        with pytest.raises(ValueError, match="b changed while it was read"):
+            list(blocks)
+
+
+def _change(path, change, X, y):
+    """Change a file, or only when it was written; or its labels but not when, nor its size."""
+    state = path.stat()
+    if change == "touched":
+        os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + 1))
+    elif change == "gone":
+        path.unlink()
+    elif change == "cut":
+        path.write_bytes(path.read_bytes()[:-40])
+    else:
+        other = path.with_name("other") if change == "labels" else path
+        with open(other, "r+b" if change == "same state" else "wb") as file:
+            np.savez(file, X=X[:, :-1] if change == "width" else X, y=y)
+        os.replace(other, path)
+        if change == "same state":
+            os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+            now = path.stat()
+            assert (now.st_size, now.st_ino) == (state.st_size, state.st_ino)
+
+
 def test_blocks_tell_where_rows_come_from_and_how_many_there_are(tmp_path):
     X, y = rows(7, 5), np.array([1, -1, 1, -1, 1, 1, -1])
     assert repr(ArrayBlocks(X, n_rows=7)) == (

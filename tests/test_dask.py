@@ -255,10 +255,10 @@ class TestDamagedChunks:
     @pytest.mark.parametrize("supervised", [True, False])
     def test_a_chunk_of_another_length(self, supervised, labelled):
         X, y = labelled
-        collection = da.from_array(X, chunks=(200, 80))
+        collection = da.from_array(X, chunks=(250, 80))
         shorter = collection.map_blocks(lambda chunk: chunk[:-1], dtype=float)
         selector = BSSSelector(20, supervised=supervised)
-        with pytest.raises(ValueError, match=r"block \d+ has 199 rows, and 200 were announced"):
+        with pytest.raises(ValueError, match=r"block \d+ has 249 rows, and 250 were announced"):
             selector.fit(shorter, y if supervised else None)
 
     def test_a_chunk_with_a_missing_value(self, X):
@@ -267,6 +267,38 @@ class TestDamagedChunks:
         selector = BSSSelector(20, supervised=False)
         with pytest.raises(ValueError, match="block 2 contains NaN"):
             selector.fit(da.from_array(damaged, chunks=(100, 300)))
+
+    @pytest.mark.parametrize("supervised", [True, False])
+    def test_chunks_that_are_not_deterministic(self, supervised, labelled):
+        X, y = labelled
+
+        def noisy(chunk):
+            return chunk + 1e-9 * np.random.default_rng().standard_normal(chunk.shape)
+
+        collection = da.from_array(X, chunks=(500, 80)).map_blocks(noisy, dtype=float)
+        selector = BSSSelector(40, supervised=supervised, basis="auto")
+        with pytest.raises(ValueError, match=r"^block \d changed while it .*X\.persist\(\)"):
+            certify(collection, y, selector.fit(collection, y), rows="all")
+        selector.fit(collection.persist(), y)
+
+    @pytest.mark.parametrize("scheduler", ["threads", "processes"])
+    def test_labels_that_change(self, scheduler, labelled, tmp_path):
+        X, y = labelled
+        marker = tmp_path / "read"
+
+        def relabelled(labels):
+            if labels.size == 500 and labels[0] == y[500] and (labels == y[500:1000]).all():
+                if marker.exists():
+                    return np.where(labels > 0, "yes", "no")
+                marker.touch()
+            return labels
+
+        labels = da.from_array(y, chunks=500).map_blocks(relabelled, dtype=y.dtype)
+        with (
+            dask.config.set(scheduler=scheduler, num_workers=2),
+            pytest.raises(ValueError, match=r"^block 1 changed while it was read"),
+        ):
+            BSSSelector(40).fit(da.from_array(X, chunks=(500, 80)), labels)
 
     def test_methods_are_not_compared_on_collections(self, labelled):
         X, y = labelled

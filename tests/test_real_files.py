@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shlex
 import shutil
 from contextlib import contextmanager
@@ -341,6 +342,46 @@ class TestStream:
         assert indices == expected
         growths = [each["certificate"]["measured_growth"] for each in (found, whole)]
         assert growths[0] == pytest.approx(growths[1])
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("share", [0.5, 1])
+    def test_a_value_that_changes_under_way_is_noticed(self, share, counts, capsys, monkeypatch):
+        dataset, path, reads = FileBlocks.dataset, Path("counts2.svm"), []
+        content, state = path.read_bytes(), path.stat()
+        other = content.replace(b":1 ", b":2 ", 1)
+        assert other != content
+
+        def changing(files, number):
+            if len(reads) == moment:
+                path.write_bytes(other)
+                # Only what it holds tells.
+                os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+            reads.append(number)
+            return dataset(files, number)
+
+        monkeypatch.setattr(FileBlocks, "dataset", changing)
+        options = (
+            "select",
+            *counts,
+            "--stream",
+            "--held-out",
+            0.3,
+            "--write",
+            "few.npz",
+            "-r",
+            "r.html",
+        )
+        moment = -1
+        chosen(capsys, *options)
+        Path("r.html").unlink()
+        assert len(reads) >= 25
+        # Before the last time that the file is read.
+        last = len(reads) - 1 - reads[::-1].index(2)
+        moment = max(5, int(share * last))
+        reads.clear()
+        message = refused(capsys, *options)
+        assert "counts2.svm) changed while it was read" in message
+        assert not Path("r.html").exists()
 
     @pytest.mark.parametrize("ending", [".svm", ".csv", ".npz"])
     def test_reduced_data_are_those_of_memory(self, ending, counts, files, capsys):

@@ -19,7 +19,7 @@ from certifeature.io._common import checked_data, not_found, read_bytes
 from certifeature.io.npz import read_folder, read_npz
 from certifeature.io.svmlight import check_no_columns, parse_svmlight, read_svmlight
 from certifeature.io.tables import Columns, read_table
-from certifeature.rows.blocks import RowBlocks, stacked
+from certifeature.rows.blocks import Block, RowBlocks, stacked
 
 _Path = str | os.PathLike[str]
 _KINDS = {"i": "numbers as labels", "f": "numbers as labels", "U": "texts as labels"}
@@ -247,6 +247,7 @@ class FileBlocks(RowBlocks):
             if not (path.is_file() or path.is_dir()):
                 needed = "blocks are read again and again, which a pipe or device cannot be"
                 raise ValueError(f"{path}: this is no file, and {needed}. Leave it out.")
+        self._states = {path: _state(path) for path in self._paths}
         self._format = format or _common_format(self._paths)
         if self._format == "svmlight":
             check_no_columns(self._columns, str(self._paths[0]))
@@ -306,12 +307,20 @@ class FileBlocks(RowBlocks):
                 if name != expected:
                     found = f"other feature names: {str(name)!r} in place of {str(expected)!r}"
                     raise ValueError(f"{self.name(number)} has {found}; the same are needed.")
+        self._compare(number, Block(data.X, data.y, 0))
         return data
 
     def _read(self, path: Path) -> Dataset:
-        if self._format != "svmlight":
-            return _read(path, self._format, self._columns)
-        return read_svmlight(*read_bytes(path), self._columns, self.n_features)
+        try:
+            if self._format != "svmlight":
+                return _read(path, self._format, self._columns)
+            return read_svmlight(*read_bytes(path), self._columns, self.n_features)
+        finally:
+            # Whatever a file in the middle of a change looks like, this is what to say of it.
+            if _state(path) != self._states[path]:
+                raise ValueError(
+                    f"{path} changed while it was read. Start again when it is complete."
+                )
 
     def _widest(self) -> int:
         """Return the largest index in all files."""
@@ -338,6 +347,13 @@ def joined(blocks: FileBlocks) -> Dataset:
     X, target = stacked([part.X for part in read]), read[0].target
     names = blocks.feature_names
     return checked_data(X, y, names, source, ids=ids, groups=groups, target=target)
+
+
+def _state(path: Path) -> list[tuple[int, int, int]]:
+    """Return size, time and number of a file, or of those in a folder; nothing if it is gone."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    states = [file.stat() for file in files if file.exists()]
+    return [(state.st_size, state.st_mtime_ns, state.st_ino) for state in states]
 
 
 def _common_format(paths: Sequence[Path]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +15,13 @@ from scipy import sparse
 from certifeature import _utils as _memory
 from certifeature._progress import listed, phase
 from certifeature._utils import as_count
-from certifeature.rows.matrix import finite_rows, refuse_dates, scaled_columns, stored_bytes
+from certifeature.rows.matrix import (
+    checksum,
+    finite_rows,
+    refuse_dates,
+    scaled_columns,
+    stored_bytes,
+)
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
@@ -43,7 +49,8 @@ class Block:
 class RowBlocks(ABC):
     """Rows in blocks, each read when it is needed, and again whenever it is needed again.
 
-    Subclasses set ``n_features`` and define ``__len__``, the number of blocks, and `read`.
+    Subclasses set ``n_features`` and define ``__len__``, the number of blocks, and `read`. A block
+    that is not what it was when it was read before is an error.
 
     Attributes
     ----------
@@ -98,11 +105,22 @@ class RowBlocks(ABC):
         """
         return f"block {number}"
 
+    @cached_property
+    def _checksums(self) -> dict[int, int]:
+        """Checksums of the blocks that were read."""
+        return {}
+
+    def _compare(self, number: int, block: Block) -> None:
+        """Raise if a block is not what it was before."""
+        before = self._checksums.get(number)
+        self._checksums[number] = same_checksum(block, before, self.name(number))
+
     def __iter__(self) -> Iterator[Block]:
         """Read the blocks one after the other, and check them."""
         first_row = 0
         for number in range(len(self)):
             block = checked_block(*self.read(number), first_row, self.n_features, self.name(number))
+            self._compare(number, block)
             yield block
             first_row += block.X.shape[0]
         if not first_row:
@@ -294,6 +312,17 @@ def checked_block(X: Any, y: Any, first_row: int, n_features: int, name: str) ->
                 "label."
             )
     return Block(X, y, first_row)
+
+
+def same_checksum(block: Block, before: int | None, name: str) -> int:
+    """Return the checksum of a block, or raise if it was another one before."""
+    now = checksum(block.X, block.y)
+    if before not in (None, now):
+        raise ValueError(
+            f"{name} changed while it was read: its rows or labels were others before. Start again "
+            "with data that stay as they are, which X.persist() makes sure of for those of Dask."
+        )
+    return now
 
 
 def checked_rows(X: Any, n_features: int, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable
 from itertools import compress, repeat
 from traceback import extract_tb
@@ -10,7 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature.rows.blocks import Block, Result, RowBlocks, Total, checked_block, chosen
+from certifeature.rows.blocks import (
+    Block,
+    Result,
+    RowBlocks,
+    Total,
+    checked_block,
+    chosen,
+    same_checksum,
+)
 from certifeature.rows.matrix import is_dask
 
 
@@ -107,12 +116,13 @@ class DaskBlocks(RowBlocks):
         import dask
 
         totals = self._delayed(lambda block: add(empty(), block))
-        merge = dask.delayed(lambda first, second: first.merged(second), pure=False)
+        merge = dask.delayed(_merged, pure=False)
         # In pairs: a worker then holds few totals at a time, and waits for one of them at most.
         while len(totals) > 1:
             pairs = zip(totals[::2], totals[1::2], strict=False)
             totals = [merge(*pair) for pair in pairs] + totals[len(totals) // 2 * 2 :]
-        (total,) = _computed(*totals)
+        ((total, checksums),) = _computed(*totals)
+        self._checksums.update(checksums)
         return total
 
     def collect(self, function: Callable[[Block], Result]) -> list[Result]:
@@ -123,10 +133,12 @@ class DaskBlocks(RowBlocks):
         function : callable
             Takes a block and returns something small.
         """
-        return list(_computed(*self._delayed(function)))
+        results, checksums = zip(*_computed(*self._delayed(function)), strict=True)
+        self._checksums.update(ChainMap(*checksums))
+        return list(results)
 
     def _delayed(self, function: Callable[[Block], Any]) -> list[Any]:
-        """Return the value of a function for each block, to be computed."""
+        """Return the value of a function and the checksum of each block, to be computed."""
         import dask
 
         if not len(self):
@@ -137,8 +149,11 @@ class DaskBlocks(RowBlocks):
         starts = np.cumsum([0, *self._lengths[:-1]]).tolist()
         names = map(self.name, range(len(self)))
         blocks = zip(self._rows, self._labels, starts, repeat(self.n_features), names, strict=False)
-        lengths = self._lengths
-        return [task(shared, n, *block) for n, block in zip(lengths, blocks, strict=True)]
+        lengths, seen = self._lengths, self._checksums
+        return [
+            task(shared, lengths[number], number, seen.get(number), *block)
+            for number, block in enumerate(blocks)
+        ]
 
 
 def column_names(X: Any) -> NDArray[Any] | None:
@@ -167,12 +182,25 @@ def _chosen_of_frame(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float
     return X if scales is None else X * scales
 
 
-def _on_block(function: Callable[[Block], Any], n_rows: int, X: Any, *others: Any) -> Any:
+def _merged(first: Any, second: Any) -> tuple[Any, dict[int, int]]:
+    return first[0].merged(second[0]), first[1] | second[1]
+
+
+def _on_block(
+    function: Callable[[Block], Any],
+    n_rows: int,
+    number: int,
+    before: int | None,
+    X: Any,
+    *others: Any,
+) -> tuple[Any, dict[int, int]]:
     name = others[-1]
     if X.shape[0] != n_rows:
         found = f"{name} has {X.shape[0]} rows, and {n_rows} were announced"
         raise ValueError(f"{found}; call X.compute_chunk_sizes() first, or repair the chunk.")
-    return function(checked_block(X, *others))
+    block = checked_block(X, *others)
+    now = same_checksum(block, before, name)
+    return function(block), {number: now}
 
 
 def _computed(*delayed: Any) -> tuple[Any, ...]:
