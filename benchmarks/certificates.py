@@ -8,7 +8,6 @@ stops where a layer is above the one before it.
 import math
 import sys
 import warnings
-from itertools import pairwise
 from pathlib import Path
 from time import process_time
 
@@ -41,22 +40,16 @@ def models(C):
 
 
 def layers(certificate):
-    """Return promised, measured and realised growth; None for what was not computed.
+    """Return measured and realised growth; None for what was not computed.
 
     A certificate lets no layer pass the one before it; these are the numbers from before that.
     """
-    promise, found = certificate.a_priori, certificate.realised
-    promised, realised = math.inf, None
-    if promise is not None:
-        kept = max(min(1.0, promise.lambda_min), promise.regularised_min or 0.0)
-        promised = 1 / kept if kept > 0 else math.inf
-    if found is not None and found.objective_full:
-        realised = found.objective_selected / found.objective_full
-    growth = promised, certificate.measured_growth, realised
-    known = [value for value in growth if value is not None]
-    for above, below in pairwise(known):
-        assert below <= above * (1 + ROUNDING), f"{growth}: {certificate}"
-    return growth
+    found, growth = certificate.realised, certificate.measured_growth
+    if found is None or not found.objective_full:
+        return growth, None
+    realised = found.objective_selected / found.objective_full
+    assert realised <= growth * (1 + ROUNDING), f"{growth}, {realised}: {certificate}"
+    return growth, realised
 
 
 def certified(X, y, model, l1, r):
@@ -90,10 +83,9 @@ def soft_rows(kind, name, X, y, r):
         for loss, model in models(C):
             start = process_time()
             growths, (n_rows, rank, dimension) = certified(X, y, model, l1, r)
-            ours = [" / ".join(map(number, growths[method])) for method in OURS]
-            others = [" / ".join(map(number, growths[method][1:])) for method in OTHERS]
+            cells = [" / ".join(map(number, growths[method])) for method in (*OURS, *OTHERS)]
             sizes = f"{X.shape[0]} × {X.shape[1]} | {loss} | {C} | {n_rows} | {rank}"
-            cells = [name, sizes, number(dimension), *ours, *others, str(sum(l1.get_support()))]
+            cells = [name, sizes, number(dimension), *cells, str(sum(l1.get_support()))]
             print("|", " | ".join(cells), "|", flush=True)
             print(name, loss, C, f"{process_time() - start:.1f} s", file=sys.stderr, flush=True)
             results.append((kind, loss, C, growths))
@@ -107,9 +99,7 @@ def medians(results):
         growths = [result[3] for result in results if result[:3] == group]
         cells = []
         for method in (*OURS, *OTHERS):
-            # Others promise nothing.
-            first = 1 if method in OTHERS else 0
-            columns = zip(*(growth[method][first:] for growth in growths), strict=True)
+            columns = zip(*(growth[method] for growth in growths), strict=True)
             cells.append(" / ".join(number(np.median(column)) for column in columns))
         for ours in (("BSS",), OURS):
             n_below = sum(least(growth, OTHERS) < least(growth, ours) for growth in growths)
@@ -119,7 +109,7 @@ def medians(results):
 
 def least(growths, methods):
     """Return the smallest measured growth."""
-    return min(growths[method][1] for method in methods)
+    return min(growths[method][0] for method in methods)
 
 
 def any_model(name, X, y):
@@ -158,9 +148,9 @@ def main(folder):
     warnings.simplefilter("ignore")  # Solvers of scikit-learn that stop early.
     folder = Path(folder)
     print(
-        f"Growth of the training objective: promised / measured / realised, of others measured / "
-        f"realised. r = {N_GENES} genes or {N_WORDS} words; texts of at most {MAX_ROWS} rows, "
-        "drawn at random, with the words that two of them have; ridge has alpha = 1/(2C).\n"
+        f"Growth of the training objective: measured / realised. r = {N_GENES} genes or {N_WORDS} "
+        f"words; texts of at most {MAX_ROWS} rows, drawn at random, with the words that two of "
+        "them have; ridge has alpha = 1/(2C).\n"
     )
     sizes = "rows × columns", "model", "C", "p", "ℓ", "D"
     head("set", *sizes, *OURS, *OTHERS, "features of L1")
@@ -172,8 +162,8 @@ def main(folder):
     print("\nMedians over the sets.\n")
     medians(results)
     print(
-        f"\nAny linear model with an l2 penalty, {N_ABOVE_RANK} genes: λ / κ / promised / measured "
-        "/ realised growth. Rows: support vectors of SVC(C=1), or all rows, without labels.\n"
+        f"\nAny linear model with an l2 penalty, {N_ABOVE_RANK} genes: λ / κ / measured / realised "
+        "growth. Rows: support vectors of SVC(C=1), or all rows, without labels.\n"
     )
     head("set", "rows", "p", "ℓ", "default", "leverage, each", "cover, each")
     for name in GENES:

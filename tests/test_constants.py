@@ -16,12 +16,10 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, certify
 from certifeature import _utils as _memory
 from certifeature.basis import Basis, exact_basis, truncated_basis
-from certifeature.basis.basis import Residual
 from certifeature.basis.span import largest_eigenvalue
 from certifeature.certificate import minimum_enclosing_ball
 from certifeature.certificate.all_rows import _region
 from certifeature.certificate.measured import left_out_factors
-from certifeature.certificate.promise import ridge_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.models import Problem, cascade, enclose, hard_margin, make_loss, support_rows
 from certifeature.models.enclosure import SafeRows, at_scale_of_rows, points
@@ -530,7 +528,8 @@ def test_promise_of_bss(data):
     slack = rounding * selector.scales_.max() ** 2
     assert promise.lambda_min == pytest.approx((1 - ratio) ** 2 - slack, rel=1e-12)
     assert promise.lambda_max == pytest.approx((1 + ratio) ** 2 + slack, rel=1e-12)
-    assert promise.kept == pytest.approx(promise.lambda_min, rel=1e-12)
+    growth = selector.certificate_.promised_growth
+    assert 1 / growth == pytest.approx(promise.lambda_min, rel=1e-12)
     # A feature that is in anyway takes a pick, and adds no more than 1 above.
     selector = BSSSelector(101, fixed_features=[3], **options).fit(X)
     promise, largest = selector.certificate_.a_priori, selector.scales_.max() ** 2
@@ -554,69 +553,10 @@ def test_features_that_are_in_anyway_and_picked_too_add_their_squared_scales(dat
     np.testing.assert_allclose(selector.scales_**2, expected[selector.indices_], rtol=1e-9)
 
 
-def test_promise_of_other_scales(data):
-    """Plain columns keep min(1/s²) of what the scales s of BSS keep."""
+def test_nothing_is_promised_of_other_scales(data):
     X, _ = data
-    each, plain = (
-        BSSSelector(100, supervised=False, trust=0, rescale=rescale).fit(X)
-        for rescale in ("each", False)
-    )
-    np.testing.assert_array_equal(each.indices_, plain.indices_)
-    picks = plain.reasons_ == "cover"
-    least = (1 / each.scales_[picks] ** 2).min()
-    promised = each.certificate_.a_priori
-    assert plain.certificate_.a_priori.lambda_min == pytest.approx(promised.lambda_min * least)
-    assert plain.certificate_.a_priori.lambda_max == pytest.approx(1.0)
-
-
-def test_promise_of_other_scales_for_a_soft_model(data):
-    """Plain columns keep min(1, min(1/s²)) of what the scales s of BSS keep."""
-    X, y = data
-    options = {"estimator": RidgeClassifier(alpha=1e3), "trust": 0}
-    each, plain = (
-        BSSSelector(20, rescale=rescale, **options).fit(X, y) for rescale in ("each", False)
-    )
-    np.testing.assert_array_equal(each.indices_, plain.indices_)
-    least = (1 / each.scales_[plain.reasons_ == "cover"] ** 2).min()
-    assert least < 1
-    found, promised = (s.certificate_.a_priori.regularised_min for s in (plain, each))
-    assert found == pytest.approx(promised * least, rel=1e-9)
-
-
-@pytest.mark.parametrize(("n_picks", "mu"), [(100, 1e4), (100, 100.0), (20, 100.0), (5, 0.1)])
-def test_promise_of_bss_with_an_effective_dimension(n_picks, mu, data):
-    """No other ridge μ′ promises more, by (μ/μ′)(1 − √(D(μ′)/r))²."""
-    X, y = data
-    model = RidgeClassifier(alpha=mu)
-    options = {"estimator": model, "trust": 0, "rescale": "each"}
-    promise = BSSSelector(n_picks, **options).fit(X, y).certificate_.a_priori
-    squares = np.linalg.svd(X, compute_uv=False)[:, None] ** 2
-    ridges = mu * np.append(1.0, np.logspace(0, 12, 20_001))
-    dimensions = (squares / (squares + ridges)).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        kept = mu / ridges * (1 - np.sqrt(dimensions / n_picks)) ** 2
-    best = np.where(dimensions < n_picks, kept, 0.0).max()
-    assert promise.regularised_min == pytest.approx(best, rel=1e-3)
-
-
-@pytest.mark.parametrize("mu", [3e3, 2e4])
-def test_promise_of_bss_on_the_first_of_all_directions(mu, data, monkeypatch):
-    monkeypatch.setattr("certifeature.selectors.bss._FEW_DIRECTIONS", 5)
-    X, y = data
-    n_picks = n_head = 10
-    options = {"estimator": RidgeClassifier(alpha=mu), "trust": 0, "rescale": "each"}
-    selector = BSSSelector(n_picks, **options).fit(X, y)
-    _, values, directions = np.linalg.svd(X, full_matrices=False)
-    shares = values**2 / (values**2 + mu)
-    picks = selector.reasons_ == "cover"
-    rest = directions[n_head:, selector.indices_[picks]] * selector.scales_[picks]
-    energy = np.linalg.norm(np.sqrt(shares[n_head:, None]) * rest, 2) ** 2
-    expected = ridge_promise(
-        shares[:n_head].sum(), n_picks, 1.0, (shares[n_head], energy, 0.0, 0.0)
-    )
-    found = selector.certificate_.a_priori
-    assert found.dimension == pytest.approx(expected.dimension, rel=1e-9)
-    assert found.regularised_min == pytest.approx(expected.regularised_min, rel=1e-6)
+    plain = BSSSelector(100, supervised=False, trust=0, rescale=False).fit(X)
+    assert plain.certificate_.a_priori is None
 
 
 @pytest.mark.parametrize("kind", [LeverageScoreSelector, RandomSelector])
@@ -638,84 +578,6 @@ def test_promise_of_random_draws(kind, rng):
         assert kind is RandomSelector
         assert high == selector.scales_.max() ** 2
     assert promise.probability == 0.99
-
-
-# What is left of a head beside a tail ------------------------------------------------------------
-
-
-def lowest(head, tail, share):
-    """Return the least eigenvalue of a head, covered in full, beside a tail, with one pick."""
-    matrix = np.array([[head, np.sqrt(head * tail)], [np.sqrt(head * tail), tail + 1 - share]])
-    return np.linalg.eigvalsh(matrix)[0]
-
-
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-@pytest.mark.parametrize("tail", [0.3, 1.0, 4.0])
-def test_a_tail_costs_what_a_single_pick_loses(tail, share):
-    """The head keeps 1e-4, little enough for the tail to keep its own part in full."""
-    head = 1e-4
-    dimension = 100 * (1 - np.sqrt(head)) ** 2
-    found = ridge_promise(dimension, 100, 1.0, (share, tail, 0.0, 0.0)).regularised_min
-    truth = lowest(head, tail, share)
-    assert 0.99 * truth <= found <= truth * (1 + 1e-12)
-
-
-def test_what_mixes_and_stretches_divides_the_promise():
-    plain = ridge_promise(25.0, 100, 1.0, (0.5, 1.0, 0.0, 0.0)).regularised_min
-    found = ridge_promise(25.0, 100, 3.0, (0.5, 1.0, 0.25, 0.0)).regularised_min
-    assert found == pytest.approx(plain / 3 / 1.25, rel=1e-9)
-    assert ridge_promise(25.0, 100, 3.0).regularised_min == pytest.approx(0.25 / 3, rel=1e-12)
-    # Rounding of the scaled vectors is taken off √(1 − √(D/r))².
-    rounded = ridge_promise(25.0, 100, 1.0, (0.0, 0.0, 0.0, 0.1)).regularised_min
-    assert rounded == pytest.approx(0.4**2, rel=1e-6)
-
-
-def outside_of(X, left, singular_values):
-    """Return what rows have beside left directions of theirs, as the library holds it."""
-    residuals = X @ (X.T @ left) - left * singular_values**2
-    rest = X - left @ (left.T @ X)
-    return Residual(
-        left=left,
-        singular_values=singular_values,
-        columns=X.T,
-        exponent=0,
-        energies=np.ones(X.shape[1]),
-        mixed=residuals.T @ residuals,
-        square=float(np.linalg.norm(rest, 2) ** 2),
-        rounding=0.0,
-        n_others=1,
-    )
-
-
-@pytest.mark.parametrize("first", [1.0, 30.0])
-def test_directions_that_are_mixed_cost_their_products(first):
-    """X = uσvᵀ + δu'vᵀ: K + μI is nearly 1 + η times what it is without products."""
-    mu, rest = 0.25, 0.05
-    X = np.array([[first, 0.0], [rest, 0.0]])
-    outside = outside_of(X, np.eye(2)[:, :1], np.array([first]))
-    _, _, mixing, _ = outside.tail(mu, np.array([1]), np.ones(1))
-    parts = np.diag([first**2 + mu, rest**2 + mu])
-    truth = linalg.eigvalsh(X @ X.T + mu * np.eye(2), parts)[-1] - 1
-    assert truth <= mixing <= 1.01 * truth
-
-
-def test_picks_have_in_the_tail_what_they_have_outside():
-    """What the scaled picks have outside, over a ridge that is large beside it."""
-    mu, scales = 50.0, np.array([2.0, 0.5])
-    X = np.array([[10.0, 0.0, 0.0, 0.0], [0.0, 0.4, 0.2, 0.3], [0.0, 0.1, 0.3, -0.5]])
-    outside = outside_of(X, np.eye(3)[:, :1], np.array([10.0]))
-    share, energy, mixing, _ = outside.tail(mu, np.array([1, 2]), scales)
-    rest = X[1:]
-    ridge = rest @ rest.T + mu * np.eye(2)
-    picked = rest[:, [1, 2]] * scales
-    truth = linalg.eigvalsh(picked @ picked.T, ridge)[-1]
-    assert truth * (1 - 1e-9) <= energy <= 1.01 * truth
-    largest = np.linalg.norm(rest, 2) ** 2
-    assert share == pytest.approx(largest / (largest + mu), rel=1e-9)
-    assert mixing == pytest.approx(0, abs=1e-9)
-    # No more than all columns have, times the largest scale.
-    _, energy, _, _ = outside.tail(1e-6, np.array([1, 2]), scales)
-    assert energy == pytest.approx(4.0, rel=1e-4)
 
 
 # Lanczos' method ---------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from certifeature.certificate.promise import sampling_promise
 from certifeature.comparison import compare
 from certifeature.datasets import make_relevant_features
 from certifeature.rows.blocks import ArrayBlocks
-from certifeature.sparsify import bss, leverage_sample
+from certifeature.sparsify import leverage_sample
 from certifeature.sparsify.choice import as_column_choice, as_groups
 
 KINDS = [BSSSelector, LeverageScoreSelector, RandomSelector]
@@ -244,25 +244,6 @@ def test_the_promise_counts_groups(data):
     assert selector.certificate_.lambda_min >= promise.lambda_min
     assert "BSS made 20 picks of groups for 8 directions" in str(selector.certificate_)
     assert selector.certificate_.n_selected == 10 * selector.certificate_.n_groups
-
-
-@pytest.mark.parametrize("first", [0, 20, 40])
-def test_promises_of_other_scales_are_those_of_picked_groups(data, first):
-    """Unit scales t for the scales s of BSS cost the smallest t²/s² of the picks."""
-    X = data[0][first : first + 8]
-    options = {"order": "leverage", "rescale": False, "supervised": False, "basis": "exact"}
-    selector = BSSSelector(20, trust=0.2, feature_groups=np.arange(400) // 10, **options).fit(X)
-    promise, is_picked = selector.certificate_.a_priori, selector.reasons_ == "cover"
-    vectors = np.linalg.svd(X, full_matrices=False)[2].T
-    kept = selector.group_indices_[selector.reasons_ == "trusted"]
-    priority = (vectors**2).sum(axis=1).reshape(40, 10).sum(axis=1)
-    picked = bss(vectors, 16, groups=np.arange(400) // 10, priority=priority, chosen=kept)
-    assert set(picked.groups) - set(kept) == set(selector.group_indices_[is_picked])
-    # A trusted group that is picked too has both scales.
-    squares = picked.scales**2 + np.isin(picked.groups, kept)
-    expected = (1 - np.sqrt(8 / 16)) ** 2 / squares.max()
-    assert promise.lambda_min == pytest.approx(expected)
-    assert promise.lambda_min <= selector.certificate_.lambda_min
 
 
 def test_uniform_draws_promise_by_the_leverage_of_groups(rng):

@@ -269,19 +269,22 @@ def test_a_probable_bound_that_is_exceeded_is_withdrawn(data, monkeypatch):
         kept = 1 / (growth * ratio)
         bound = replace(certificate.regularised, lambda_min=kept, probability=probability)
         probable = replace(certificate, regularised=bound)
-        promise = APriori("BSS", 30, 3.0, 0.0, np.inf, probability, kept)
-        promised = replace(certificate, a_priori=promise)
         if stays:
             assert not probable.with_realised(realised).withdrawn
-            assert promised.with_realised(realised).a_priori == promise
             continue
         with pytest.warns(UserWarning, match="bound is withdrawn"):
             found = probable.with_realised(realised)
         assert found.withdrawn
         assert np.isinf(found.measured_growth)
         assert "exceeded, and withdrawn" in str(found)
-        with pytest.warns(UserWarning, match="bound is withdrawn"):
-            assert promised.with_realised(realised).a_priori is None
+
+
+def test_a_random_promise_that_is_not_kept_gives_way_to_what_is_measured(data):
+    X, y = data
+    certificate = certify(X, y, np.arange(30), rows="all")
+    promise = APriori("uniform sampling", 30, 3, 0.99, 1.01, 0.99)
+    assert certificate.measured_growth > 1 / 0.99
+    assert replace(certificate, a_priori=promise).promised_growth == certificate.measured_growth
 
 
 # Names of classes -------------------------------------------------------------------------------

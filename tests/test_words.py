@@ -23,13 +23,13 @@ CERTIFICATE = Certificate(
     lambda_max=2.0,
     realised=Realised("squared_hinge", 1.0, None, None, 10.0, 10.77, 1.0, 1.0),
     regularised=Regularised(0.5, 1 / 1.4, 2.0),
-    a_priori=APriori("BSS", 50, 12.5, 0.0, np.inf, 1.0, 1 / 3.3),
+    a_priori=APriori("BSS", 50, 12, 1 / 3.3, 3.0, 1.0),
     model="LinearSVC(C=1)",
 )
 LOOSE = replace(
     CERTIFICATE,
     regularised=Regularised(0.5, 1 / 655, 2.0),
-    a_priori=APriori("BSS", 50, 12.5, 0.0, np.inf, 1.0, 1 / 2590),
+    a_priori=APriori("BSS", 50, 12, 1 / 2590, 3.0, 1.0),
 )
 
 
@@ -56,7 +56,7 @@ def test_bounds_beyond_ten_are_not_numbers_in_the_headline():
     assert str(LOOSE).endswith(LOOSE.details())
     assert realised.startswith("Realised, for these labels: 1.08 times")
     assert "any labels of the 100 rows of rank 76: at most 655 times" in measured
-    assert "at most 2,590 times (BSS made 50 picks" in promised
+    assert "at most 2,590 times (BSS made 50 picks for 12 directions)" in promised
 
 
 def test_without_labels_the_bound_for_any_comes_first():

@@ -4,7 +4,6 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 from certifeature import _utils as _memory
-from certifeature.basis import span as _leading
 from certifeature.certificate.ball import minimum_enclosing_ball
 from certifeature.models import enclose, fit_model, hard_margin, make_loss
 from certifeature.models import support as find
@@ -15,12 +14,10 @@ from certifeature.selectors.bss import ORDERS
 __all__ = [
     "ORDERS",
     "TRAINING",
-    "leading_directions",
     "margin",
     "objective",
     "radius",
     "support",
-    "with_few_directions",
     "with_leading_directions",
     "without_bases",
     "without_gathering",
@@ -53,30 +50,10 @@ def support(model, X, y):
     return rows_of_support(fit_model(model, X, y), X, y)
 
 
-def leading_directions(X, n_components):
-    """Return U, Σ, and what bounds the rest; None where these cannot be told from rounding.
-
-    The bounds are a function of a ridge, chosen columns and their scales. All numbers are those of
-    rows times the last value, a power of 2.
-    """
-    basis = _leading.leading_basis(X, n_components)
-    if basis is None:
-        return None
-    outside = basis.residual
-    return outside.left, outside.singular_values, outside.tail, 2.0**-outside.exponent
-
-
 @contextmanager
 def without_bases():
     """Measure by products with the rows alone."""
     with patch.multiple(_memory, MAX_GRAM=0, MAX_QUICK_GRAM=0):
-        yield
-
-
-@contextmanager
-def with_few_directions(n_directions):
-    """Let BSS look at so many directions of all, or at as many as there are picks."""
-    with patch.object(covering, "_FEW_DIRECTIONS", n_directions):
         yield
 
 

@@ -14,7 +14,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
-from certifeature.rows.matrix import SMALLEST_NORM, column_norms, dense, scaled_back, stored_values
+from certifeature.rows.matrix import SMALLEST_NORM, column_norms, dense, scaled_back
 
 FloatArray = NDArray[np.float64]
 
@@ -353,96 +353,22 @@ def as_vectors(vectors: ArrayLike) -> Vectors:
 
 
 @dataclass(frozen=True, eq=False)
-class Residual:
-    r"""What rows X = UΣVᵀ + Y have beside some directions V, where UᵀY = 0.
-
-    All numbers are those of rows over a power of 2.
+class Outside:
+    """What rows have beside leading directions, and the rows themselves.
 
     Attributes
     ----------
-    left : ndarray of shape (n_samples, n_components)
-        U, with orthonormal columns.
-    singular_values : ndarray of shape (n_components,)
-        Σ.
-    columns : ndarray or CSR array of shape (n_features, n_samples)
-        Xᵀ.
-    exponent : int
-        Exponent of the power of 2.
+    singular_values : ndarray of shape (n_others,)
+        Typical singular values of the other directions: all alike, with all their energy.
     energies : ndarray of shape (n_features,)
         Share of the squared norm of each column that is not outside.
-    mixed : ndarray of shape (n_components, n_components)
-        RᵀR, with R = XXᵀU − UΣ² = YVΣ, which is not zero, for V need not be singular vectors.
-    square : float
-        A number that ‖Y‖² is not above.
-    rounding : float
-        A number that no rounding error of a product with XXᵀ and orthonormal columns is above.
-    n_others : int
-        About how many directions are outside: as many as distinct rows, or columns, allow.
-    probability : float
-        With which that holds.
+    columns : ndarray or CSR array of shape (n_features, n_samples)
+        Xᵀ over the power of 2 that brings its values below 1.
     """
 
-    left: FloatArray
     singular_values: FloatArray
-    columns: Any
-    exponent: int
     energies: FloatArray
-    mixed: FloatArray
-    square: float
-    rounding: float
-    n_others: int
-    probability: float = 1 - FAILURE
-
-    @property
-    def typical_values(self) -> FloatArray:
-        """Singular values for the directions outside, all alike, with their energy in all."""
-        energy = float(np.sum(stored_values(self.columns) ** 2) - np.sum(self.singular_values**2))
-        typical = min(np.sqrt(max(energy, 0.0) / self.n_others), self.singular_values[-1])
-        return np.asarray(scaled_back(np.full(self.n_others, typical), self.exponent))
-
-    @np.errstate(over="ignore", under="ignore", divide="ignore")
-    def tail(
-        self, mu: float, indices: NDArray[np.intp], scales: FloatArray
-    ) -> tuple[float, float, float, float]:
-        """Return what a ridge μ makes of what is outside, where columns are chosen and scaled.
-
-        Parameters
-        ----------
-        mu : float
-            The ridge.
-        indices : ndarray of int
-            Columns.
-        scales : ndarray
-            What each is multiplied by.
-
-        Returns
-        -------
-        share, energy, mixing, rounding
-            Bounds of ‖Y‖²/(‖Y‖² + μ), and of the largest eigenvalue of HỸỸᵀH with
-            H = (YYᵀ + μI)^−½ and Ỹ what the chosen and scaled columns have outside; an η for
-            which XXᵀ + μI ≼ (1 + η)(UΣ²Uᵀ + YYᵀ + μI); and a bound of the rounding errors of the
-            chosen and scaled rows of V.
-        """
-        ridge = float(np.ldexp(mu, -2 * self.exponent))
-        share = self.square / (self.square + ridge)
-        chosen = self.columns[indices]
-        gram = dense(chosen @ chosen.T)
-        along = chosen @ self.left
-        # Rounding may not make it too small.
-        slack = 8 * (len(gram) + len(self.left)) * _EPS * float(scales**2 @ gram.diagonal())
-        gram = scales[:, None] * (gram - along @ along.T) * scales
-        energy = (max(0.0, float(np.linalg.eigvalsh(gram)[-1])) + slack) / ridge
-        energy = min(energy, float(scales.max()) ** 2 * share)
-        roots = np.sqrt(self.singular_values**2 + ridge)
-        mixed = float(np.linalg.eigvalsh(self.mixed / np.outer(roots, roots))[-1])
-        weakest = float(roots[-1])
-        mixed = np.sqrt(max(mixed, 0.0)) + self.rounding / weakest
-        mixing = min(1.0, float(mixed / np.sqrt(ridge)))
-        # The columns of V are orthonormal but for rounding, too.
-        mixing += (1 + mixing) * self.rounding / weakest**2
-        norm = float(np.linalg.norm(stored_values(self.columns)))
-        of_vectors = self.rounding / norm / self.singular_values[-1]
-        return share, energy, float(mixing), float(scales.max()) * float(of_vectors)
+    columns: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -464,7 +390,7 @@ class Basis:
         huge values that can be much of a small one, and certificates count it.)
     left_out : float or None
         Norm of what the data have outside the span, or more; None where it was not computed.
-    residual : Residual or None
+    outside : Outside or None
         What the rows have outside leading directions.
     """
 
@@ -473,7 +399,7 @@ class Basis:
     rank: int | None
     exact: bool
     left_out: float | None
-    residual: Residual | None = None
+    outside: Outside | None = None
 
     @classmethod
     def of(
@@ -524,9 +450,9 @@ class Basis:
     @property
     def spectrum(self) -> FloatArray:
         """Singular values, with typical ones for directions that are not here."""
-        if self.residual is None:
+        if self.outside is None:
             return self.singular_values
-        return np.concatenate([self.singular_values, self.residual.typical_values])
+        return np.concatenate([self.singular_values, self.outside.singular_values])
 
     def turned(self, axes: FloatArray) -> Basis:
         """Return some combinations of the directions.

@@ -22,7 +22,7 @@ from certifeature.basis.basis import (
     FAILURE,
     Basis,
     ImplicitVectors,
-    Residual,
+    Outside,
     Vectors,
     condensed_rows,
     implicit_row_space,
@@ -36,7 +36,6 @@ from certifeature.basis.basis import (
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import (
     TOO_LARGE,
-    fingerprint,
     finite_rows,
     normalised,
     ranks,
@@ -44,7 +43,6 @@ from certifeature.rows.matrix import (
     scaled_back,
     stored_bytes,
     stored_values,
-    times_gram,
 )
 from certifeature.rows.rows import Rows
 
@@ -136,19 +134,15 @@ def _largest_shortfall(dimension: int, n_steps: int) -> float:
 
 # Directions that are weaker, relative to the first, may be rounding errors.
 _WEAKEST = 1e-4
-_EPS = float(np.finfo(np.float64).eps)
 # To which rows that point the same way but for rounding do so.
 _DIGITS = 9
-# Calls of the operator that bound what is outside. The bound is then too large by half at most.
-_STEPS = 6
 
 
 def leading_basis(X: Any, n_components: int) -> Basis | None:
-    """Return about the leading singular directions, with a bound of what is left outside.
+    """Return about the leading singular directions, and what is left outside.
 
     One step of subspace iteration from a random start finds directions with nearly all that the
-    leading singular vectors have, in four products with the data; what is mixed with the rest is
-    measured.
+    leading singular vectors have, in four products with the data.
 
     Parameters
     ----------
@@ -188,26 +182,16 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     squares, turn = squares[::-1], turn[:, ::-1]
     if not squares[-1] > _WEAKEST**2 * squares[0]:
         return None
-    left, residuals = left @ turn, images @ turn
-    residuals -= left * squares
-    values = np.sqrt(squares)
-    rounding, squared = _rounding(rows), times_gram(rows, columns)
-
-    def outside(V: FloatArray) -> FloatArray:
-        """Return (I − UUᵀ)XXᵀ(I − UUᵀ)V."""
-        return without([left], squared(without([left], V)))
-
-    square = largest_eigenvalue(
-        outside, len(left), _STEPS, identity=fingerprint(rows), rounding=rounding
-    )
-    total = row_norms(columns, squared=True)
-    shares = np.divide(own, total, out=np.zeros_like(own), where=total > 0)
-    mixed = residuals.T @ residuals
+    values, total = np.sqrt(squares), row_norms(columns, squared=True)
     n_others = max(1, min(n_distinct, rows.shape[1]) - n_components)
-    known = left, values, columns, exponent
-    residual = Residual(*known, shares, mixed, square, rounding, n_others)
+    typical = min(np.sqrt(max(float(total.sum() - squares.sum()), 0.0) / n_others), values[-1])
+    outside = Outside(
+        scaled_back(np.full(n_others, typical), exponent),
+        np.divide(own, total, out=np.zeros_like(own), where=total > 0),
+        columns,
+    )
     vectors = turned(along, turn / values)
-    return Basis(vectors, scaled_back(values, exponent), None, False, None, residual)
+    return Basis(vectors, scaled_back(values, exponent), None, False, None, outside)
 
 
 def _places(rows: Any) -> tuple[NDArray[np.intp], FloatArray]:
@@ -240,12 +224,6 @@ def _image(columns: Any, combinations: FloatArray) -> tuple[FloatArray, Vectors,
         image += columns[some].T @ part
         norms[some] = squared_norms(part)
     return image, implicit, norms
-
-
-def _rounding(rows: Any) -> float:
-    """Return a number that rounding errors of products with XXᵀ and unit vectors are not above."""
-    n_terms = int(np.diff(rows.indptr).max()) if sparse.issparse(rows) else rows.shape[1]
-    return 8 * (rows.shape[0] + n_terms) * _EPS * float(np.sum(stored_values(rows) ** 2))
 
 
 # Rows that share one random stream, so that a sketch does not depend on how the rows are cut.

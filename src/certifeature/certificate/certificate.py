@@ -21,29 +21,21 @@ class APriori:
     method : str
         Name of the method.
     n_picks : int
-        Picks r, from which and the dimension the bounds follow.
-    dimension : float
-        Number of directions ℓ, or the effective dimension D of a soft model.
+        Picks r.
+    dimension : int
+        Number of directions ℓ.
     lambda_min, lambda_max : float
         Bounds of the eigenvalues.
     probability : float
         Probability with which they hold; 1 for a deterministic method.
-    regularised_min : float or None
-        Lower bound of the eigenvalues with the ridge of a soft model, where that is covered.
     """
 
     method: str
     n_picks: int
-    dimension: float
+    dimension: int
     lambda_min: float
     lambda_max: float
     probability: float
-    regularised_min: float | None = None
-
-    @property
-    def kept(self) -> float:
-        """1 over the bound on the growth of the objective; 0 if there is no bound."""
-        return max(min(1.0, self.lambda_min), self.regularised_min or 0.0)
 
 
 @dataclass(frozen=True)
@@ -140,11 +132,6 @@ class Realised:
         return min(ratio, self.radius_growth)
 
 
-def _is_exceeded(bound: APriori | Regularised, ratio: float | None) -> bool:
-    """Tell whether a bound that may be wrong is below the ratio that was realised."""
-    return bound.probability < 1 and ratio is not None and ratio * bound.kept > 1
-
-
 @dataclass(frozen=True)
 class Certificate:
     """A proof of what a selection of features can cost a linear model on its training rows.
@@ -153,9 +140,9 @@ class Certificate:
     than with all (for a hard margin it is 1/margin²). ``realised_growth`` is proven for the labels
     at hand: both objectives are enclosed by primal and dual values. ``measured_growth`` is a bound
     for any labels of these rows with the same costs, and ``promised_growth`` one for any choice
-    that the method could have made, known beforehand. None is below the one before it. Bounds up
-    to 2 are called good, up to 10 fair, and beyond that there is no useful bound: ``print`` leaves
-    their numbers to the details.
+    that the method could have made, known beforehand by a theorem about all directions. None is
+    below the one before it. Bounds up to 2 are called good, up to 10 fair, and beyond that there is
+    no useful bound: ``print`` leaves their numbers to the details.
 
     Behind them are λ = ``lambda_min`` and Λ = ``lambda_max``: the squared hard margin keeps at
     least the share λ; the objective of every ℓ2-regularised linear model with a non-negative loss
@@ -181,7 +168,7 @@ class Certificate:
         The sharper bound for the model, if it is a soft one: with a squared hinge, logistic or
         squared loss.
     a_priori : APriori or None
-        What the method promised beforehand.
+        What the method promised beforehand, for chosen columns with its own scales.
     covers_all_rows : bool or None
         For ``rows="support"``: whether the optimal reduced model on these rows is *proven* to have
         no loss on any other row, so that the bounds of its objective hold for all rows. None if it
@@ -214,7 +201,7 @@ class Certificate:
     >>> certificate = certify(X, y, BSSSelector(100).fit(X, y))
     >>> print(str(certificate).splitlines()[0].partition(" of ")[0])
     Proven: with these 100 features (50 trusted), multiplied by 1.06, the training objective
-    >>> certificate.promised_growth >= certificate.measured_growth >= certificate.realised_growth
+    >>> certificate.measured_growth >= certificate.realised_growth
     True
     >>> certificate.lambda_min <= certificate.realised.margin_ratio
     True
@@ -254,19 +241,16 @@ class Certificate:
         realised : Realised or None
             What was computed for the full and for the selected features.
         """
-        found = replace(self, realised=realised)
-        regularised, ratio = self.regularised, found.realised_growth
-        if regularised is not None and _is_exceeded(regularised, ratio):
-            no_bound = replace(regularised, lambda_min=0.0, lambda_max=math.inf, hinge_kept=None)
-            found = replace(found, regularised=no_bound, withdrawn=True)
-        if self.a_priori is not None and _is_exceeded(self.a_priori, ratio):
-            found = replace(found, a_priori=None, withdrawn=True)
-        if found.withdrawn and not self.withdrawn:
+        found, bound = replace(self, realised=realised), self.regularised
+        ratio = found.realised_growth
+        if bound and bound.probability < 1 and ratio is not None and ratio * bound.kept > 1:
             warn(
                 "what the selection costs exceeds a bound that holds with probability 0.99, so "
                 "that bound is withdrawn: either this is the one case in a hundred, or the data "
                 "were made to deceive it."
             )
+            no_bound = replace(bound, lambda_min=0.0, lambda_max=math.inf, hinge_kept=None)
+            found = replace(found, regularised=no_bound, withdrawn=True)
         return found
 
     @property
@@ -292,7 +276,7 @@ class Certificate:
 
         Where rounding leaves less to be measured than was promised, that is all that is promised.
         """
-        kept = 0.0 if self.a_priori is None else self.a_priori.kept
+        kept = 0.0 if self.a_priori is None else min(1.0, self.a_priori.lambda_min)
         return max(1 / kept, self.measured_growth) if kept > 0 else math.inf
 
     @property
@@ -513,8 +497,9 @@ def scope(c: Certificate) -> str:
 
 
 def details(c: Certificate) -> list[str]:
-    """Return a line for each layer: realised, measured and promised, with all numbers."""
-    return [_realised(c), _measured(c), _promised(c)]
+    """Return a line for each layer: realised, measured and any promise, with all numbers."""
+    lines = [_realised(c), _measured(c)]
+    return lines if c.a_priori is None else [*lines, _promised(c, c.a_priori)]
 
 
 def _realised(c: Certificate) -> str:
@@ -559,33 +544,18 @@ def _no_bound(c: Certificate) -> str:
     if c.regularised is not None:
         return "C is so large for these rows that rounding leaves nothing of the bound"
     if c.n_selected < c.rank:
-        return _too_few(c)
+        return (
+            f"{c.n_selected:,} features cannot span {c.rank:,} directions, and a model whose loss "
+            "is not known may need them all"
+        )
     return "the selection loses a direction of the rows, or keeps it too faintly to tell"
 
 
-def _too_few(c: Certificate) -> str:
-    return (
-        f"{c.n_selected:,} features cannot span {c.rank:,} directions, and a model whose loss is "
-        "not known may need them all"
-    )
-
-
-def _promised(c: Certificate) -> str:
-    promise, start = c.a_priori, "Promised beforehand by theorem"
-    if promise is None:
-        reason = "no theorem covers how they were chosen, for these rows and this model"
-        if c.withdrawn:
-            reason = _WITHDRAWN
-        elif c.regularised is None and c.rank is not None and c.n_selected <= c.rank:
-            reason = _too_few(c)
-        return f"{start}: no bound, because {reason}."
+def _promised(c: Certificate, promise: APriori) -> str:
     of_groups = "" if c.n_groups is None else " of groups"
     picks = f"{promise.n_picks:,} pick{'s' * (promise.n_picks != 1)}{of_groups}"
-    covered = f"{promise.dimension:g} directions"
-    if promise.regularised_min is not None:
-        covered = f"an effective dimension of {promise.dimension:.3g}"
-    source = f"{promise.method} made {picks} for {covered}"
-    start += _chance(promise.probability)
+    source = f"{promise.method} made {picks} for {promise.dimension:,} directions"
+    start = f"Promised beforehand by theorem{_chance(promise.probability)}"
     if math.isinf(c.promised_growth):
         return f"{start}: no bound, because rounding left nothing of it ({source})."
     return f"{start}: {_at_most(c.promised_growth)} ({source})."

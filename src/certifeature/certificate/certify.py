@@ -7,20 +7,17 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from joblib import hash as digest
 from sklearn.pipeline import Pipeline
 
 from certifeature._utils import check_choice
 from certifeature.certificate.all_rows import unproven_rows
-from certifeature.certificate.certificate import APriori, Certificate
+from certifeature.certificate.certificate import Certificate
 from certifeature.certificate.measured import Measurable
-from certifeature.certificate.promise import promise_of_scales
 from certifeature.certificate.realised import FullModel
 from certifeature.evaluation.new_data import new_data_errors
 from certifeature.models.problem import check_model, default_model, predicts_numbers
 from certifeature.models.support import Support, every_row, find_support
-from certifeature.rows.matrix import same_values
 from certifeature.rows.rows import Rows, as_rows
 from certifeature.sparsify.choice import ColumnChoice, as_column_choice
 
@@ -77,7 +74,7 @@ class Certifier:
         )
 
     def certificate(
-        self, columns: ColumnChoice, promised_by: Any = None, *, realised: bool = True
+        self, columns: ColumnChoice, selector: Any = None, *, realised: bool = True
     ) -> Certificate:
         """Return the certificate of a choice.
 
@@ -85,20 +82,19 @@ class Certifier:
         ----------
         columns : ColumnChoice
             Chosen columns and their scales.
-        promised_by : selector, default=None
-            The fitted selector that made the choice, whose a priori bound is taken over if it was
-            for the same rows and the same model.
+        selector : selector, default=None
+            The fitted selector that made the choice, whose certificate is taken over if it is for
+            the same rows and the same model.
         realised : bool, default=True
             Whether to compute the objectives, margins and radii too.
         """
-        known: Any = getattr(promised_by, "fit_result_", None)
+        known: Any = getattr(selector, "fit_result_", None)
         support = getattr(known, "support", None)
         columns = self.support.at_own_scale(columns)
         if support and known.certificate.exact and support.rows is self.support.rows:
             certificate: Certificate = known.certificate
         else:
             certificate = self._measurable.certificate(columns)
-            certificate = replace(certificate, a_priori=_promise_of(known, self.support, columns))
         if not realised:
             return certificate
         if certificate.rows == "support" and self.all_rows is not None:
@@ -155,25 +151,6 @@ def _support_found_by(selector: Any, rows: Rows, estimator: Any) -> Support | No
 def _is_like(model: Any, other: Any) -> bool:
     """Tell whether two models are of one class with equal parameters, which a repr may shorten."""
     return type(model) is type(other) and digest(model.get_params()) == digest(other.get_params())
-
-
-def _promise_of(known: Any, found: Support, columns: ColumnChoice) -> APriori | None:
-    """Return the promise of a fit for its columns at these scales, if it was for these rows."""
-    if known is None or known.rows is None or found.rows.in_blocks:
-        return None
-    if not same_values(known.rows.X, found.rows.X) or known.rows.sample_weight is not None:
-        return None
-    promise: APriori | None = known.certificate.a_priori
-    regularised = known.certificate.regularised
-    if promise is None:
-        return None
-    model = regularised and (regularised.mu, regularised.hinge_kept is not None)
-    if model != (found.mu, found.target.hinge):
-        if promise.lambda_min == 0:
-            return None
-        promise = replace(promise, regularised_min=None)
-    every = np.ones(len(columns.indices), dtype=bool)
-    return promise_of_scales(promise, known.certified, every, columns.scales)
 
 
 def certify(
@@ -238,8 +215,8 @@ def certify(
     Returns
     -------
     Certificate
-        What is proven for the labels at hand, for any labels of these rows, and beforehand. The
-        three nest: none is below the one before it.
+        What is proven for the labels at hand, for any labels of these rows, and, by some methods,
+        beforehand. These nest: none is below the one before it.
 
     Examples
     --------
@@ -283,8 +260,8 @@ def certify(
     if cv is not None:
         options: Any = {"cv": cv, "n_repeats": n_repeats, "groups": groups, "n_jobs": n_jobs}
         new_data = new_data_errors(given, y, repeatable, model=estimator, **options)
-    promised_by = selection if weights is None else None
-    certificate = certifier.certificate(columns, promised_by, realised=realised)
+    chosen_by = selection if weights is None else None
+    certificate = certifier.certificate(columns, chosen_by, realised=realised)
     return replace(certificate, new_data=new_data)
 
 

@@ -394,7 +394,7 @@ class Measurable:
         basis : Basis, default=None
             Directions of the rows, where they are known already.
         """
-        known = None if basis is None or basis.residual is None else basis.residual.columns
+        known = None if basis is None or basis.outside is None else basis.outside.columns
         if basis is None or not (basis.exact or self.X is None):
             basis = self._quick_basis(len(columns.indices))
         if basis is None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 from certifeature.certificate.certificate import APriori
-from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.bss import LEAST_COVERAGE
 
 FloatArray = NDArray[np.float64]
-# Share, energy, mixing and rounding of the directions that BSS did not look at.
-Tail = tuple[float, float, float, float]
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Where growth is looked at before the best place is narrowed down.
@@ -38,7 +35,7 @@ class RidgeCut:
 
 
 def ridge_cut(singular_values: FloatArray, mu: float, n_picks: int) -> RidgeCut:
-    """Return the shares for which BSS promises the least growth of the objective.
+    """Return the shares for which BSS limits the growth of the objective most.
 
     With μ′ ≥ μ and D(μ′) < r it grows at most (μ′/μ)/(1 − √(D(μ′)/r))² times. This rises with μ′
     once D(μ′) is below r/4, and D(μ′) ≤ Σσ²/μ′, so the best μ′ is below 4Σσ²/r.
@@ -91,55 +88,13 @@ def _ridge(singular_values: FloatArray, mu: float) -> float:
 
 # Chance that the bounds of a random selection fail, half for each side.
 _FAILURE = 0.01
-# Rounding may not make an eigenvalue too small.
-_SAFE, _ROUNDING = 1 + 1e-9, 1e-15
 
 
 def bss_promise(n_components: int, n_picks: int) -> APriori:
     """Return what BSS promises for every basis of this size."""
     ratio = np.sqrt(n_components / n_picks)
     bounds = float((1 - ratio) ** 2), float((1 + ratio) ** 2)
-    return APriori("BSS", n_picks, float(n_components), *bounds, 1.0)
-
-
-def ridge_promise(
-    dimension: float, n_picks: int, stretch: float, tail: Tail | None = None
-) -> APriori:
-    """Return what BSS with an effective dimension promises of a soft model.
-
-    Where it covers directions for a ridge that is ``stretch`` times that of the model,
-    K̃ + μI ≽ (1 − √(D/r))²/stretch · (K + μI). Of directions that a soft model does not need it
-    promises nothing.
-
-    Parameters
-    ----------
-    dimension : float
-        D, of the directions that BSS looked at.
-    n_picks : int
-        Picks r.
-    stretch : float
-        By how many times the ridge is larger than that of the model.
-    tail : tuple of (float, float, float, float), default=None
-        For the directions that BSS did not look at: the largest share w, the largest eigenvalue
-        s of what the picks have there, W^½MW^½, and an η for which K + μI is at most 1 + η times
-        what it is without products between these directions and the others; and the norm of the
-        rounding errors of the scaled vectors that BSS looked at. For every part g of
-        what the ridge leaves of these directions, 1 − w, they and the others keep at least
-        (1 − w)(1 − g) and (1 − √(D/r))²·g(1 − w)/(s + g(1 − w)); the best g makes them equal.
-    """
-    kept = float((1 - np.sqrt(dimension / n_picks)) ** 2)
-    if tail is not None:
-        share, energy, mixing, rounding = tail
-        kept = max(0.0, float(np.sqrt(kept)) - rounding) ** 2
-        # A share next to 1 leaves little but rounding.
-        room, energy = max(0.0, 1 - share - _ROUNDING), energy * _SAFE
-        # (1 − g)(s + g·room) = kept·g, solved for g without cancellation.
-        half = (energy + kept - room) / 2
-        root = np.sqrt(half**2 + room * energy)
-        part = energy / (half + root) if half > 0 else (root - half) / room
-        kept = kept * part * room / (energy + part * room) if energy > 0 else min(room, kept)
-        kept = float(kept) / (1 + mixing) / _SAFE
-    return APriori("BSS", n_picks, float(dimension), 0.0, np.inf, 1.0, kept / stretch)
+    return APriori("BSS", n_picks, n_components, *bounds, 1.0)
 
 
 def sampling_promise(
@@ -155,35 +110,4 @@ def sampling_promise(
         return None
     below = brentq(lambda loss: loss + (1 - loss) * np.log1p(-loss) - needed, 0.0, 1 - 1e-16)
     above = brentq(lambda gain: (1 + gain) * np.log1p(gain) - gain - needed, 0.0, 10.0)
-    return APriori(method, n_picks, float(n_components), 1 - below, 1 + above, 1 - _FAILURE)
-
-
-def promise_of_scales(
-    promise: APriori, scaled: ColumnChoice, counted: NDArray[np.bool_], scales: NDArray[np.float64]
-) -> APriori:
-    """Return what a promise for the scales of the method says of other scales.
-
-    With Σ sᵢ²vᵢvᵢᵀ above λI, Σ tᵢ²vᵢvᵢᵀ is above λ·min(tᵢ/sᵢ)²I; and it is below max(tᵢ)²I, since
-    all features together have Σ vᵢvᵢᵀ = I. With a ridge added to both it is above the same part, if
-    that is no more than 1.
-
-    Parameters
-    ----------
-    promise : APriori
-        For the scales of the method.
-    scaled : ColumnChoice
-        The choice, with these.
-    counted : ndarray of bool
-        Which of the features the lower bounds count on; others can only help.
-    scales : ndarray
-        The scales t.
-    """
-    ratios = (scales / scaled.scales) ** 2
-    least = float(ratios[counted].min())
-    regularised = promise.regularised_min
-    return replace(
-        promise,
-        lambda_min=promise.lambda_min * least,
-        lambda_max=min(promise.lambda_max * float(ratios.max()), float(scales.max()) ** 2),
-        regularised_min=None if regularised is None else regularised * min(1.0, least),
-    )
+    return APriori(method, n_picks, n_components, 1 - below, 1 + above, 1 - _FAILURE)

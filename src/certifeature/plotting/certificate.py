@@ -29,9 +29,10 @@ class CertificateDisplay:
 
     Growth is the ratio of the objective with the chosen features to that with all features, on a
     logarithmic axis; at 1 nothing is lost. Realised is the ratio for the labels at hand; measured
-    an upper bound for any labels; promised one that was known beforehand. For a hard margin the
-    objective is 1/margin². Values that are infinite (no promise for so few features, no bound
-    without a ridge) or were not computed are left out, and the legend counts them.
+    an upper bound for any labels; promised, where the method has a theorem, one that was known
+    beforehand. For a hard margin the objective is 1/margin². Values that are infinite (no promise
+    for so few features, no bound without a ridge) or were not computed are left out, and the legend
+    counts them.
 
     Parameters
     ----------
@@ -43,8 +44,8 @@ class CertificateDisplay:
     n_features : ndarray of shape (n_certificates,)
         Numbers of features chosen.
     layers : dict of str to ndarray of shape (n_certificates,)
-        "realised", "measured" and "promised": the growth that each states; infinite where it sets
-        no limit, and NaN where it was not computed.
+        "realised" and "measured", and "promised" if anything is: the growth that each states;
+        infinite where it sets no limit, and NaN where it was not computed.
     ax_ : matplotlib Axes
         Axes with the curves.
     figure_ : matplotlib Figure
@@ -65,7 +66,7 @@ class CertificateDisplay:
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(60, 300, 20, random_state=0)
     >>> display = CertificateDisplay.from_estimator(BSSSelector(), X, y, [40, 80])
-    >>> bool((display.layers["promised"] >= display.layers["measured"]).all())
+    >>> bool((display.layers["measured"] >= display.layers["realised"]).all())
     True
     >>> display.ax_.get_xlabel()
     'number of features chosen'
@@ -80,6 +81,7 @@ class CertificateDisplay:
         self.layers = {
             name: np.array([getattr(c, f"{name}_growth") for c in certificates], dtype=np.float64)
             for name in _LAYERS
+            if name != "promised" or any(c.a_priori for c in certificates)
         }
 
     @classmethod

@@ -239,12 +239,6 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return bits
 
 
-def same_values(A: Any, B: Any) -> bool:
-    """Tell whether two dense or CSR arrays are of one kind and hold the same values."""
-    alike = sparse.issparse(A) == sparse.issparse(B) and A.shape == B.shape
-    return alike and not (A != B).sum()
-
-
 def fingerprint(X: Any) -> str:
     """Return a digest that tells whether two matrices of one kind hold the same values."""
     digest = blake2b(str(X.shape).encode(), digest_size=16)

@@ -14,14 +14,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from certifeature._utils import FloatArray, one_each
 from certifeature.basis.basis import Basis, row_blocks, squared_norms
-from certifeature.certificate import APriori
-from certifeature.certificate.promise import (
-    RidgeCut,
-    bss_promise,
-    effective_dimension,
-    ridge_cut,
-    ridge_promise,
-)
+from certifeature.certificate.promise import bss_promise, effective_dimension, ridge_cut
 from certifeature.models import feature_weights, stable_scores
 from certifeature.models.support import Support
 from certifeature.rows.matrix import column_digests, ranks
@@ -44,8 +37,8 @@ def with_faint_last(scores: FloatArray, basis: Basis, whole: Basis, groups: Grou
     BSS would scale such a feature by its small part inside the basis, and so enlarge the part
     outside.
     """
-    if basis.residual is not None:
-        shares = groups.sums(basis.residual.energies)
+    if basis.outside is not None:
+        shares = groups.sums(basis.outside.energies)
     elif basis.n_components == whole.n_components:
         return scores
     else:
@@ -321,13 +314,11 @@ class BSSStrategy(Strategy):
             vectors, n_made, groups=groups.labels, coverage=coverage, priority=priority, chosen=kept
         )
         promise = None
-        if cut is not None and mu is not None:
-            promise = _ridge_bound(basis, directions, cut, mu, picked, n_picks)
-        elif n_picks == 1:
+        if cut is None and n_picks == 1:
             best, _ = groups.members(groups.of(picked.indices[:1]))
             scale = 1 / np.linalg.norm(covered.vectors[best])
             picked = ColumnChoice(best, np.full(len(best), scale))
-        elif covered.exact:
+        elif cut is None:
             promise = bss_promise(covered.n_components, n_picks)
             if len(kept) or not self.for_proof:
                 # The other features have scale 1, and add at most the identity.
@@ -379,24 +370,6 @@ def _share_trusted(head: Any, trust: float | str) -> float | None:
             "Set trust=0, or give the trusted order first: order=('stable', 'cover')."
         )
     return float(trust)
-
-
-def _ridge_bound(
-    basis: Basis, head: Basis, cut: RidgeCut, mu: float, picked: ColumnChoice, n_picks: int
-) -> APriori:
-    """Return the a priori bound for a model with μ > 0, counting the directions BSS left out."""
-    shares, rest = np.split(cut.shares, [head.n_components])
-    tail, probability = None, 1.0
-    if basis.residual is not None:
-        tail = basis.residual.tail(mu * cut.stretch, picked.indices, picked.scales)
-        probability = basis.residual.probability
-    elif len(rest):
-        scaled = basis.vectors[picked.indices][:, head.n_components :] * np.sqrt(rest)
-        scaled *= picked.scales[:, None]
-        energy = float(np.linalg.eigvalsh(scaled @ scaled.T)[-1])
-        tail = float(rest[0]), energy, 0.0, 0.0
-    promise = ridge_promise(float(shares.sum()), n_picks, cut.stretch, tail)
-    return replace(promise, probability=probability)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -20,8 +20,8 @@ from certifeature.basis import Basis
 from certifeature.basis.span import BasisFacts, leading_span, span
 from certifeature.certificate import APriori, Certificate
 from certifeature.certificate.all_rows import unproven_rows
-from certifeature.certificate.measured import Measurable, left_out_factors, spectrum_rounding
-from certifeature.certificate.promise import effective_dimension, promise_of_scales
+from certifeature.certificate.measured import Measurable, spectrum_rounding
+from certifeature.certificate.promise import effective_dimension
 from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support, every_row, find_support, grown
 from certifeature.rows.rows import Rows
@@ -79,32 +79,25 @@ class Picks:
     covered : Basis
         The directions that they were chosen for.
     promise : APriori or None
-        The a priori bound of the algorithm, if the basis is that of all rows.
+        The a priori bound of the algorithm for its scales and these directions.
     """
 
     columns: ColumnChoice
     covered: Basis
     promise: APriori | None = None
 
-    def promise_for(self, columns: ColumnChoice, whole: Basis, mu: float | None) -> APriori | None:
-        """Return the promise for the same columns with other scales."""
-        if self.promise is None or not (self.covered.exact or self.covered.residual):
+    def promise_for(self, columns: ColumnChoice) -> APriori | None:
+        """Return the promise for all rows, if columns have these scales, times a factor."""
+        own_scales = columns.factor * self.columns.scales
+        if not (self.promise and self.covered.exact and np.array_equal(columns.scales, own_scales)):
             return None
-        counted = np.ones(len(columns.indices), dtype=bool)
-        if self.columns.steps is not None:
-            chosen = columns.indices if columns.groups is None else columns.groups
-            counted = np.isin(chosen, self.columns.steps.picks)
-        promise = promise_of_scales(self.promise, self.columns, counted, columns.scales)
-        slack, largest = spectrum_rounding(self.covered, columns), float(columns.scales.max()) ** 2
-        promise = replace(
-            promise,
-            lambda_min=max(0.0, promise.lambda_min - slack),
-            lambda_max=min(promise.lambda_max + slack, largest),
+        slack, square = spectrum_rounding(self.covered, columns), columns.factor**2
+        largest = float(columns.scales.max()) ** 2
+        return replace(
+            self.promise,
+            lambda_min=max(0.0, square * self.promise.lambda_min - slack),
+            lambda_max=min(square * self.promise.lambda_max + slack, largest),
         )
-        if self.covered.residual or promise.regularised_min is None or mu is None:
-            return promise
-        lower, _ = left_out_factors(whole, columns, mu)
-        return replace(promise, regularised_min=promise.regularised_min * lower)
 
 
 class Strategy(ABC):
@@ -300,8 +293,7 @@ class Fit:
         with phase("measure certificate"):
             scaled = self._at_own_scale(columns)
             certificate = self._measurable.certificate(scaled, known.whole)
-            promise = picks.promise_for(scaled, known.whole, self._bound.mu)
-            certificate = replace(certificate, a_priori=promise)
+            certificate = replace(certificate, a_priori=picks.promise_for(scaled))
         facts, support = known.facts.cut_to(picks.covered), self.support
         if support is not None and support.n_passes is None:
             # A fitted selector keeps the support vectors, not all rows.

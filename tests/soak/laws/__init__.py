@@ -20,11 +20,7 @@ from soak.laws.growth import (
     ridges_bound_curvatures,
 )
 from soak.laws.oracles import oracles_agree
-from soak.laws.promises import (
-    leading_directions_are_bounded,
-    promises_are_kept,
-    promises_follow_theorems,
-)
+from soak.laws.promises import promises_are_kept
 from soak.laws.readers import readers_survive
 from soak.laws.selectors import certify_survives, selectors_survive
 from soak.laws.sparsifiers import (
@@ -53,8 +49,6 @@ LAWS = {
         ridges_bound_curvatures,
         products_bound_eigenvalues,
         promises_are_kept,
-        promises_follow_theorems,
-        leading_directions_are_bounded,
         support_rows_suffice,
         covered_rows_change_nothing,
         layers_nest,
