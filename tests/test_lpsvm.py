@@ -48,7 +48,7 @@ def assert_optimal(X, signs, C, form=np.asarray):
     assert solution.objective == pytest.approx(expected, rel=1e-6)
     assert solution.objective == pytest.approx(value(X, signs, C, solution), rel=1e-9)
     assert solution.dual_objective <= expected * (1 + 1e-9)
-    assert solution.gap <= 2e-8
+    assert solution.gap <= 1e-6
     return solution
 
 
@@ -189,7 +189,7 @@ def test_columns_of_large_mean_are_solved_sparse_and_dense(form, rng):
 def test_ten_classes_are_solved(C):
     X, y = (part[::2] for part in load_digits(return_X_y=True))
     selector = LPSVMSelector(C=C).fit(StandardScaler().fit_transform(X), y)
-    assert selector.duality_gap_ <= 2e-8
+    assert selector.duality_gap_ <= 1e-6
 
 
 @pytest.mark.parametrize("density", [0.03, 1.0])
@@ -198,7 +198,7 @@ def test_many_rows_are_solved(density, rng):
     signs = np.where(values[:, :5].sum(axis=1) + rng.standard_normal(8000) > 0, 1.0, -1.0)
     for C in (0.1, 10.0):
         solution = lpsvm(sparse.csr_array(values), signs, C)
-        assert solution.gap <= 2e-8
+        assert solution.gap <= 1e-6
 
 
 @pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
@@ -235,7 +235,7 @@ def test_weights_that_are_all_rounding_are_none(seed, C):
     solution = lpsvm(X, np.where(np.arange(12) < 4, 1, -1), C)
     assert solution.objective == pytest.approx(2 * C * 4, rel=1e-9)
     assert not solution.coef.any()
-    assert solution.gap < 1e-8
+    assert solution.gap < 1e-6
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -256,7 +256,7 @@ def test_a_gap_that_stays_open_is_told(shape, rng, monkeypatch):
     with pytest.warns(ConvergenceWarning, match=r"not converged.* of itself above .* limit"):
         solution = lpsvm(X, signs, 10.0)
     assert solution.dual_objective <= optimum(X, signs, 10.0) <= solution.objective
-    assert solution.gap > 1e-8
+    assert solution.gap > 1e-6
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_selector_keeps_the_features_with_weight(form, wide):
     reduced = selector.transform(form(X))
     reduced = reduced.toarray() if sparse.issparse(reduced) else reduced
     np.testing.assert_array_equal(reduced, X[:, selector.get_support()])
-    assert 0 <= selector.duality_gap_ <= 2e-8
+    assert 0 <= selector.duality_gap_ <= 1e-6
     assert selector.n_iter_ > 0
 
 
