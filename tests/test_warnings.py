@@ -6,13 +6,15 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import BSSSelector, LPSVMSelector, RandomSelector, certify
+from certifeature import BSSSelector, LPSVMSelector, RandomSelector, certify, compare
 from certifeature._utils import warn
 from certifeature.datasets import make_relevant_features
 from certifeature.models import cascade, fit_model
@@ -60,6 +62,62 @@ def test_warnings_point_at_the_caller_s_line(path, data):
     for warning in caught:
         assert warning.filename == __file__
         assert first <= warning.lineno < first + len(lines)
+
+
+SCALED = np.geomspace(1, 30, 12)
+UNSCALED = {
+    "selector": lambda X, y: BSSSelector(3).fit(X * SCALED, y),
+    "without labels": lambda X, y: RandomSelector(3, supervised=False).fit(X * SCALED),
+    "1-norm SVM": lambda X, y: LPSVMSelector().fit(X * SCALED, y),
+    "certified list": lambda X, y: certify(X * SCALED, y, [0, 1]),
+    "comparison": lambda X, y: compare(
+        X * SCALED, y, [3], methods=["bss"], cv=2, n_repeats=1, tune=False
+    ),
+    "counts": lambda X, y: BSSSelector(3).fit(sparse.csr_array(X > 1), y),
+}
+
+
+@pytest.mark.parametrize("path", UNSCALED)
+def test_columns_that_need_scaling_are_told(path, data):
+    remedy = "TfidfTransformer" if path == "counts" else "StandardScaler"
+    with pytest.warns(UserWarning, match=remedy) as caught:
+        UNSCALED[path](*data)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_columns_of_like_scales_and_texts_are_not(form, data):
+    X, y = data
+    texts = np.maximum(X - 0.5, 0) * SCALED
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rows in (form(X * SCALED**0.6), form(np.column_stack([X, np.full(40, 1e9)]))):
+            BSSSelector(3).fit(rows, y)
+        BSSSelector(3).fit(sparse.csr_array(texts), y)
+        compare(X * SCALED, y, [3], methods=["random"], cv=2, preprocessing=StandardScaler())
+
+
+def test_a_certificate_for_other_rows_is_told(data):
+    X, y = data
+    fitted = make_pipeline(StandardScaler(), BSSSelector(3), LinearSVC()).fit(X * SCALED, y)
+    with pytest.warns(UserWarning, match=r"not what BSSSelector was fitted to.*X, y, pipeline"):
+        certify(X * SCALED, y, fitted[1])
+    expected = certify(fitted[:1].transform(X * SCALED), y, fitted[1])
+    assert certify(X * SCALED, y, fitted) == certify(X * SCALED, y, fitted[:-1]) == expected
+    assert (
+        certify(fitted[:1].transform(X * SCALED), None, fitted[1], rows="all").measured_growth > 0
+    )
+    sparsely = certify(sparse.csr_array(fitted[0].transform(X * SCALED)), y, fitted[1])
+    assert sparsely.measured_growth == pytest.approx(expected.measured_growth)
+    pair = {"cv": 3, "n_repeats": 1}
+    both = (certify(X * SCALED, y, model, **pair) for model in (fitted, fitted[:-1]))
+    assert next(both).new_data == next(both).new_data
+
+
+def test_a_pipeline_without_a_selector_is_refused(data):
+    pipeline = make_pipeline(StandardScaler(), LinearSVC()).fit(*data)
+    with pytest.raises(ValueError, match=r"StandardScaler, LinearSVC\) are no selector"):
+        certify(*data, pipeline)
 
 
 SOLVERS = {

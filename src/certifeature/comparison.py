@@ -29,7 +29,7 @@ from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
 from certifeature.models import at_scale, default_model, feature_weights
 from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers
 from certifeature.models.support import capped, find_support
-from certifeature.rows.rows import Rows
+from certifeature.rows.rows import Rows, as_rows, warn_if_unscaled
 from certifeature.selectors.base import CertifiedSelector
 from certifeature.sparsify import ColumnChoice
 
@@ -561,6 +561,8 @@ def compare(
     chosen, regression = methods_for(model, methods), predicts_numbers(model)
     table, y = table_and_labels(X, y, preprocessing, real_valued=regression)
     _check_sizes(sizes, table.shape[1] if preprocessing is None else np.inf)
+    if preprocessing is None:
+        warn_if_unscaled(as_rows(table))
     options: Any = {"regression": regression, "n_repeats": n_repeats, "groups": groups}
     splits = splits_of(y, y, cv, random_state, **options)
     problem = tuning_problem(y, splits, random_state, regression=regression) if tune else None

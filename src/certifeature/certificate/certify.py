@@ -10,15 +10,15 @@ from typing import Any
 from joblib import hash as digest
 from sklearn.pipeline import Pipeline
 
-from certifeature._utils import check_choice
+from certifeature._utils import check_choice, warn
 from certifeature.certificate.all_rows import unproven_rows
 from certifeature.certificate.certificate import Certificate
 from certifeature.certificate.measured import Measurable
 from certifeature.certificate.realised import FullModel
-from certifeature.evaluation.new_data import new_data_errors
+from certifeature.evaluation.new_data import new_data_errors, up_to_selector
 from certifeature.models.problem import check_model, default_model, predicts_numbers
 from certifeature.models.support import Support, every_row, find_support
-from certifeature.rows.rows import Rows, as_rows
+from certifeature.rows.rows import Rows, as_rows, warn_if_unscaled
 from certifeature.sparsify.choice import ColumnChoice, as_column_choice
 
 
@@ -185,8 +185,8 @@ def certify(
     selection : selector, or array-like
         A fitted selector of this library or of scikit-learn (anything with ``get_support``), a
         boolean mask, indices, or names of columns of a data frame. Or a fitted pipeline that ends
-        with a selector: the rows are those that its other steps make of X, and in folds these
-        steps are fitted anew.
+        with a selector, or with a selector and a model, which is ignored: the rows are those that
+        the steps before the selector make of X, and in folds these steps are fitted anew.
     weights : array-like of shape (n_selected,), default=None
         Positive scales of the selected features, in the order of ``selection``. None takes the
         scales of a selector of this library, and plain columns otherwise.
@@ -247,6 +247,8 @@ def certify(
         )
     if selection is None:
         return _certificate_of_fit(getattr(X, "selector_", X), realised)
+    if isinstance(selection, Pipeline):
+        selection = up_to_selector(selection)
     repeatable, given = selection, X
     if isinstance(selection, Pipeline):
         X, selection = selection[:-1].transform(X) if len(selection) > 1 else X, selection[-1]
@@ -256,6 +258,7 @@ def certify(
         estimator = _model_of(selection)
     certifier = Certifier.of_data(X, y, estimator, rows, fitted=selection)
     columns = certifier.columns_of(selection, weights)
+    _warn_of_data(selection, certifier.all_rows)
     new_data = None
     if cv is not None:
         options: Any = {"cv": cv, "n_repeats": n_repeats, "groups": groups, "n_jobs": n_jobs}
@@ -263,6 +266,21 @@ def certify(
     chosen_by = selection if weights is None else None
     certificate = certifier.certificate(columns, chosen_by, realised=realised)
     return replace(certificate, new_data=new_data)
+
+
+def _warn_of_data(selection: Any, rows: Any) -> None:
+    """Warn if a selector was fitted to other rows, or if the columns of any need to be scaled."""
+    result: Any = getattr(selection, "fit_result_", None)
+    if result is None:
+        warn_if_unscaled(rows)
+    elif result.fingerprint and rows.fingerprint:
+        # Values that are stored in another way have another digest.
+        seen, now = (mark.split()[:2] for mark in (result.fingerprint, rows.fingerprint))
+        if seen[0] == now[0] and seen[1] != now[1]:
+            warn(
+                f"X is not what {type(selection).__name__} was fitted to, so the certificate is "
+                "about other rows. If a pipeline scales them first, give certify(X, y, pipeline)."
+            )
 
 
 def _certificate_of_fit(selector: Any, realised: bool) -> Certificate:

@@ -59,6 +59,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("default", UserWarning)
+            # The commands have a note of their own, which names the option.
+            warnings.filterwarnings("ignore", ".*before features are chosen, or ignore this")
             # The same of several files is said once.
             warned = cache(_warn)
             warnings.showwarning = lambda message, *_, **__: warned(str(message))

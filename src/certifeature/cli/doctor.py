@@ -22,6 +22,7 @@ from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import EncodingError, first_few
 from certifeature.models.problem import are_numbers, has_decimals, too_many
 from certifeature.rows.matrix import column_digests
+from certifeature.rows.rows import Spread
 
 _N_CLASSES = 10
 _N_SHOWN = 5
@@ -244,7 +245,7 @@ class _Diagnosis:
         missing = {names[j]: int(n_missing[j]) for j in np.flatnonzero(n_missing)}
         complete = np.flatnonzero(n_missing == 0)
         whole = X[:, complete] if missing else X
-        deviations = preparing.column_deviations(whole)
+        deviations = Spread.of(whole).deviations
         constant = [names[j] for j in complete[deviations == 0]]
         varying = deviations[deviations > 0]
         limits = [float(varying.min()), float(varying.max())] if varying.size else None

@@ -22,15 +22,12 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from certifeature.certificate.certificate import number
 from certifeature.datasets.dataset import Dataset
 from certifeature.rows.matrix import column_digests, dense, scaled_columns, stored_values
+from certifeature.rows.rows import Spread, scaling_needed
 
 NEGATIVE = "--scale tfidf is for counts, and there are negative values; change it."
-# Beyond this ratio of standard deviations, the widest columns decide alone.
-_MAX_RATIO = 10.0
 # Names of columns whose values stand for whoever was measured, perhaps several times.
 OWNER = re.compile(
     r"(?i)(?:^|[\W_])(?:patient|subject|donor|participant|person|individual|case|family|animal|"
@@ -147,39 +144,19 @@ def scaling_or_note(X: Any, asked: Scaling | None) -> Scaling:
         raise ValueError(NEGATIVE)
     if asked is not None:
         return asked
-    _, why = scaling_for(X, column_deviations(X))
+    _, why = scaling_for(X, Spread.of(X).deviations)
     if why:
         note(f"{why} (--scale none leaves them, without this note)")
     return Scaling.none
 
 
 def scaling_for(X: Any, deviations: NDArray[np.float64]) -> tuple[Scaling | None, str]:
-    """Return the scaling that columns need, given their deviations, and why; None and "" if none.
-
-    Columns that do not vary do not count.
-    """
-    values, varying = stored_values(X), deviations[deviations > 0]
-    mostly_zero = np.count_nonzero(values) <= X.shape[0] * X.shape[1] / 2
-    if values.size and mostly_zero and (values >= 0).all() and (values % 1 == 0).all():
-        found = "the values look like counts, most of them zero"
-        return Scaling.tfidf, f"{found}; --scale tfidf weighs rare ones more"
-    # Sparse rows are texts as a rule, and a word that varies little is rare.
-    is_text = sparse.issparse(X) and mostly_zero
-    if not is_text and varying.size and varying.max() > _MAX_RATIO * varying.min():
-        low, high = number(float(varying.min())), number(float(varying.max()))
-        found = f"the features have standard deviations from {low} to {high}"
-        return Scaling.standard, f"{found}; --scale standard gives all the same weight"
-    return None, ""
-
-
-def column_deviations(X: Any) -> NDArray[np.float64]:
-    """Return the standard deviation of each column, exactly zero where it is constant."""
-    # Squares of huge values are infinite, and so is their deviation.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if sparse.issparse(X):
-            return np.sqrt(mean_variance_axis(X, axis=0)[1])
-        # Rounding gives a column of equal values a deviation that is not quite zero.
-        return np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
+    """Return the scaling that columns need, and why; None and "" if none."""
+    scaling, found = scaling_needed(X, deviations)
+    if not scaling:
+        return None, ""
+    gain = "weighs rare ones more" if scaling == "tfidf" else "gives all the same weight"
+    return Scaling(scaling), f"{found}; --scale {scaling} {gain}"
 
 
 def owners(data: Dataset, names: Sequence[str]) -> list[int]:

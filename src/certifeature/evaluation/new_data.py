@@ -340,7 +340,8 @@ def new_data_errors(
         Class labels, or real-valued targets of a model that is a regressor.
     selector : selector or Pipeline
         Anything with ``fit`` and ``get_support`` that scikit-learn can clone, fitted or not; or a
-        pipeline that ends with it, whose transformers are fitted to the training rows of each fold.
+        pipeline that ends with it, or with it and a model that is ignored, whose transformers are
+        fitted to the training rows of each fold.
         Columns get the scales of a selector of this library, and stay as they are otherwise. What
         its parameters know of the labels, such as scores given as ``order``, is not forgotten.
     model : estimator, default=None
@@ -396,6 +397,7 @@ def new_data_errors(
     """
     preprocessing = None
     if isinstance(selector, Pipeline):
+        selector = up_to_selector(selector)
         preprocessing = selector[:-1] if len(selector) > 1 else None
         selector = selector[-1]
     _check_repeatable(selector)
@@ -442,6 +444,24 @@ def new_data_candidates(
         Candidate.of(_ALL, ALL_FEATURES, model, preprocessing, tuned=tuned),
         Candidate.of(_SHUFFLED, selector, model, preprocessing, **control, **options),
     ]
+
+
+def up_to_selector(pipeline: Pipeline) -> Pipeline:
+    """Return a pipeline without the model that may come after its selector.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Fitted or not.
+    """
+    is_last = [hasattr(step, "get_support") for _, step in pipeline.steps[-2:]]
+    if not any(is_last):
+        names = ", ".join(type(step).__name__ for _, step in pipeline.steps)
+        raise ValueError(
+            f"the last steps of the pipeline ({names}) are no selector, nor a selector and a "
+            "model; give the pipeline up to its selector, or the columns and X as it gets them."
+        )
+    return pipeline if is_last[-1] else pipeline[:-1]
 
 
 def _check_repeatable(selector: Any) -> None:

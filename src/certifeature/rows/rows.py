@@ -35,6 +35,8 @@ from certifeature.rows.matrix import (
 FloatArray = NDArray[np.float64]
 
 _SMALLEST_WEIGHT = 1e-12
+# Beyond this ratio of standard deviations, the widest columns decide alone.
+_MAX_RATIO = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +85,11 @@ class Spread:
     def variances(self) -> FloatArray:
         """Mean squared distance of each column from its mean, over 4^exponent."""
         return np.asarray(self.squares / max(self.count, 1))
+
+    @property
+    def deviations(self) -> FloatArray:
+        """Standard deviation of each column, exactly zero where it is constant."""
+        return np.asarray(np.ldexp(np.sqrt(self.variances), self.exponent))
 
     def size(self, columns: NDArray[np.intp] | None = None, scales: Any = 1.0) -> float:
         """Return the root mean squared distance of the rows from their mean.
@@ -199,7 +206,9 @@ class Rows:
             return None
         labels = [] if self.y is None else self.y.tolist()
         weights = [] if self.sample_weight is None else self.sample_weight.tolist()
-        return f"{fingerprint(self.X)} {blake2b(repr((labels, weights)).encode()).hexdigest()}"
+        kind = "sparse" if sparse.issparse(self.X) else "dense"
+        told = blake2b(repr((labels, weights)).encode()).hexdigest()
+        return f"{kind} {fingerprint(self.X)} {told}"
 
     @cached_property
     def spread(self) -> Spread:
@@ -257,6 +266,36 @@ class Rows:
         roots = np.sqrt(np.maximum(shares, _SMALLEST_WEIGHT))
         is_sparse = sparse.issparse(self.X)
         return sparse.diags_array(roots) @ self.X if is_sparse else self.X * roots[:, None]
+
+
+def scaling_needed(X: Any, deviations: FloatArray) -> tuple[str, str]:
+    """Return the scaling that columns need, "standard" or "tfidf", and why; "" and "" if none.
+
+    Columns that do not vary do not count.
+    """
+    values, varying = stored_values(X), deviations[deviations > 0]
+    mostly_zero = np.count_nonzero(values) <= X.shape[0] * X.shape[1] / 2
+    if values.size and mostly_zero and (values >= 0).all() and (values % 1 == 0).all():
+        return "tfidf", "the values look like counts, most of them zero"
+    # Sparse rows are texts as a rule, and a word that varies little is rare.
+    is_text = sparse.issparse(X) and mostly_zero
+    if not is_text and varying.size and varying.max() > _MAX_RATIO * varying.min():
+        low, high = (f"{float(f'{end:.3g}'):,g}" for end in (varying.min(), varying.max()))
+        return "standard", f"the features have standard deviations from {low} to {high}"
+    return "", ""
+
+
+def warn_if_unscaled(rows: Rows) -> None:
+    """Warn if columns of rows in memory need to be scaled first."""
+    if rows.in_blocks:
+        return
+    scaling, found = scaling_needed(rows.X, rows.spread.deviations)
+    if scaling:
+        remedy = {
+            "standard": "sklearn.preprocessing.StandardScaler gives all the same weight",
+            "tfidf": "sklearn.feature_extraction.text.TfidfTransformer weighs rare ones more",
+        }[scaling]
+        warn(f"{found}; {remedy}. Put it before features are chosen, or ignore this warning.")
 
 
 def come_in_blocks(X: Any) -> bool:

@@ -24,7 +24,7 @@ from certifeature.models.problem import check_model, predicts_numbers
 from certifeature.rows.blocks import RowBlocks
 from certifeature.rows.dask import chosen_columns, column_names
 from certifeature.rows.matrix import original_columns, refuse_dates, scaled_columns
-from certifeature.rows.rows import as_rows, come_in_blocks
+from certifeature.rows.rows import as_rows, come_in_blocks, warn_if_unscaled
 from certifeature.selectors.fit import Fit, FitResult, Strategy
 from certifeature.sparsify import ColumnChoice
 
@@ -279,6 +279,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
         labels = y if self.supervised or isinstance(X, RowBlocks) else None
         numbers = predicts_numbers(self.estimator, labels)
         rows = as_rows(X, labels, sample_weight, estimator=self, real_valued=numbers)
+        warn_if_unscaled(rows)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         return self._strategy(self, rows, seed)
 

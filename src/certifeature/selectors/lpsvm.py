@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from certifeature._utils import warn
 from certifeature.models import feature_weights
 from certifeature.rows.matrix import canonical_csr, refuse_dates
-from certifeature.rows.rows import one_dimensional
+from certifeature.rows.rows import Rows, one_dimensional, warn_if_unscaled
 from certifeature.selectors.base import CertifiedSelector
 from certifeature.sparsify.lpsvm import lpsvm
 
@@ -106,6 +106,7 @@ class LPSVMSelector(CertifiedSelector):
         check_classification_targets(y)
         if sparse.issparse(X):
             X = canonical_csr(X)
+        warn_if_unscaled(Rows(X))
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(
