@@ -53,6 +53,20 @@ def test_the_estimate_does_not_depend_on_what_is_beside_it(options):
     assert min(sizes) >= (3 if options.get("keep") else 2)
 
 
+def test_all_are_compared_in_the_same_folds():
+    task = task_of(np.repeat([0, 1], [58, 2]))
+    assessed = assess(task, choose(task), folds_of(task, 2, 3), beside=True)
+    found, comparison = assessed.certificate.new_data, assessed.comparison
+    assert len(found.n_selected) == 6
+    assert {len(contender.errors) for contender in comparison.contenders} == {2}
+    assert comparison.splits.n_repeats == 1
+    once = assess(task, choose(task), folds_of(task, 2, 1), beside=True).comparison
+    assert comparison.to_dict().keys() == once.to_dict().keys()
+    assert [c.performance for c in comparison.contenders] == [
+        c.performance for c in once.contenders
+    ]
+
+
 def test_without_inner_folds_the_errors_are_those_of_the_estimate():
     task = task_of(np.repeat([0, 1], [58, 2]))
     assessed = assess(task, choose(task), folds_of(task, 2, 1), beside=True)

@@ -334,7 +334,7 @@ class Comparison:
             outcomes, chosen = result.outcomes[name, size], result.chosen(name, size)
             growths = [outcome.growth for outcome in outcomes if outcome.growth is not None]
             at_cost = [outcome.error_at_cost for outcome in outcomes]
-            weights = result.splits.weights[: len(outcomes)]
+            weights = result.splits.weights
             contenders.append(
                 Contender(
                     name,

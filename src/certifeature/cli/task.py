@@ -312,13 +312,8 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
         if asked == size:
             # Its choices are those of the comparison.
             selector = compared[1].pipeline[-2]
-        full, found, *others = compared
-        # Only the choice itself and all features need all repeats.
-        sizes = tuple(other for other in found.sizes if other != size)
-        once = [
-            replace(candidate, n_repeats=1) for candidate in (replace(found, sizes=sizes), *others)
-        ]
-        compared = [full, replace(found, sizes=(size,)), *once]
+        # Only the choice itself and all features, in the verdict, need all repeats.
+        compared = [replace(candidate, n_repeats=1) for candidate in compared]
         growth = growth_for(model)
     own_options: Any = {"tuned": problem is None, "sizes": task.sizes, "draws": own.draws}
     own_candidates = new_data_candidates(selector, model, data.preprocessing, **own_options)
@@ -330,9 +325,7 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
     features = with_frequencies(choice.features, choice.columns, new_data)
     comparison = None
     if beside:
-        note = "Other methods and sizes are tested in the first cross-validation only"
-        notes = [problem, note if splits.n_repeats > 1 else None]
-        comparison = Comparison.from_result(result, compared, "; ".join(filter(None, notes)))
+        comparison = Comparison.from_result(result.first, compared, problem)
     return replace(choice, certificate=certificate, features=features, comparison=comparison)
 
 

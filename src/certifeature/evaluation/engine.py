@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import chain
 from time import perf_counter
@@ -158,6 +158,14 @@ class CrossValidation:
     def measure(self) -> str:
         """What the errors are: "error", the share of wrong classes, or "1 - R2"."""
         return "1 - R2" if self.regression else "error"
+
+    @property
+    def first(self) -> Self:
+        """The first of the repeated cross-validations, which all candidates take part in."""
+        n_folds = self.splits.n_folds
+        outcomes = {key: of_key[:n_folds] for key, of_key in self.outcomes.items()}
+        splits = replace(self.splits, pairs=self.splits.pairs[:n_folds], n_repeats=1)
+        return replace(self, outcomes=outcomes, splits=splits)
 
     def errors(self, name: str, size: int | None = None) -> tuple[float, ...]:
         """Return the test error of each split."""

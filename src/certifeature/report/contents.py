@@ -134,13 +134,10 @@ class Report:
         return [c for c in contenders if own and c.size == own.size and c is not own]
 
     @property
-    def shared(self) -> tuple[int, float] | None:
-        """In how many folds the rivals were tested, if not in all, and the own error in these."""
-        own, n_folds = self.own, min((len(c.errors) for c in self.rivals), default=0)
-        if own is None or self.comparison is None or not 0 < n_folds < len(own.errors):
-            return None
-        weights = self.comparison.splits.weights[:n_folds]
-        return n_folds, float(np.average(own.errors[:n_folds], weights=weights))
+    def n_shared(self) -> int | None:
+        """In how many folds all methods were compared, if the choice was tested in more."""
+        n_folds = len(self.own.errors) if self.own and self.rivals else 0
+        return n_folds if self.new_data and 0 < n_folds < len(self.new_data.n_selected) else None
 
 
 def features_of(
