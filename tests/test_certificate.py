@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.datasets import make_classification
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
@@ -27,6 +27,7 @@ from certifeature import (
 )
 from certifeature.certificate.promise import sampling_promise
 from certifeature.datasets import make_relevant_features
+from certifeature.models import default_model
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import leverage_sample
 
@@ -325,6 +326,23 @@ def test_overlapping_classes_have_no_hard_margin():
     assert certificate.realised.margin_full is None
     assert "hard margin" not in certificate.details().splitlines()[0]
     assert certificate.realised.objective_ratio == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), SVC(kernel="linear"), Ridge(), default_model()]
+)
+def test_scaled_columns_far_from_the_origin_cost_what_they_do_near_it(model):
+    """A free intercept takes in the offset, which is exact here; only scaling first rounds it."""
+    rng = np.random.default_rng(0)
+    X, y = np.ldexp(rng.integers(-999, 1000, (30, 6)), -10), np.arange(30) % 2
+    X[:, 0] += 2 * y
+    options = {"weights": [1 / 3, 1 / 7, 1.3], "estimator": model, "rows": "all"}
+    near, far = (
+        asdict(certify(X + offset, y, [0, 1, 2], **options).realised) for offset in (0.0, 2.0**41)
+    )
+    names = "objective_full", "objective_selected", "margin_selected", "radius_selected"
+    for name in names:
+        assert far[name] == near[name] or far[name] == pytest.approx(near[name], rel=1e-9)
 
 
 def test_all_features_cost_nothing(binary):

@@ -43,8 +43,8 @@ def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> IntAr
     assert problem is not None
     if all_rows.in_blocks and found.n_passes is not None:
         # Rows are not moved near the origin, since those of blocks are not.
-        known_rows = found.candidates.columns(sample.indices, sample.scales)
-        inside = SafeRows.of(known_rows.X, problem.intercept or 0.0)
+        known_rows = found.candidates.X[:, sample.indices]
+        inside = SafeRows.of(known_rows, problem.intercept or 0.0, sample.scales)
         with one_thread():
             regions = _regions(problem, inside)
         reduced = all_rows.columns(sample.indices, sample.scales).X
@@ -60,8 +60,7 @@ def unproven_rows(found: Support, sample: ColumnChoice, all_rows: Rows) -> IntAr
     known = np.setdiff1d(np.arange(candidates.n_rows), others)
     everywhere = Problem.of(found.model, candidates.y, candidates.sample_weight)
     with one_thread():
-        X = candidates.columns(sample.indices, sample.scales).X
-        rows = SafeRows.of(X, problem.intercept)
+        rows = SafeRows.of(candidates.X[:, sample.indices], problem.intercept, sample.scales)
         regions = _regions(everywhere.take(known), rows.take(known))
         beyond = _have_no_loss(everywhere.take(others), regions, rows.take(others))
     return candidates.places[others[~beyond]]

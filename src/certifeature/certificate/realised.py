@@ -16,6 +16,7 @@ from certifeature.models.enclosure import Enclosure, SafeRows, enclose
 from certifeature.models.margin import hard_margin
 from certifeature.models.problem import Problem
 from certifeature.models.support import Support
+from certifeature.rows.matrix import near_origin, scaled_columns
 from certifeature.sparsify import ColumnChoice
 
 # Rows and signs of two classes that have a hard margin, and the margin.
@@ -52,29 +53,33 @@ class FullModel:
             return None
         # Solvers make many small products, for which threads would wait where cores are busy.
         with one_thread():
-            X = rows.columns(sample.indices, sample.scales).X
+            X = rows.X[:, sample.indices]
             found: dict[str, Any] = {
                 "margin_kept": proven.lambda_min,
                 "objective_growth": proven.certain_growth,
                 "radius_growth": proven.lambda_max,
             }
             if few:
-                radii = self._radius, minimum_enclosing_ball(X).radius
+                scaled = scaled_columns(near_origin(X), sample.scales)
+                radii = self._radius, minimum_enclosing_ball(scaled).radius
                 found |= dict(zip(("radius_full", "radius_selected"), radii, strict=True))
             if problem is not None:
-                found |= self._for_labels(problem, X, proven.lambda_min)
+                found |= self._for_labels(problem, X, sample.scales, proven.lambda_min)
             return Realised(**found)
 
-    def _for_labels(self, problem: Problem, X: Any, lambda_min: float) -> dict[str, Any]:
-        """Return margins and objectives with all columns and with the selected X."""
-        (separations, full), rows, model = self._full, SafeRows.of(X, None), self.found.model
+    def _for_labels(
+        self, problem: Problem, X: Any, scales: FloatArray, lambda_min: float
+    ) -> dict[str, Any]:
+        """Return margins and objectives with all columns, and with the selected X times scales."""
+        (separations, full), model = self._full, self.found.model
+        rows = SafeRows.of(X, None, scales)
         margins = _worst_margins(separations, rows, lambda_min)
         found: dict[str, Any] = {
             "loss": problem.loss,
             "C": float(np.max(getattr(model, "alpha", getattr(model, "C", np.nan)))),
             **dict(zip(("margin_full", "margin_selected"), margins, strict=True)),
         }
-        selected = _objective(problem, rows, X)
+        selected = _objective(problem, rows, X, scales)
         found |= {"objective_full": full.lower, "objective_selected": selected.upper}
         if full.upper > 0 and selected.upper > 0:
             certain = selected.lower / selected.upper * (full.lower / full.upper)
@@ -105,9 +110,11 @@ class FullModel:
         return separations, _objective(problem, rows, X)
 
 
-def _objective(problem: Problem, centred: SafeRows, X: Any) -> Enclosure:
+def _objective(
+    problem: Problem, centred: SafeRows, X: Any, scales: FloatArray | None = None
+) -> Enclosure:
     """Return bounds on the objective, summed over its parts."""
-    rows = centred if problem.intercept is None else SafeRows.of(X, problem.intercept)
+    rows = centred if problem.intercept is None else SafeRows.of(X, problem.intercept, scales)
     # From zero, and not from the weights of a model: bounds are then the same to the last digit,
     # however the model was trained.
     found = [

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +21,9 @@ from certifeature.models.losses import EPS, TINY, UNDERFLOW, Loss
 from certifeature.models.solver import MAX_DIRECT, bordered_solution, minimise, solved
 from certifeature.rows.matrix import (
     dense,
-    exponent_of,
     finite_rows,
     near_origin,
+    scaled_columns,
     stored_values,
     times_power_of_two,
 )
@@ -44,7 +44,7 @@ _TOWARDS_CENTRE, _SHORT_OF_BOUNDARY = 0.1, 0.995
 
 @dataclass(frozen=True, eq=False)
 class SafeRows:
-    """Rows (aᵢ, constant) that predict aᵢᵀw + constant·w₀, with a = (x − shift)·2^-exponent.
+    """Rows (aᵢ, constant) that predict aᵢᵀw + constant·w₀, a = (x − shift)·scales·2^-exponent.
 
     The shift is there for a free intercept only, which takes it in; it keeps rows far from the
     origin from losing their digits.
@@ -64,8 +64,11 @@ class SafeRows:
     exponent: int
 
     @classmethod
-    def of(cls, X: Any, intercept: float | None) -> SafeRows:
-        """Return the rows of X.
+    def of(cls, X: Any, intercept: float | None, scales: FloatArray | None = None) -> SafeRows:
+        """Return the rows of X, or of its columns times scales.
+
+        Columns are scaled after the shift: of what is left of them, a product is rounded no more
+        than relative to itself, as the difference was.
 
         Parameters
         ----------
@@ -74,16 +77,22 @@ class SafeRows:
         intercept : float or None
             The value of the constant feature that a penalised intercept is the weight of, 0 for no
             intercept, None for a free one.
+        scales : ndarray of shape (n_features,), default=None
+            Scales of the columns.
         """
-        values, constant = finite_rows(X), float(intercept or 0.0)
-        largest = np.abs(stored_values(values)).max(initial=abs(constant))
-        exponent = int(np.frexp(largest)[1])
-        values = times_power_of_two(values, -exponent)
+        changes: list[Callable[[Any], Any]] = [finite_rows]
         if intercept is None:
-            values = near_origin(values)
-            more = exponent_of(values)
-            values, exponent = times_power_of_two(values, -more), exponent + more
-        return cls(values, float(np.ldexp(constant, -exponent)), exponent)
+            changes.append(near_origin)
+        if scales is not None:
+            changes.append(partial(scaled_columns, scales=scales))
+        values, constant, exponent = X, float(intercept or 0.0), 0
+        for change in changes:
+            values = change(values)
+            largest = np.abs(stored_values(values)).max(initial=abs(constant))
+            more = int(np.frexp(largest)[1])
+            values, constant = times_power_of_two(values, -more), float(np.ldexp(constant, -more))
+            exponent += more
+        return cls(values, constant, exponent)
 
     def like(self, values: Any) -> SafeRows:
         """Return other rows at the same scale, for an intercept that is not free."""
