@@ -1,5 +1,8 @@
 """Logistic and ridge regression, and tubes: costs, optima, rows that matter, choices."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from pairs import each_once, pairwise
@@ -210,6 +213,37 @@ class TestTheOptimum:
         X, y = data_for(CLASSIFIERS[0])
         with pytest.warns(ConvergenceWarning, match="LogisticRegression did not reach"):
             fit_model(LogisticRegression(max_iter=1), X, y)
+
+
+_AT_LARGE_C = """
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC, LinearSVC, LinearSVR
+from certifeature import certify, compare
+X, y = np.random.default_rng(0).standard_normal((10, 6)), np.arange(10) % 2
+liblinear = LogisticRegression(C="scale", solver="liblinear")
+assert certify(1e-60 * X, y, [0], estimator=liblinear).measured_growth >= 1
+tube = {"loss": "squared_epsilon_insensitive", "dual": False}
+for C in 1e10, 1e30:
+    models = (
+        SVC(kernel="linear", C=C),
+        LinearSVC(C=C, loss="hinge"),
+        LinearSVC(C=C, dual=False),
+        LinearSVC(C=C, dual=False, intercept_scaling=np.inf),
+        LinearSVR(C=C, **tube),
+        LogisticRegression(C=C, solver="liblinear"),
+    )
+    for model in models:
+        assert certify(X, y, [0, 1], estimator=model).realised_growth > 1
+options = {"methods": ["rfe"], "estimator": models[2], "cv": 2, "n_repeats": 1, "tune": False}
+compare(np.tile(X, (2, 1)), np.tile(y, 2), [2], **options)
+"""
+
+
+def test_fits_at_a_large_cost_end():
+    """Some solvers of LIBLINEAR never do, whatever their limit of iterations is."""
+    command = [sys.executable, "-W", "ignore", "-c", _AT_LARGE_C]
+    assert subprocess.run(command, timeout=300).returncode == 0
 
 
 class TestRefusals:

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from certifeature.models import enclose, make_loss
 from certifeature.models import solver as smooth_minimiser
+from certifeature.models.losses import ExcessLoss
 from certifeature.models.solver import minimise
 
 INTERCEPTS = [None, 0.0, 2.0]
@@ -317,3 +318,19 @@ def test_costs_that_vanish_at_the_scale_of_the_rows_prove_nothing(loss, log_cost
     signs = np.where(places == 0, -1.0, 1.0)
     found = enclose(X * 1e-100, make_loss(loss, signs, costs), intercept=0.0)
     assert found.lower <= costs.sum() <= found.upper
+
+
+def test_a_search_that_gets_no_further_ends_soon():
+    rng, n_looks = np.random.default_rng(49), 0
+    X = rng.standard_normal((10, 6))
+    X *= 10.0 ** rng.uniform(-320, 0, X.shape)
+
+    class Watched(ExcessLoss):
+        def at(self, scores):
+            nonlocal n_looks
+            n_looks += 1
+            return super().at(scores)
+
+    loss = Watched(np.arange(10) % 2 * 1.0, np.full(10, 1e62))
+    assert not minimise(X, loss, 1.0)[1]
+    assert n_looks < 5000

@@ -27,7 +27,7 @@ from certifeature.evaluation.engine import (
 from certifeature.evaluation.new_data import FULL_DATA, cost_in_words
 from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
 from certifeature.models import at_scale, default_model, feature_weights
-from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers
+from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers, solver_of
 from certifeature.models.support import capped, find_support
 from certifeature.rows.rows import Rows, as_rows, warn_if_unscaled
 from certifeature.selectors.base import CertifiedSelector
@@ -135,7 +135,10 @@ class RFEOfSizes(RFE):
         The first steps, that all of them have in common, are done once.
         """
         model, n_features = self.estimator, X.shape[1]
-        model = at_scale(X, model) if is_scaled(model) else model
+        model, has_own_cost = at_scale(X, model), not is_scaled(model)
+        if has_own_cost and solver_of(model) == "liblinear":
+            # Its other solvers may never end where C is large.
+            model.set_params(dual=True)
         step = max(1, int(self.step * n_features))
         n_common = n_features - max(0, n_features - max(sizes)) // step * step
         common = RFE(model, n_features_to_select=n_common, step=step).fit(X, y)

@@ -562,8 +562,7 @@ class _Fold:
             choices = fold._chosen(selector, candidate.draws)
             for row, size in zip(of_fold, sizes, strict=True):
                 choice, _ = choices[size]
-                # Close enough to the optimum to tell which C is good.
-                row[:] = [fold._prediction(model, choice, f, exact=False)["error"] for f in tried]
+                row[:] = [fold._prediction(model, choice, f, scored=False)["error"] for f in tried]
         best = errors.mean(axis=0).argmin(axis=1)
         return SizeSearch(sizes, errors[:, np.arange(len(sizes)), best].T, tried[best])
 
@@ -576,7 +575,7 @@ class _Fold:
         return [_Fold(self._run, self._labels, split, *own) for split in inner]
 
     def _prediction(
-        self, model: Any, choice: ColumnChoice, factor: float, *, exact: bool = True
+        self, model: Any, choice: ColumnChoice, factor: float, *, scored: bool = True
     ) -> dict[str, Any]:
         """Return what an outcome knows of the predictions for the test rows."""
         columns, scales = choice.indices, choice.scales
@@ -589,10 +588,10 @@ class _Fold:
         else:
             if len(columns) < known.n_features or (scales != 1).any():
                 known, unseen = (rows.columns(columns, scales) for rows in self._rows)
-            fitted = fit_at_scale(model, known, self._y, factor, exact=exact)
+            fitted = fit_at_scale(model, known, self._y, factor)
         predicted = np.asarray(fitted.predict(unseen.X))
         found: dict[str, Any] = {"error": self._run.error(self._y_test, predicted)}
-        if not exact:
+        if not scored:
             return found
         if not numbers:
             found["scores"] = class_scores(fitted, unseen.X, np.unique(self._run.y))

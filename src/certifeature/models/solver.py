@@ -22,6 +22,8 @@ FloatArray = NDArray[np.float64]
 # Of the weights. The Hessian is at least the identity, so their error is at most the gradient.
 _TOLERANCE = 1e-10
 _MAX_STEPS = 2000
+# Of these, at most so many in a row in which the gradient does not sink.
+_PATIENCE = 100
 # Products with the data, in all steps together.
 _MAX_PRODUCTS = 10_000
 # Up to so many unknowns the linear systems are solved directly, which takes about as long as a
@@ -77,6 +79,7 @@ def minimise(
         if turn is not None:
             weights = np.vstack([turn.T @ start[:-1], start[-1:]])
         smallest, products, refine = np.inf, _MAX_PRODUCTS, False
+        goal, patience = np.inf, _PATIENCE
         for _ in range(_MAX_STEPS):
             # Not what they were plus their change: rounding of a bad start would stay for ever.
             scores = rows.times(weights)
@@ -85,7 +88,8 @@ def minimise(
             size = float(np.linalg.norm(gradient))
             length = float(np.linalg.norm(rows.penalty * weights))
             reached = size <= _TOLERANCE * length
-            if reached or not np.isfinite(size) or products <= 0:
+            goal, patience = (size / 2, _PATIENCE) if size < goal else (goal, patience - 1)
+            if reached or not np.isfinite(size) or min(products, patience) <= 0:
                 break
             system = _System.at(rows, loss, local, scores)
             # A gradient that is no more than its own rounding need not sink any more.

@@ -17,7 +17,8 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
-from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.svm import LinearSVC
 
 from certifeature._utils import one_thread, warn
 from certifeature.models.problem import (
@@ -114,13 +115,11 @@ def fit_converges(
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     problem = Problem.of(model, y, sample_weight)
     if problem.is_smooth:
-        # Newton's method is quick from anywhere where it solves its systems directly.
-        is_direct = not sparse.issparse(X) and min(X.shape) <= MAX_DIRECT
-        is_svm = isinstance(model, LinearSVC | LinearSVR)
-        if has_free_intercept(model) or (is_svm and is_direct):
-            _set_to_zero(model, X, problem)
-        else:
+        is_direct = sparse.issparse(X) or min(X.shape) <= MAX_DIRECT
+        if isinstance(model, Ridge | RidgeClassifier) and not is_direct:
             _fit_quietly(model, X, y, weights)
+        else:
+            _set_to_zero(model, X, problem)
         reached = move_to_optimum(model, X, problem)
     else:
         tolerances = _TOLERANCES if solver_of(model) == "libsvm" else (model.tol,)
@@ -179,14 +178,15 @@ def move_to_optimum(model: Any, X: Any, problem: Problem) -> bool:
 
 
 def _set_to_zero(model: Any, X: Any, problem: Problem) -> None:
-    """Set what a fitted SVM has, with weights of zero."""
-    n_problems = max(1, len(problem.parts))
-    model.coef_, model.intercept_ = np.zeros((n_problems, X.shape[1])), np.zeros(n_problems)
-    model.n_features_in_, model.n_iter_ = X.shape[1], 0
-    if len(problem.classes):
-        model.classes_ = problem.classes
-    else:
-        model.coef_ = model.coef_[0]
+    """Set what a fitted model has, with weights of zero.
+
+    LIBLINEAR may never end where C is large, so all it sees is two rows of each class, at C = 1.
+    """
+    labels = np.repeat(problem.classes, 2) if len(problem.classes) else np.zeros(2)
+    easy = {name: 1.0 for name in ("C", "alpha", "intercept_scaling") if hasattr(model, name)}
+    _fit_quietly(model, np.eye(len(labels), 1), labels, {}, **easy)
+    model.coef_ = np.zeros((*np.shape(model.coef_)[:-1], X.shape[1]))
+    model.intercept_, model.n_features_in_ = np.zeros_like(model.intercept_), X.shape[1]
 
 
 def at_scale(X: Any, estimator: Any = None, *, sample_weight: FloatArray | None = None) -> Any:
@@ -228,9 +228,7 @@ def at_scale(X: Any, estimator: Any = None, *, sample_weight: FloatArray | None 
     return for_scikit_learn(model, float(np.linalg.norm(lengths)) / max(len(lengths), 1) ** 0.5)
 
 
-def fit_at_scale(
-    model: Any, rows: Rows, y: NDArray[Any], factor: float = 1.0, *, exact: bool = True
-) -> Any:
+def fit_at_scale(model: Any, rows: Rows, y: NDArray[Any], factor: float = 1.0) -> Any:
     """Fit a copy of a model, with the C that suits the scale of the rows if it is "scale".
 
     Parameters
@@ -243,15 +241,8 @@ def fit_at_scale(
         Labels, or numbers.
     factor : float, default=1.0
         What C is multiplied by.
-    exact : bool, default=True
-        Whether to go to the optimum, as `fit_model` does, or as near as scikit-learn's solver.
     """
-    size = rows.spread.size()
-    model = with_scale(model, size, factor)
-    # LIBLINEAR does not centre dense rows, which may be far from the origin.
-    if exact or (has_free_intercept(model) and not sparse.issparse(rows.X)):
-        return fit_model(model, rows.X, y)
-    return for_scikit_learn(model, size).fit(rows.X, y)
+    return fit_model(with_scale(model, rows.spread.size(), factor), rows.X, y)
 
 
 def with_numbers(selector: Any, X: Any) -> Any:
