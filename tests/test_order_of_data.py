@@ -1,14 +1,20 @@
 """A choice does not depend on where rows and columns stand."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LPSVMSelector, RRQRSelector
+from certifeature.basis import exact_basis
 from certifeature.models import fit_model, support_rows
+from certifeature.rows import ArrayBlocks
+from certifeature.rows.rows import Rows
 
 SELECTORS = [
     BSSSelector(supervised=False),
@@ -50,6 +56,51 @@ def test_permutations_change_nothing(seed, n_rows, n_features, share, n_classes,
     found = clone(selector).fit(X[np.ix_(rows, columns)], y[rows])
     assert set(columns[found.indices_]) == set(expected.indices_)
     np.testing.assert_allclose(np.sort(found.scales_), np.sort(expected.scales_), rtol=1e-5, atol=0)
+
+
+@pytest.mark.parametrize("kind", ["scales", "binary"])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        BSSSelector(supervised=False),
+        BSSSelector(supervised=False, order="cover", rescale="each"),
+        RRQRSelector(supervised=False),
+    ],
+    ids=["leverage", "cover", "rrqr"],
+)
+def test_ties_are_settled_by_content(kind, selector, rng):
+    """All directions are spanned, so that all features have the same leverage."""
+    X = rng.standard_normal((40, 12)) * 10.0 ** np.arange(-6, 6)
+    if kind == "binary":
+        X = (rng.random((40, 12)) < 0.4).astype(float)
+        X[:, 11] = X[:, 3]
+    selector = clone(selector).set_params(n_features_to_select=5)
+    twin = np.arange(12) if kind == "scales" else np.append(np.arange(11), 3)
+    expected = sorted(twin[selector.fit(X).indices_])
+    for n_rows in (7, 40):
+        assert sorted(twin[selector.fit(ArrayBlocks(X, n_rows=n_rows)).indices_]) == expected
+    for _ in range(5):
+        rows, columns = rng.permutation(40), rng.permutation(12)
+        permuted = X[np.ix_(rows, columns)]
+        for form in (permuted, sparse.csr_array(permuted)):
+            assert sorted(twin[columns[selector.fit(form).indices_]]) == expected
+
+
+def test_columns_are_told_apart_by_the_columns_beside_them():
+    """Each row has two ones, side by side; the middle column has no neighbour at the edge."""
+    X = np.eye(4, 5) + np.eye(4, 5, 1)
+    expected = Rows(X).column_ranks
+    assert expected[0] == expected[4] != expected[1] == expected[3] != expected[2]
+    assert (Rows(ArrayBlocks(X, n_rows=2)).column_ranks == expected).all()
+    for columns in permutations(range(5)):
+        assert (Rows(X[::-1, columns]).column_ranks == expected[list(columns)]).all()
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e6])
+def test_rows_less_their_mean_have_a_direction_less(offset, rng):
+    for _ in range(20):
+        X = rng.standard_normal((21, 46)) + offset
+        assert exact_basis(Rows(X).centred().X).rank == 20
 
 
 def test_lpsvm_does_not_mind_the_order():

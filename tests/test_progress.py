@@ -18,7 +18,7 @@ from rich.progress import Progress
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import BSSSelector, BSSSelectorCV, RRQRSelector, _progress
+from certifeature import BSSSelector, BSSSelectorCV, _progress
 from certifeature._progress import listed, listening, phase
 from certifeature._utils import in_parallel
 from certifeature.certificate.measured import measured_in_blocks
@@ -159,15 +159,6 @@ def test_bss_tells_every_pick_and_chooses_the_same(rng, n_components):
     assert ears.steps("BSS picks") == [list(range(1, 151))]
     np.testing.assert_array_equal(alone.indices, heard.indices)
     np.testing.assert_array_equal(alone.scales, heard.scales)
-
-
-@pytest.mark.usefixtures("every_step")
-def test_rrqr_tells_every_pivot(data):
-    X, y = data
-    ears = Ears()
-    with listening(ears):
-        RRQRSelector(40, basis="truncated", n_components=40).fit(X, y)
-    assert ears.steps("pivots")[-1][-1] == 40
 
 
 @pytest.mark.usefixtures("every_step")

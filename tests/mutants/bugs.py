@@ -1403,15 +1403,15 @@ DEFAULT_MODEL = [
     Bug(
         "columns are digested without the places of their values",
         "rows/matrix.py",
-        "np.repeat(seeds[some], np.diff(part.indptr))",
-        "seeds[0]",
+        "np.arange(1 + some.start, 1 + some.stop, dtype=np.uint64)",
+        "np.ones(part.shape[0], dtype=np.uint64)",
         f"{DEFAULT}::test_columns_with_the_same_values_elsewhere_are_no_copies",
     ),
     Bug(
         "zeros that a sparse array stores make a column another one",
         "rows/matrix.py",
-        "hashed[part.data == 0] = 0",
-        "hashed[part.data == 0] += 0",
+        "(stored_values(part) + 0.0)",
+        "(stored_values(part) + 1.0)",
         f"{DEFAULT}::test_columns_with_the_same_values_elsewhere_are_no_copies",
     ),
     Bug(
@@ -1436,10 +1436,31 @@ DEFAULT_MODEL = [
         f"{DEFAULT}::test_what_is_said_of_the_chosen_columns_is_true_of_them",
     ),
     Bug(
+        "features that tie are taken in the order of the columns",
+        "selectors/fit.py",
+        "ties=self._ties)",
+        "ties=np.arange(len(self._ties)))",
+        "tests/test_order_of_data.py::test_ties_are_settled_by_content",
+    ),
+    Bug(
+        "columns are told apart by the values of rows, but not by their columns",
+        "rows/rows.py",
+        "while n_before < (",
+        "while 0 < n_before < (",
+        "tests/test_order_of_data.py::test_columns_are_told_apart_by_the_columns_beside_them",
+    ),
+    Bug(
+        "rounding of the mean is a direction of centred rows",
+        "rows/rows.py",
+        "X = X - np.average(X, axis=0, weights=self.sample_weight)",
+        "pass",
+        "tests/test_order_of_data.py::test_rows_less_their_mean_have_a_direction_less",
+    ),
+    Bug(
         "only the first rows of many are hashed",
         "rows/matrix.py",
-        "sums += hashes.T",
-        "sums = hashes.T",
+        "sums += hashed.T",
+        "sums = hashed.T",
         f"{DEFAULT}::test_parts_of_large_data_are_looked_at_as_the_whole_is",
     ),
     Bug(

@@ -316,25 +316,9 @@ class _Scaled:
         return self._sum(partial(_product, V))
 
     def _sum(self, function: Callable[[int, Block], FloatArray]) -> FloatArray:
-        add = partial(_add, partial(function, self.exponent))
-        total = self._blocks.accumulate(_Sum, add)
+        total = self._blocks.summed(partial(function, self.exponent))
         self._advance()
-        return np.asarray(total.values)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sum:
-    values: Any = 0.0
-
-    def __sizeof__(self) -> int:
-        return int(np.asarray(self.values).nbytes)
-
-    def merged(self, other: _Sum) -> _Sum:
-        return _Sum(self.values + other.values)
-
-
-def _add(function: Callable[[Block], FloatArray], total: _Sum, block: Block) -> _Sum:
-    return total.merged(_Sum(function(block)))
+        return total
 
 
 def _size(block: Block) -> tuple[int, float, str]:

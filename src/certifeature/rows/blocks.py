@@ -146,6 +146,16 @@ class RowBlocks(ABC):
                 advance()
         return total
 
+    def summed(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
+        """Return the sum of arrays that a function gives for each block.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a block.
+        """
+        return np.asarray(self.accumulate(_Sum, partial(_add, function)).values)
+
     def together_if_few(self, max_rows: int) -> tuple[Any, NDArray[Any]] | None:
         """Return all rows and labels together, or None if they are many.
 
@@ -197,6 +207,21 @@ class RowBlocks(ABC):
             A factor for each of them.
         """
         return self.mapped(partial(chosen, columns=columns, scales=scales), len(columns))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sum:
+    values: Any = 0
+
+    def __sizeof__(self) -> int:
+        return int(np.asarray(self.values).nbytes)
+
+    def merged(self, other: _Sum) -> _Sum:
+        return _Sum(self.values + other.values)
+
+
+def _add(function: Callable[[Block], NDArray[Any]], total: _Sum, block: Block) -> _Sum:
+    return total.merged(_Sum(function(block)))
 
 
 class _MappedBlocks(RowBlocks):

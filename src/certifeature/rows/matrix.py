@@ -209,24 +209,27 @@ def original_columns(X: Any, columns: NDArray[np.intp], n_features: int) -> Any:
     return restored
 
 
-def column_digests(X: Any) -> NDArray[np.uint64]:
+def column_digests(X: Any, origin: int | NDArray[np.uint64] = 0) -> NDArray[np.uint64]:
     """Return numbers that are equal for equal columns of a dense or sparse array.
 
-    Sums of hashed values, modulo 2^64: no rounding depends on where a column stands.
+    Sums of hashed values times numbers for their rows, modulo 2^64: no rounding depends on where a
+    column stands, and digests of some rows add up to those of all. A row has the number of its
+    place, from the origin on; or, if there are numbers for the columns, one that follows from these
+    and its values, wherever they stand.
     """
-    seeds = np.random.default_rng(0).integers(2**64, size=X.shape[0], dtype=np.uint64)
-    if not sparse.issparse(X):
-        # Added to 0, so that zeros of both signs are equal.
-        hashed = _mixed((X + 0.0).view(np.uint64) + seeds[:, None])
-        return np.asarray(hashed.sum(axis=0, dtype=np.uint64))
-    X, sums = sparse.csr_array(X), np.zeros(X.shape[1], dtype=np.uint64)
-    n_rows = X.shape[0] * _memory.SAFE_ROWS_AT_ONCE // max(X.nnz, 1)
+    X, sums = sparse.csr_array(X) if sparse.issparse(X) else X, np.zeros(X.shape[1], np.uint64)
+    n_rows = X.shape[0] * _memory.VECTORS_AT_ONCE // max(stored_values(X).size, 1)
     for some in gen_batches(X.shape[0], max(1, n_rows)):
         part = X[some]
-        hashed = _mixed(part.data.view(np.uint64) + np.repeat(seeds[some], np.diff(part.indptr)))
-        hashed[part.data == 0] = 0
-        hashes = sparse.csr_array((hashed, part.indices, part.indptr), part.shape)
-        sums += hashes.T @ np.ones(part.shape[0], dtype=np.uint64)
+        # Added to 0, so that zeros of both signs are equal; the hash of 0 is 0.
+        hashed = _mixed((stored_values(part) + 0.0).view(np.uint64))
+        if sparse.issparse(part):
+            hashed = sparse.csr_array((hashed, part.indices, part.indptr), part.shape)
+        if isinstance(origin, int):
+            numbers = np.arange(1 + some.start, 1 + some.stop, dtype=np.uint64) + np.uint64(origin)
+        else:
+            numbers = hashed @ origin
+        sums += hashed.T @ _mixed(numbers)
     return sums
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -17,14 +17,16 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import validate_data
 
 from certifeature._utils import one_each, warn
-from certifeature.rows.blocks import RowBlocks
+from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.rows.dask import DaskBlocks
 from certifeature.rows.matrix import (
     canonical_csr,
+    column_digests,
     exponent_of,
     fingerprint,
     is_dask,
     near_origin,
+    ranks,
     refuse_dates,
     scaled_columns,
     stored_bytes,
@@ -37,6 +39,8 @@ FloatArray = NDArray[np.float64]
 _SMALLEST_WEIGHT = 1e-12
 # Beyond this ratio of standard deviations, the widest columns decide alone.
 _MAX_RATIO = 10.0
+# To which variances that are equal but for rounding are so, relative to themselves.
+_DIGITS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,8 @@ class Spread:
         Means, and sums of squared distances; with weights, so many times their mean.
     exponent : int
         The exponent.
+    digests : ndarray of shape (2, n_features)
+        Of rows in blocks, `Rows.digests`.
 
     Examples
     --------
@@ -65,6 +71,7 @@ class Spread:
     means: Any = 0.0
     squares: Any = 0.0
     exponent: int = -2000
+    digests: Any = 0
 
     @classmethod
     def of(cls, X: Any, sample_weight: FloatArray | None = None) -> Spread:
@@ -78,7 +85,7 @@ class Spread:
             Weights of rows in memory.
         """
         if isinstance(X, RowBlocks):
-            return X.accumulate(cls, lambda total, block: total.merged(_spread_about(block.X)))
+            return X.accumulate(cls, lambda total, block: total.merged(_spread_of(block)))
         return _spread_about(near_origin(X), sample_weight)
 
     @property
@@ -128,7 +135,12 @@ class Spread:
         )
         apart = second - first
         squares = inside + apart**2 * (self.count * other.count / count)
-        return Spread(count, first + apart * (other.count / count), squares, exponent)
+        means = first + apart * (other.count / count)
+        return Spread(count, means, squares, exponent, self.digests + other.digests)
+
+
+def _spread_of(block: Block) -> Spread:
+    return replace(_spread_about(block.X), digests=_digests(block))
 
 
 def _spread_about(X: Any, sample_weight: FloatArray | None = None) -> Spread:
@@ -215,6 +227,32 @@ class Rows:
         """How far the rows are from their mean; rows in blocks are read once for it."""
         return Spread.of(self.X, self.sample_weight)
 
+    @cached_property
+    def digests(self) -> NDArray[np.uint64]:
+        """Digests of each column, with and without the places of its values.
+
+        Those of rows in blocks come with the spread.
+        """
+        return self.spread.digests if self.in_blocks else _digests(Block(self.X, None, 0))
+
+    @cached_property
+    def column_ranks(self) -> NDArray[np.intp]:
+        """Ranks of the columns by their values, wherever rows and columns stand.
+
+        The one of the largest variance comes first; digests tell others apart. Equal columns have
+        equal ranks. Where others have equal digests, rows are told apart by these, and then columns
+        by the rows.
+        """
+        places, contents = self.digests
+        n_before, n_columns = 0, len(np.unique(places))
+        while n_before < (n_told := len(np.unique(contents))) < n_columns:
+            retell = partial(_digests_by, contents)
+            n_before, block = n_told, Block(self.X, None, 0)
+            contents = self.X.summed(retell) if self.in_blocks else retell(block)
+        with np.errstate(divide="ignore"):
+            sizes = np.round(np.log(self.spread.variances), _DIGITS)
+        return ranks(*np.array([-sizes, contents], dtype=np.float64))
+
     def centred(self) -> Rows:
         """Return rows in memory less their mean, in columns where that costs no sparsity.
 
@@ -227,7 +265,8 @@ class Rows:
         if sparse.issparse(X) and 2 * X.nnz >= X.shape[0] * X.shape[1]:
             X = X.toarray()
         X = near_origin(X)
-        if self.sample_weight is not None and not sparse.issparse(X):
+        if not sparse.issparse(X):
+            # Their mean is rounding, but a direction of its own.
             X = X - np.average(X, axis=0, weights=self.sample_weight)
         return replace(self, X=X) if stored_values(X).any() else self
 
@@ -296,6 +335,15 @@ def warn_if_unscaled(rows: Rows) -> None:
             "tfidf": "sklearn.feature_extraction.text.TfidfTransformer weighs rare ones more",
         }[scaling]
         warn(f"{found}; {remedy}. Put it before features are chosen, or ignore this warning.")
+
+
+def _digests(block: Block) -> NDArray[np.uint64]:
+    alike = np.ones(block.X.shape[1], dtype=np.uint64)
+    return np.array([column_digests(block.X, block.first_row), column_digests(block.X, alike)])
+
+
+def _digests_by(numbers: NDArray[np.uint64], block: Block) -> NDArray[np.uint64]:
+    return column_digests(block.X, numbers)
 
 
 def come_in_blocks(X: Any) -> bool:

@@ -259,10 +259,11 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
     @property
     def ranking_(self) -> NDArray[np.intp]:
         """Rank of each feature: 1 for those chosen, the others by their scores."""
-        groups, scores = self.fit_result_.groups, self.fit_result_.ranking.scores
+        groups, ranking = self.fit_result_.groups, self.fit_result_.ranking
         ranks = np.ones(len(groups), dtype=np.intp)
         others = np.setdiff1d(np.arange(len(groups)), groups.of(self.indices_))
-        order = np.argsort(-scores[others], kind="stable")
+        assert ranking.ties is not None
+        order = np.lexsort((ranking.ties[others], -ranking.scores[others]))
         ranks[others[order]] = np.arange(2, len(others) + 2)
         return groups.spread(ranks)
 

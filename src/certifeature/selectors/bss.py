@@ -17,7 +17,7 @@ from certifeature.basis.basis import Basis, row_blocks, squared_norms
 from certifeature.certificate.promise import bss_promise, effective_dimension, ridge_cut
 from certifeature.models import feature_weights, stable_scores
 from certifeature.models.support import Support
-from certifeature.rows.matrix import column_digests, ranks
+from certifeature.rows.matrix import ranks
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import CONSTRAINTS, BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
@@ -175,24 +175,20 @@ class BSSStrategy(Strategy):
                 ranked = _ranked_by(order, rows, support)
                 labelled = (support.model, ranked.X, ranked.labels, ranked.sample_weight)
                 found.append(stable_scores(*labelled, seed=self.seed, groups=self.groups.labels))
-        return Ranking(found[0], found[-1], self._redundant(found[-1], rows, support))
+        return Ranking(found[0], found[-1], self._redundant(found[-1], support))
 
     def _can_subsample(self, support: Support) -> bool:
         """Tell whether subsamples of few rows, of all classes, show which weights are stable."""
         few = support.rows.n_rows <= _FEW_ROWS
         return few and not missing_classes(support, support.rows).size
 
-    def _redundant(
-        self, scores: FloatArray, rows: Rows | None, support: Support | None
-    ) -> NDArray[np.bool_] | None:
+    def _redundant(self, scores: FloatArray, support: Support | None) -> NDArray[np.bool_]:
         """Tell which features copy a better one, or are constant beside a free intercept.
 
         A group is redundant if all its features are.
         """
-        known = rows if support is None else support.candidates
-        if known is None:
-            return None
-        keys = column_digests(known.X)
+        known = self.given if support is None else support.candidates
+        keys = known.digests[0]
         ordered = np.sort(keys)
         redundant = np.isin(keys, ordered[1:][ordered[1:] == ordered[:-1]])
         if redundant.any():
@@ -311,7 +307,13 @@ class BSSStrategy(Strategy):
         # BSS makes two picks at least; the first alone can match one direction exactly.
         vectors, n_made = directions.vectors, n_picks if cut else max(2, n_picks)
         picked = bss(
-            vectors, n_made, groups=groups.labels, coverage=coverage, priority=priority, chosen=kept
+            vectors,
+            n_made,
+            groups=groups.labels,
+            coverage=coverage,
+            priority=priority,
+            chosen=kept,
+            ties=ranking.ties,
         )
         promise = None
         if cut is None and n_picks == 1:

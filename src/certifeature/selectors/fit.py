@@ -51,19 +51,22 @@ class Ranking:
     redundant : ndarray of bool, of shape (n_features,), or None
         Features that are not chosen while others are left: exact copies of better ones, and
         constant ones beside a free intercept.
+    ties : ndarray of int, of shape (n_features,), or None
+        Ranks by which features of equal scores are taken, the lowest first.
     """
 
     scores: FloatArray
     trusted: FloatArray | None = None
     redundant: NDArray[np.bool_] | None = None
+    ties: NDArray[np.intp] | None = None
 
     def best(self, scores: FloatArray, count: int) -> NDArray[np.intp]:
         """Return so many features in descending order of scores, the redundant ones last."""
-        keys = [-scores] if self.redundant is None else [-scores, self.redundant]
+        keys = [key for key in (self.ties, -scores, self.redundant) if key is not None]
         found = np.arange(len(scores))
         if count < len(scores):
             # Of millions, few need sorting.
-            first = keys[0] if self.redundant is None else np.where(self.redundant, np.inf, -scores)
+            first = -scores if self.redundant is None else np.where(self.redundant, np.inf, -scores)
             found = np.flatnonzero(first <= np.partition(first, count - 1)[count - 1])
         return found[np.lexsort([key[found] for key in keys])][:count]
 
@@ -381,6 +384,7 @@ class Fit:
         else:
             with phase("rank features"), one_thread():
                 ranking = self._strategy.rank(self._in_memory, self.support, basis)
+                ranking = replace(ranking, ties=self._ties)
         self._latest, self._n_leading = Directions(whole, basis, facts, ranking), n_leading
         return self._latest
 
@@ -388,6 +392,15 @@ class Fit:
     def _all_directions(self) -> tuple[Basis, BasisFacts]:
         selector = self._selector
         return span(self._rows, selector.basis, selector.n_components, self._strategy.seed)
+
+    @cached_property
+    def _ties(self) -> NDArray[np.intp]:
+        """Ranks of the groups by the values of their columns, before these were centred."""
+        rows = self._rows
+        if self.support is not None:
+            candidates = self.support.candidates
+            rows = candidates.take(np.flatnonzero(np.isin(candidates.places, rows.places)))
+        return self._strategy.groups.ranks(rows.column_ranks)
 
     @property
     def _mu(self) -> float | None:

@@ -14,9 +14,6 @@ from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, rrqr
 
-# Accuracy of a basis, relative to the largest singular value.
-_ACCURACY = 1e-13
-
 
 class _RRQRStrategy(Strategy):
     """Pivots of a QR factorisation of the rows."""
@@ -25,7 +22,7 @@ class _RRQRStrategy(Strategy):
         return Ranking(np.linalg.norm(_compressed(basis), axis=0))
 
     def choose(self, basis: Basis, mu: float | None, size: int, ranking: Ranking) -> Picks:
-        chosen = rrqr(_compressed(basis), size, tolerance=_ACCURACY).indices
+        chosen = rrqr(_compressed(basis), size, ties=ranking.ties).indices
         # Pivoting gives no scales; this one makes the mean eigenvalue of M = VᵀRRᵀV equal to 1.
         scale = np.sqrt(basis.n_components) / np.linalg.norm(basis.vectors[chosen])
         return Picks(ColumnChoice(chosen, np.full(size, scale)), basis)

@@ -458,6 +458,7 @@ def bss(
     coverage: ArrayLike | None = None,
     priority: ArrayLike | str | None = None,
     chosen: ArrayLike | None = None,
+    ties: ArrayLike | None = None,
 ) -> ColumnChoice:
     r"""Choose columns so that the eigenvalues of M = VᵀRRᵀV stay near 1.
 
@@ -495,7 +496,7 @@ def bss(
         for a singular value σ of the rows and a model of strong convexity μ. Shares below
         1e-6 count as that. None covers all directions alike.
     priority : array-like of shape (n_groups,) or "cover", default=None
-        Ranking of the admissible features, or groups, highest first, with ties to the lower index;
+        Ranking of the admissible features, or groups, highest first;
         None ranks by the norms of the rows of V. Features of priority −∞ are a last resort, after
         those that were picked before. "cover" takes the feature that leaves most room between the
         barriers: the eigenvalues end up closest to each other, and all features are examined in
@@ -503,6 +504,9 @@ def bss(
     chosen : array-like of int, default=None
         Features, or groups, that are chosen already. They are picked only where no other one is
         admissible.
+    ties : array-like of shape (n_groups,), default=None
+        Ranks of features, or groups, of which the lowest is taken among equal ones. None takes the
+        one of the lowest index.
 
     Returns
     -------
@@ -553,7 +557,7 @@ def bss(
     if isinstance(priority, str):
         check_choice("priority", priority, ("cover",))
         search, priority = WidestScan, None
-    scan = search(vectors, parts, *_ranking(vectors, parts, priority), chosen)
+    scan = search(vectors, parts, *_ranking(vectors, parts, priority, ties), chosen)
     start = np.zeros((n_components, n_components))
     shortest = _SHORTEST_WINDOW
     if walls is not None:
@@ -607,7 +611,7 @@ def _shares(coverage: ArrayLike, n_components: int) -> NDArray[np.float64]:
 
 
 def _ranking(
-    vectors: Vectors, groups: Groups, priority: ArrayLike | None
+    vectors: Vectors, groups: Groups, priority: ArrayLike | None, ties: ArrayLike | None
 ) -> tuple[NDArray[np.intp], int]:
     """Return the groups to examine, best first, and how many of them are no last resort."""
     norms = np.sqrt(groups.sums(squared_norms(vectors)))
@@ -616,6 +620,7 @@ def _ranking(
     scores = one_each("priority", scores, len(norms), groups.called)
     if np.isnan(scores).any():
         raise ValueError("priority contains NaN; every feature needs a rank.")
-    order = np.argsort(-scores, kind="stable")
+    ranks = np.zeros(len(scores)) if ties is None else np.asarray(ties)
+    order = np.lexsort((ranks, -scores))
     order = order[norms[order] > _NEGLIGIBLE_NORM * norms.max()]
     return order, int((scores[order] > -np.inf).sum())

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature._utils import one_each
 from certifeature.models import feature_weights
+from certifeature.rows.matrix import ranks as joint_ranks
 
 IntArray = NDArray[np.intp]
 
@@ -156,6 +157,14 @@ class Groups:
             # Rounded, so that equal groups tie.
             found = np.where(found > -np.inf, np.round(norms, 12) * largest, found)
         return found
+
+    def ranks(self, ranks: IntArray) -> IntArray:
+        """Return ranks of the groups: by their first feature, and then by all of them."""
+        if self.labels is None:
+            return ranks
+        first = np.full(len(self), len(ranks))
+        np.minimum.at(first, self.labels, ranks)
+        return joint_ranks(first.astype(float), self.sums(ranks.astype(float)))
 
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return for each feature the value of its group."""

@@ -2,7 +2,11 @@
 
 from soak.laws.bases import bases_span_the_rows
 from soak.laws.certificates import certificates_are_true, layers_nest, realised_values_enclose
-from soak.laws.choices import choices_ignore_columns, choices_ignore_rows
+from soak.laws.choices import (
+    choices_ignore_columns,
+    choices_ignore_rows,
+    tied_choices_ignore_places,
+)
 from soak.laws.eigenvalues import products_bound_eigenvalues
 from soak.laws.enclosures import (
     balls_are_enclosed,
@@ -62,6 +66,7 @@ LAWS = {
         balls_are_enclosed,
         choices_ignore_rows,
         choices_ignore_columns,
+        tied_choices_ignore_places,
         selectors_survive,
         certify_survives,
         readers_survive,

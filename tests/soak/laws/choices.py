@@ -13,6 +13,7 @@ from certifeature import (
     RandomSelector,
     RRQRSelector,
 )
+from certifeature.rows import ArrayBlocks
 from soak import library
 from soak.verdict import Undecided, Violation
 
@@ -42,6 +43,36 @@ def choices_ignore_columns(rng):
         selector.set_params(fixed_features=np.flatnonzero(np.isin(order, selector.fixed_features)))
     second = _chosen(selector, X[:, order], y)
     _compare(selector, first, {int(order[place]): scale for place, scale in second.items()})
+
+
+def tied_choices_ignore_places(rng):
+    """Where scores tie, neither permutations nor blocks change what is chosen without labels."""
+    n, d = int(rng.integers(6, 60)), int(rng.integers(4, 60))
+    X = [
+        rng.standard_normal((n, d)) * 10 ** rng.uniform(-6, 6, d),
+        rng.poisson(0.7, (n, d)).astype(float),
+        (rng.random((n, d)) < 0.4).astype(float),
+    ][rng.integers(3)]
+    X[0, 0] = 1.0
+    size, kind = int(rng.integers(1, d + 1)), rng.integers(3)
+    selector = RRQRSelector(size, supervised=False)
+    if kind < 2:
+        order = ["leverage", "cover"][kind]
+        selector = BSSSelector(size, supervised=False, order=order, rescale="each")
+    rows, columns = rng.permutation(n), rng.permutation(d)
+    # Equal columns may stand for each other.
+    contents = np.unique(X, axis=1, return_inverse=True)[1].ravel()
+    found = [
+        _contents(selector.fit(part), contents) for part in (X, X[rows], ArrayBlocks(X, n_rows=5))
+    ]
+    found.append(_contents(selector.fit(X[:, columns]), contents[columns]))
+    for name, other in zip(("rows", "blocks", "columns"), found[1:], strict=True):
+        if other != found[0]:
+            raise Violation(f"{found[0]} became {other} with other {name}: {_named(selector)}")
+
+
+def _contents(selector, contents):
+    return sorted(contents[selector.indices_].tolist())
 
 
 _DETERMINISTIC = (BSSSelector, BSSSelector, BSSSelector, RRQRSelector, LPSVMSelector)
