@@ -1,7 +1,10 @@
 """The selectors as scikit-learn estimators."""
 
 import pickle
+import sys
 import warnings
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,9 +24,19 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
 
-from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
+import certifeature
+from certifeature import (
+    BSSSelector,
+    BSSSelectorCV,
+    LeverageScoreSelector,
+    LPSVMSelector,
+    RandomSelector,
+    RRQRSelector,
+    certify,
+)
 from certifeature.basis import BasisFacts, exact_basis
 from certifeature.models import feature_weights, fit_model, stable_scores, support_rows
+from certifeature.rows import ArrayBlocks
 
 OLD_SKLEARN = parse_version(sklearn.__version__) < parse_version("1.9")
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]
@@ -522,3 +535,88 @@ def test_a_fitted_selector_keeps_the_rows_that_matter_and_no_others():
     share = len(selector.support_rows_) / 1500
     assert share < 0.9
     assert len(pickle.dumps(selector)) < X.nbytes * (share + 0.1)
+
+
+ESTIMATORS = {
+    **{selector.__name__: selector(20) for selector in SELECTORS},
+    "BSSSelector of groups": BSSSelector(20, feature_groups=lambda name: name[:3]),
+    "BSSSelector for all rows": BSSSelector(20, guarantee="full"),
+    "BSSSelectorCV": BSSSelectorCV(sizes=[5, 20], cv=2),
+    "LPSVMSelector": LPSVMSelector(),
+}
+
+
+class TestFailedFits:
+    """A fit that fails or is interrupted leaves the earlier one whole."""
+
+    def test_every_public_estimator_is_looked_at(self):
+        public = [getattr(certifeature, name) for name in certifeature.__all__]
+        estimators = {each for each in public if hasattr(each, "fit")}
+        assert estimators == {type(estimator) for estimator in ESTIMATORS.values()}
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+    @pytest.mark.parametrize("name", ESTIMATORS)
+    def test_in_the_middle(self, name, error, wide):
+        X, y = wide
+        first = pd.DataFrame(X[:, :60], columns=[f"f{j:02}" for j in range(60)])
+        other = pd.DataFrame(X, columns=[f"g{j:03}" for j in range(300)])
+        selector = clone(ESTIMATORS[name]).fit(first, y)
+        before, expected = dict(vars(selector)), selector.transform(first)
+        n_calls = _interrupted(clone(selector), (other, y), None, error)
+        n_kept = 0
+        for share in (0.0, 0.02, 0.2, 0.6, 0.95, 1.0):
+            with suppress(error):
+                _interrupted(selector, (other, y), int(share * (n_calls - 1)), error)
+            if selector.n_features_in_ == 60:
+                n_kept += 1
+                assert vars(selector).keys() == before.keys()
+                assert all(value is before[key] for key, value in vars(selector).items())
+            else:
+                # Everything was done, or the library knows what the error means there.
+                assert share == 1 or error is ValueError
+                assert selector.transform(other).shape == (40, selector.indices_.size)
+                selector.__dict__ = dict(before)
+        assert n_kept >= 4
+        np.testing.assert_array_equal(selector.transform(first), expected)
+        certify(first, y, selector)
+
+    @pytest.mark.parametrize("supervised", [True, False])
+    def test_in_blocks(self, supervised, wide):
+        X, y = wide
+        selector = BSSSelector(20, supervised=supervised).fit(ArrayBlocks(X[:, :60], y))
+        before = dict(vars(selector))
+        damaged = X.copy()
+        damaged[30, 7] = np.nan
+        with pytest.raises(ValueError, match="block 3 contains NaN"):
+            selector.fit(ArrayBlocks(damaged, y, n_rows=10))
+        assert vars(selector) == before
+
+    def test_nothing_is_left_of_the_earlier_one(self, wide):
+        X, y = wide
+        frame = pd.DataFrame(X, columns=[f"g{j:03}" for j in range(300)])
+        selector = BSSSelector(20, feature_groups=lambda name: name[:3]).fit(frame, y)
+        selector.set_params(feature_groups=None, order="leverage").fit(ArrayBlocks(X, y))
+        fresh = BSSSelector(20, order="leverage").fit(ArrayBlocks(X, y))
+        assert vars(selector).keys() == vars(fresh).keys()
+
+
+def _interrupted(selector, data, moment, error):
+    """Fit, raise an error at one of the calls of functions of the library, and count these."""
+    home, n_calls = str(Path(certifeature.__file__).parent), 0
+
+    def profile(frame, event, _):
+        nonlocal n_calls
+        if event == "call" and frame.f_code.co_filename.startswith(home):
+            n_calls += 1
+            if n_calls - 1 == moment:
+                raise error
+
+    sys.setprofile(profile)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            selector.fit(*data)
+    finally:
+        sys.setprofile(None)
+    return n_calls

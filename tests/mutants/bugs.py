@@ -1255,6 +1255,20 @@ REUSED = [
         f"{CERTIFICATE}::TestReuse",
     ),
     Bug(
+        "a file that changes between two passes is taken as it is",
+        "rows/blocks.py",
+        "if before not in (None, now):",
+        "if False:",
+        f"{BLOCKS}::TestChanges",
+    ),
+    Bug(
+        "labels that change are taken as they are",
+        "rows/blocks.py",
+        "if y is not None:\n            # Objects",
+        "if False:\n            # Objects",
+        f"{BLOCKS}::TestChanges",
+    ),
+    Bug(
         "a promise for a selector's scales serves others",
         "certificate/certify.py",
         "chosen_by = selection if weights is None else None",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +16,7 @@ from scipy import sparse
 from certifeature import _utils as _memory
 from certifeature._progress import listed, phase
 from certifeature._utils import as_count
-from certifeature.rows.matrix import (
-    checksum,
-    finite_rows,
-    refuse_dates,
-    scaled_columns,
-    stored_bytes,
-)
+from certifeature.rows.matrix import finite_rows, refuse_dates, scaled_columns, stored_bytes
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
@@ -44,6 +39,26 @@ class Block:
                 "the blocks have no labels; give blocks with labels, or set supervised=False."
             )
         return self.y
+
+    def checksum(self, before: int | None, name: str) -> int:
+        """Return a checksum of rows and labels, or raise if it was another one before.
+
+        It misses one change in four thousand million, and takes a fifth of the time of a digest.
+        """
+        X, y = self.X, self.y
+        parts = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+        if y is not None:
+            # Objects are stored by their addresses.
+            parts.append(y.astype(str) if y.dtype.hasobject else y)
+        now = crc32(repr([(part.shape, part.dtype) for part in parts]).encode())
+        for part in parts:
+            now = crc32(np.ascontiguousarray(part).view(np.uint8).data, now)
+        if before not in (None, now):
+            raise ValueError(
+                f"{name} changed while it was read: its rows or labels were others before. Start "
+                "again with data that stay as they are, as X.persist() makes those of Dask."
+            )
+        return now
 
 
 class RowBlocks(ABC):
@@ -113,7 +128,7 @@ class RowBlocks(ABC):
     def _compare(self, number: int, block: Block) -> None:
         """Raise if a block is not what it was before."""
         before = self._checksums.get(number)
-        self._checksums[number] = same_checksum(block, before, self.name(number))
+        self._checksums[number] = block.checksum(before, self.name(number))
 
     def __iter__(self) -> Iterator[Block]:
         """Read the blocks one after the other, and check them."""
@@ -337,17 +352,6 @@ def checked_block(X: Any, y: Any, first_row: int, n_features: int, name: str) ->
                 "label."
             )
     return Block(X, y, first_row)
-
-
-def same_checksum(block: Block, before: int | None, name: str) -> int:
-    """Return the checksum of a block, or raise if it was another one before."""
-    now = checksum(block.X, block.y)
-    if before not in (None, now):
-        raise ValueError(
-            f"{name} changed while it was read: its rows or labels were others before. Start again "
-            "with data that stay as they are, which X.persist() makes sure of for those of Dask."
-        )
-    return now
 
 
 def checked_rows(X: Any, n_features: int, name: str) -> Any:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Callable
-from itertools import compress, repeat
+from itertools import chain, compress, repeat
 from traceback import extract_tb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certifeature.rows.blocks import (
-    Block,
-    Result,
-    RowBlocks,
-    Total,
-    checked_block,
-    chosen,
-    same_checksum,
-)
+from certifeature.rows.blocks import Block, Result, RowBlocks, Total, checked_block, chosen
 from certifeature.rows.matrix import is_dask
 
 
@@ -122,7 +113,7 @@ class DaskBlocks(RowBlocks):
             pairs = zip(totals[::2], totals[1::2], strict=False)
             totals = [merge(*pair) for pair in pairs] + totals[len(totals) // 2 * 2 :]
         ((total, checksums),) = _computed(*totals)
-        self._checksums.update(checksums)
+        self._checksums.update(enumerate(checksums))
         return total
 
     def collect(self, function: Callable[[Block], Result]) -> list[Result]:
@@ -134,7 +125,7 @@ class DaskBlocks(RowBlocks):
             Takes a block and returns something small.
         """
         results, checksums = zip(*_computed(*self._delayed(function)), strict=True)
-        self._checksums.update(ChainMap(*checksums))
+        self._checksums.update(enumerate(chain(*checksums)))
         return list(results)
 
     def _delayed(self, function: Callable[[Block], Any]) -> list[Any]:
@@ -148,12 +139,11 @@ class DaskBlocks(RowBlocks):
         shared = dask.delayed(function, pure=False, traverse=False)
         starts = np.cumsum([0, *self._lengths[:-1]]).tolist()
         names = map(self.name, range(len(self)))
-        blocks = zip(self._rows, self._labels, starts, repeat(self.n_features), names, strict=False)
-        lengths, seen = self._lengths, self._checksums
-        return [
-            task(shared, lengths[number], number, seen.get(number), *block)
-            for number, block in enumerate(blocks)
-        ]
+        before = map(self._checksums.get, range(len(self)))
+        facts = starts, repeat(self.n_features), names
+        blocks = zip(before, self._rows, self._labels, *facts, strict=False)
+        lengths = self._lengths
+        return [task(shared, n, *block) for n, block in zip(lengths, blocks, strict=True)]
 
 
 def column_names(X: Any) -> NDArray[Any] | None:
@@ -182,25 +172,20 @@ def _chosen_of_frame(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float
     return X if scales is None else X * scales
 
 
-def _merged(first: Any, second: Any) -> tuple[Any, dict[int, int]]:
-    return first[0].merged(second[0]), first[1] | second[1]
+def _merged(first: Any, second: Any) -> tuple[Any, list[int]]:
+    return first[0].merged(second[0]), first[1] + second[1]
 
 
 def _on_block(
-    function: Callable[[Block], Any],
-    n_rows: int,
-    number: int,
-    before: int | None,
-    X: Any,
-    *others: Any,
-) -> tuple[Any, dict[int, int]]:
+    function: Callable[[Block], Any], n_rows: int, before: int | None, X: Any, *others: Any
+) -> tuple[Any, list[int]]:
     name = others[-1]
     if X.shape[0] != n_rows:
         found = f"{name} has {X.shape[0]} rows, and {n_rows} were announced"
         raise ValueError(f"{found}; call X.compute_chunk_sizes() first, or repair the chunk.")
     block = checked_block(X, *others)
-    now = same_checksum(block, before, name)
-    return function(block), {number: now}
+    checksum = block.checksum(before, name)
+    return function(block), [checksum]
 
 
 def _computed(*delayed: Any) -> tuple[Any, ...]:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import date, time, timedelta
 from hashlib import blake2b
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -245,26 +244,9 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def fingerprint(X: Any) -> str:
     """Return a digest that tells whether two matrices of one kind hold the same values."""
     digest = blake2b(str(X.shape).encode(), digest_size=16)
-    for part in _stored(X):
+    for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
         digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()
-
-
-def checksum(X: Any, y: NDArray[Any] | None) -> int:
-    """Return a number that tells rows and labels from others, in a fifth of the time of a digest.
-
-    It misses one change in four thousand million.
-    """
-    labels: Any = () if y is None else y.tolist() if y.dtype.hasobject else y.tobytes()
-    total = crc32(repr((X.shape, y is None or y.dtype)).encode())
-    total = crc32(labels if isinstance(labels, bytes) else repr(labels).encode(), total)
-    for part in _stored(X):
-        total = crc32(np.ascontiguousarray(part).data, total)
-    return total
-
-
-def _stored(X: Any) -> tuple[Any, ...]:
-    return (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
 
 
 def stored_bytes(X: Any) -> int:

@@ -439,8 +439,6 @@ def _rows_in_blocks(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Rows:
         estimator.n_features_in_ = blocks.n_features
         if names is not None:
             estimator.feature_names_in_ = np.asarray(names, dtype=object)
-        elif hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
     return Rows(blocks, feature_names=names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from html import escape
@@ -97,6 +98,19 @@ class CertifiedSelector(SelectorMixin, BaseEstimator):
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.indices_] = True
         return mask
+
+
+@contextmanager
+def fitting(estimator: Any) -> Iterator[Any]:
+    """Yield a copy to fit, whose fitted attributes the estimator gets together if nothing fails."""
+    fitted = copy(estimator)
+    fitted.__dict__ = _other_attributes(estimator)
+    yield fitted
+    estimator.__dict__ = vars(fitted) | _other_attributes(estimator)
+
+
+def _other_attributes(estimator: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(estimator).items() if not name.endswith("_")}
 
 
 class TakesColumns(CertifiedSelector):
@@ -240,14 +254,13 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
         self : object
             Fitted selector.
         """
-        strategy = self._checked(X, y, sample_weight)
         # With guarantee="full" all but the support vectors are found in rounds, which are one
         # phase.
         n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
-        with fit_task(self, n_phases=n_phases, X=X, y=y):
-            fit = Fit.of(strategy)
+        with fit_task(self, n_phases=n_phases, X=X, y=y), fitting(self) as fitted:
+            fit = Fit.of(fitted._checked(X, y, sample_weight))
             choose = fit.result_for_all_rows if self.guarantee == "full" else fit.result
-            self._learn(choose(self.n_features_to_select))
+            fitted._learn(choose(self.n_features_to_select))
         return self
 
     @property
@@ -338,7 +351,6 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
             "optimality_gap_": getattr(support, "optimality_gap", None),
         }
         for name, value in optional.items():
-            self.__dict__.pop(name, None)
             if value is not None:
                 setattr(self, name, value)
 

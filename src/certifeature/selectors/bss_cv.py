@@ -17,7 +17,7 @@ from certifeature.evaluation.engine import Candidate, SizeSearch, cross_validate
 from certifeature.evaluation.splits import Splits, checked_groups
 from certifeature.models.problem import default_model, predicts_numbers
 from certifeature.models.support import fit_at_scale, for_scikit_learn
-from certifeature.selectors.base import TakesColumns
+from certifeature.selectors.base import TakesColumns, fitting
 from certifeature.selectors.bss import BSSSelector
 
 _OF_GROUPS = ("feature_groups_", "group_names_", "group_indices_")
@@ -139,6 +139,12 @@ class BSSSelectorCV(TakesColumns):
         self : object
             Fitted selector.
         """
+        with fitting(self) as fitted:
+            fitted._search(X, y, groups)
+        return self
+
+    def _search(self, X: Any, y: Any, groups: Any) -> None:
+        """Find the number of features, choose them, and fit the model."""
         self._validate_params()
         selector = BSSSelector() if self.selector is None else self.selector
         numbers = predicts_numbers(selector.estimator, y)
@@ -175,7 +181,6 @@ class BSSSelectorCV(TakesColumns):
         chosen = rows.columns(self.indices_[order], self.scales_[order])
         fitted = fit_at_scale(model, chosen, labels)
         self.estimator_ = for_scikit_learn(fitted, chosen.spread.size())
-        return self
 
     def _columns_and_scales(self) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
         return self.selector_._columns_and_scales()

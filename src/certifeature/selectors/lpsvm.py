@@ -15,7 +15,7 @@ from certifeature._utils import warn
 from certifeature.models import feature_weights
 from certifeature.rows.matrix import canonical_csr, refuse_dates
 from certifeature.rows.rows import Rows, one_dimensional, warn_if_unscaled
-from certifeature.selectors.base import CertifiedSelector
+from certifeature.selectors.base import CertifiedSelector, fitting
 from certifeature.sparsify.lpsvm import lpsvm
 
 
@@ -97,6 +97,12 @@ class LPSVMSelector(CertifiedSelector):
         self : object
             Fitted selector.
         """
+        with fitting(self) as fitted:
+            fitted._solve(X, y)
+        return self
+
+    def _solve(self, X: Any, y: Any) -> None:
+        """Solve a problem for each class, or the only one of two, and choose what has weight."""
         self._validate_params()
         if y is not None:
             # Without labels, scikit-learn says what is missing.
@@ -127,4 +133,3 @@ class LPSVMSelector(CertifiedSelector):
             )
         # Of equal weights, the lower index comes first.
         self.indices_ = chosen[np.argsort(-feature_weights(self)[chosen], kind="stable")]
-        return self
