@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from certifeature._files import replacing
+from certifeature._files import write_files
 from certifeature.comparison import FULL_DATA
 from paper.summary import group, mean_and_deviation
 
@@ -59,10 +60,9 @@ def error_panels(records: list[dict[str, Any]], sizes: Sequence[int], out: Path)
             figure.supxlabel("task, in the order of the error on full data", fontsize=10)
             figure.supylabel("test error, %", fontsize=10)
             path = out / f"errors-{kind}-{size}.svg"
-            path.parent.mkdir(parents=True, exist_ok=True)
             # No date and fixed ids, so that the same records give the same file.
-            with _fixed_ids(), replacing(path) as unfinished:
-                figure.savefig(unfinished, metadata={"Date": None})
+            with _fixed_ids():
+                write_files({path: partial(figure.savefig, metadata={"Date": None})})
             paths.append(path)
     return paths
 

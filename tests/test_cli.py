@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, __version__
-from certifeature._files import is_number, replacing
+from certifeature._files import is_number, write_files
 from certifeature.certificate import certify
 from certifeature.cli.app import run
 from certifeature.cli.loading import Loaded, _free_memory, distinct_names, read_features
@@ -35,6 +36,7 @@ from certifeature.evaluation import NewData, new_data_errors
 from certifeature.io import read_data
 from certifeature.models import at_scale, default_model, fit_model, support
 from certifeature.models.support import fit_at_scale
+from certifeature.report import Report, write_report
 from certifeature.rows.rows import Rows
 from certifeature.sparsify.choice import as_column_choice
 
@@ -1181,20 +1183,183 @@ class TestFiles:
         assert len(reader.communicate(timeout=20)[0].splitlines()) == 5
         assert pipe.is_fifo()
 
-    def test_replacing_keeps_the_usual_mode(self, tmp_path):
-        path = tmp_path / "a.txt"
-        with replacing(path) as unfinished:
-            unfinished.write_text("new")
-        plain = tmp_path / "b.txt"
+    def test_files_keep_their_mode_and_new_ones_have_the_usual_one(self, tmp_path):
+        new, plain, old = (tmp_path / name for name in ("a.txt", "b.txt", "c.txt"))
         plain.write_text("new")
-        assert path.stat().st_mode == plain.stat().st_mode
+        for mode in (0o600, 0o664):
+            old.touch()
+            old.chmod(mode)
+            new.unlink(missing_ok=True)
+            write_files({path: lambda _: "new" for path in (new, old)})
+            assert new.stat().st_mode == plain.stat().st_mode
+            assert old.stat().st_mode & 0o777 == mode
+            assert old.read_text() == "new"
+
+    def test_a_read_only_file_is_refused(self, csv, tmp_path, capsys):
+        path = tmp_path / "chosen.txt"
+        path.write_text("old")
+        path.chmod(0o444)
+        assert run(["select", str(csv), "-t", "tumour", "-k", "5", "-o", str(path)]) == 2
+        out, err = capsys.readouterr()
+        assert not out
+        assert "chosen.txt: this file is read-only" in err
+        with pytest.raises(OSError, match=r"chosen\.txt: .*read-only"):
+            write_report(Report("Nothing"), path)
+        assert path.read_text() == "old"
+        assert sorted(tmp_path.iterdir()) == [path, csv]
+
+    def test_names_that_cannot_be_written_are_found_before_any_work(self, csv, tmp_path, capsys):
+        link = tmp_path / "link.txt"
+        link.symlink_to(tmp_path / "none" / "chosen.txt")
+        arguments = ["select", str(csv), "-t", "tumour", "-k", "5", "-o"]
+        for path, message in (
+            (link, "link.txt: there is no folder"),
+            (tmp_path / ("a" * 256), "too long"),
+            (csv / "chosen.txt", "Not a directory"),
+        ):
+            assert run([*arguments, str(path)]) == 2
+            out, err = capsys.readouterr()
+            assert not out
+            assert message in err
+            assert path.name in err
+        longest = tmp_path / ("é" * 123 + ".html")
+        assert run([*arguments[:-1], "--cv", "0", "--report", str(longest)]) == 0
+        assert sorted(tmp_path.iterdir()) == sorted([csv, link, longest])
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+    @pytest.mark.parametrize("command", ["select", "certify", "compare"])
+    def test_results_are_printed_even_if_they_cannot_be_written(
+        self, command, csv, tmp_path, capsys
+    ):
+        listed, kept = tmp_path / "listed.txt", tmp_path / "kept.csv"
+        listed.write_text("gene 3\n")
+        kept.write_text("old")
+        options, shown = {
+            "select": (["-k", 5, "--cv", 0, "--write", kept], "5 features chosen"),
+            "certify": (["-f", listed, "--json"], '"realised_growth"'),
+            "compare": (["-k", 5, "-m", "univariate", "--no-tune", "-o", kept], "full data"),
+        }[command]
+        arguments = [command, csv, "-t", "tumour", *options, "--report", "/dev/full"]
+        assert run([*map(str, arguments)]) == 2
+        out, err = capsys.readouterr()
+        assert shown in out
+        assert err.endswith(
+            "certifeature: /dev/full: not written: [Errno 28] No space left on device\n"
+        )
+        assert kept.read_text() == "old"
+        assert sorted(tmp_path.iterdir()) == sorted([csv, listed, kept])
 
     @pytest.mark.slow
+    def test_files_of_one_run_are_renamed_together(self, csv, tmp_path):
+        """Killed at any moment, also while the last file is written, the old ones stay."""
+        outputs = {name: tmp_path / f"new.{name}" for name in ("txt", "csv", "html")}
+        script = (
+            "import os, signal, sys\n"
+            "import certifeature.cli.commands as commands\n"
+            "def die(*_, **__): os.kill(os.getpid(), signal.SIGKILL)\n"
+            "commands.report_text = die\n"
+            "from certifeature.cli import main\n"
+            "main()\n"
+        )
+        for path in outputs.values():
+            path.write_text("old")
+        options = ["-o", outputs["txt"], "-w", outputs["csv"], "-r", outputs["html"], "--cv", "0"]
+        arguments = ["select", csv, "-t", "tumour", "-k", "5", *options]
+        done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True)
+        assert done.returncode == -signal.SIGKILL
+        assert [path.read_text() for path in outputs.values()] == 3 * ["old"]
+
+
+AWKWARD = "gene \x1b[31m \u03bb\u2026\x9b \u202e {} of a name that is long"
+
+
+@pytest.fixture
+def awkward(tmp_path):
+    """A table with names that terminals and locales do not take."""
+    X, y = make_relevant_features(30, 12, 4, random_state=0)
+    path = tmp_path / "-dash.csv"
+    frame = pd.DataFrame(X, columns=[AWKWARD.format(j) for j in range(12)])
+    frame.assign(y=y).to_csv(path, index=False)
+    return path
+
+
+class TestTerminals:
+    @pytest.mark.slow
     def test_a_reader_that_stops_reading_is_no_error(self, csv):
+        select = f"'{COMMAND}' select '{csv}' -t tumour -k 30 --scale standard"
+        calls = (f"{select} -o -", f"{select} --json", f"'{COMMAND}' select --help")
+        shell = "; ".join(f"{call} | head -1; echo rc=${{PIPESTATUS[0]}}" for call in calls)
+        done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
+        assert re.findall("rc=.*", done.stdout) == ["rc=0", "rc=0", "rc=0"]
+        assert done.stderr == ""
+
+    @pytest.mark.slow
+    def test_streams_may_be_closed(self, csv, tmp_path):
+        select = f"'{COMMAND}' select '{csv}' -t tumour -k 5 --scale standard"
         shell = (
-            f"'{COMMAND}' select '{csv}' -t tumour -k 30 --scale standard -o - | head -1; "
-            "exit ${PIPESTATUS[0]}"
+            f"{select} -o '{tmp_path}/a.txt' >&-; echo rc=$?; "
+            f"'{COMMAND}' select no.csv -k 5 2>&-; echo rc=$?; "
+            f"'{COMMAND}' select - --format csv -k 5 <&-; echo rc=$?; "
+            f"{select} -o '{tmp_path}/b.txt' >/dev/full; echo rc=$?"
         )
         done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
-        assert done.returncode == 0
-        assert done.stderr == ""
+        assert re.findall("rc=.*", done.stdout) == ["rc=0", "rc=2", "rc=2", "rc=2"]
+        assert (tmp_path / "a.txt").read_text() == (tmp_path / "b.txt").read_text()
+        empty, full = done.stderr.splitlines()
+        assert "the file is empty" in empty
+        assert "standard output: [Errno 28]" in full
+
+    @pytest.mark.slow
+    def test_any_encoding_shows_results(self, awkward):
+        environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+        arguments = [COMMAND, "select", "-k", "5", "--scale", "none"]
+        outputs = [
+            subprocess.run(
+                [*arguments, *options, "--", awkward.name],
+                cwd=awkward.parent,
+                env=environment,
+                capture_output=True,
+                check=True,
+            ).stdout
+            for options in ([], ["--json"], ["-o", "-"])
+        ]
+        assert b"5 features chosen" in outputs[0]
+        assert b"Proven" in outputs[0]
+        names = {feature["name"] for feature in json.loads(outputs[1])["features"]}
+        assert names == {line.split("\t")[0] for line in outputs[2].decode().splitlines()}
+        assert all("\u03bb\u2026\x9b" in name for name in names)
+
+    def test_control_characters_are_shown_as_text(self, awkward, monkeypatch, capsys):
+        monkeypatch.chdir(awkward.parent)
+        hostile = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+        for arguments in (
+            ["select", "-k", "5", "--", awkward.name],
+            ["select", "-k", "5", "--keep", "\x1b[31m", "--", awkward.name],
+            ["doctor", "--", awkward.name],
+            ["doctor", "-t", AWKWARD.format(3), "--", awkward.name],
+            ["select", "no\x1b[31m.csv", "-k", "5"],
+        ):
+            run(arguments)
+            for text in capsys.readouterr():
+                assert not hostile.search(text)
+
+    def test_what_doctor_suggests_can_be_typed(self, awkward, monkeypatch, capsys):
+        monkeypatch.chdir(awkward.parent)
+        assert run(["doctor", "--", awkward.name]) == 0
+        _, command = capsys.readouterr().out.split("Try: certifeature ")
+        assert run(shlex.split(command)) == 0
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("module", ["numpy", "typer"])
+    def test_stopped_while_it_starts(self, module):
+        script = (
+            "import sys\n"
+            "class Stop:\n"
+            "    def find_spec(self, name, *_):\n"
+            f"        if name == '{module}': raise KeyboardInterrupt\n"
+            "sys.meta_path.insert(0, Stop())\n"
+            "from certifeature.cli import main\n"
+            "main()\n"
+        )
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (130, "certifeature: stopped.\n")

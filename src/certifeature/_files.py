@@ -1,4 +1,4 @@
-"""Atomic writing of files, and CSV without text that a spreadsheet would read as a formula."""
+"""Atomic writing of files, and text that no spreadsheet or terminal takes for a command."""
 
 from __future__ import annotations
 
@@ -6,42 +6,74 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import shutil
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TextIO
 
+# Writes a file of this name, or returns its text.
+_Writer = Callable[[Path], str | None]
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path to write to, which replaces the file if there was no error.
 
-    After an error or Ctrl-C, the old file is unchanged and the temporary file is removed. A link
-    stays a link. A pipe or a device is written to directly.
+def write_files(writers: Mapping[Path | None, _Writer]) -> None:
+    """Write files under other names, and rename all of them together when they are complete.
+
+    After an error or Ctrl-C, the old files are unchanged and the new ones removed. The mode of a
+    file that is replaced stays, and a link stays a link. A pipe or a device is written to directly.
+
+    Parameters
+    ----------
+    writers : dict of Path to callable
+        What writes each file, given the path to write to, or returns its text. None is no file.
     """
-    path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    # Not by tempfile, whose files only their owner may read.
-    unfinished = path.with_name(f".{path.stem}.{token_hex(4)}{''.join(path.suffixes)}")
-    unfinished.touch(exist_ok=False)
+    unfinished: dict[Path, Path] = {}
     try:
-        yield unfinished
-        with unfinished.open("rb") as file:
-            os.fsync(file.fileno())
-        unfinished.replace(path)
+        for path, write in writers.items():
+            if path is None:
+                continue
+            check_not_read_only(path)
+            try:
+                _write(Path(os.path.realpath(path)), write, unfinished)
+            except OSError as error:
+                raise OSError(f"{path}: not written: {error}") from error
+        for new, old in unfinished.items():
+            new.replace(old)
     except BaseException:
-        unfinished.unlink(missing_ok=True)
+        for new in unfinished:
+            new.unlink(missing_ok=True)
         raise
+
+
+def _write(path: Path, write: _Writer, unfinished: dict[Path, Path]) -> None:
+    """Write a file under another name, which is noted first, or to a pipe or a device."""
+    new = path
+    if path.is_file() or not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Not by tempfile, whose files only their owner may read; short, as the name may be long.
+        new = path.with_name(f".{token_hex(4)}.{path.name[-20:]}")
+        unfinished[new] = path
+        new.touch(exist_ok=False)
+        if path.exists():
+            shutil.copymode(path, new)
+    if (text := write(new)) is not None:
+        new.write_text(text, encoding="utf-8", newline="")
+    if new is not path:
+        with new.open("ab") as file:
+            os.fsync(file.fileno())
+
+
+def check_not_read_only(path: Path) -> None:
+    """Raise if a file may not be changed, even where its folder allows to replace it."""
+    # The superuser may write to any file.
+    if path.exists() and not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+        needed = "give another name, or allow writing to it"
+        raise PermissionError(f"{path}: this file is read-only; {needed}.")
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file; a file of that name is replaced only when the new one is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8", newline="")
+    write_files({path: lambda _: text})
 
 
 # White space, control characters and characters without width, which a spreadsheet may ignore.
@@ -49,6 +81,8 @@ _UNSEEN = r"[\s\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u206
 # The wide forms of the signs may be read as the plain ones.
 _SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _FORMULA = re.compile(rf"'*+(?:[\t\r\n]|{_UNSEEN}*+{_SIGN})")
+# Escape sequences of terminals begin with one of the first; the last reverse what is shown.
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 
 
@@ -75,6 +109,11 @@ def csv_text(rows: Iterable[Iterable[Any]], delimiter: str = ",") -> str:
     write_csv(text, rows, delimiter)
     # No file can hold halves of surrogate pairs.
     return text.getvalue().encode(errors="replace").decode()
+
+
+def visible(text: str) -> str:
+    """Return text for a terminal: control characters but line ends are written as escapes."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _looks_like_formula(text: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 from collections.abc import Sequence
 from functools import cache
@@ -14,6 +12,7 @@ import typer
 from certifeature import __version__
 from certifeature.cli import commands
 from certifeature.cli.doctor import doctor_command
+from certifeature.cli.preparing import note
 
 _BAD_INPUT, _STOPPED = 2, 130
 _HELP = """Choose a few hundred of the original features of wide data for a linear model, with a
@@ -62,31 +61,27 @@ def run(arguments: Sequence[str] | None = None) -> int:
             # The commands have a note of their own, which names the option.
             warnings.filterwarnings("ignore", ".*before features are chosen, or ignore this")
             # The same of several files is said once.
-            warned = cache(_warn)
-            warnings.showwarning = lambda message, *_, **__: warned(str(message))
+            warned = cache(note)
+            warnings.showwarning = lambda message, *_, **__: warned(f"warning: {message}")
             result: Any = app(arguments, standalone_mode=False)
-        sys.stdout.flush()
     except typer.TyperException as error:
         return _failed(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
         result = _STOPPED
-    except BrokenPipeError:
-        # The program that reads our output, such as head, has closed the pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except SystemExit as ended:
+        # Typer's way to say that the program that reads its help, such as head, has stopped.
+        if not isinstance(ended.__context__, BrokenPipeError):
+            raise
+        result = 0
     except MemoryError:
         return _failed("the memory is full; use fewer rows or columns, or a larger machine.")
     except (ValueError, ArithmeticError, OSError, ImportError) as error:
         return _failed(str(error))
     if result == _STOPPED:
-        sys.stderr.write("certifeature: stopped.\n")
+        note("stopped.")
     return result if isinstance(result, int) else 0
 
 
-def _warn(message: str) -> None:
-    sys.stderr.write(f"certifeature: warning: {' '.join(message.split())}\n")
-
-
 def _failed(message: str) -> int:
-    sys.stderr.write(f"certifeature: {' '.join(message.split())}\n")
+    note(message)
     return _BAD_INPUT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from certifeature._files import write_text
+from certifeature._files import visible
 from certifeature.cli.loading import DataOptions, Loaded, read_features
 from certifeature.cli.options import (
     CROSS_VALIDATED,
@@ -30,10 +30,12 @@ from certifeature.cli.output import (
     certificate_values,
     check_data_file,
     check_writable,
+    deliver,
     features_text,
     found_size,
     json_text,
-    save_report,
+    print_text,
+    report_text,
     search_values,
     showing,
     size_curve,
@@ -123,20 +125,19 @@ def select_command(
     check_data_file(write, loaded)
     task = Task(loaded, options, estimator, model.seed)
     choice = chosen(task, cv, repeats, beside=report is not None)
-    if output is not None and not to_stdout:
-        write_text(output, features_text(choice.features, output))
-    if write is not None:
-        write_data(write, (part.chosen(choice.columns) for part in loaded.parts()))
-    if report is not None:
-        _save_report(report, task, choice)
-    if output is not None and to_stdout:
-        sys.stdout.write(features_text(choice.features, output))
-    elif as_json:
-        typer.echo(_json(task, choice), nl=False)
-    else:
-        _print(choice)
-        if report is not None:
-            typer.echo(f"Report: {report}")
+    columns, listed = choice.columns, features_text(choice.features, output or Path())
+    result = listed if to_stdout else _json(task, choice) if as_json else _text(choice)
+    deliver(
+        result,
+        {
+            None if to_stdout else output: lambda _: listed,
+            write: lambda path: write_data(path, (p.chosen(columns) for p in loaded.parts())),
+            report: lambda _: _report(task, choice),
+        },
+        as_data=to_stdout or as_json,
+    )
+    if report is not None and not (to_stdout or as_json):
+        print_text(f"Report: {report}\n")
 
 
 def _check_stream(
@@ -195,17 +196,13 @@ def certify_command(
     with showing("certifying"):
         loaded = loaded.prepared()
         certificate, fitted = certified(loaded, columns, estimator, unsupervised=unsupervised)
-    if report is not None:
-        asked = {"Features": str(features), "Model": str(estimator)}
-        listed = features_of(columns, loaded.names, model=fitted)
-        title = f"Certificate for {len(listed)} features of"
-        save_report(
-            report, title, asked, loaded, model.seed, certificate=certificate, features=listed
-        )
-    if as_json:
-        typer.echo(json_text(certificate_values(certificate)), nl=False)
-    else:
-        typer.echo(str(certificate))
+    asked = {"Features": str(features), "Model": str(estimator)}
+    listed = features_of(columns, loaded.names, model=fitted)
+    title = f"Certificate for {len(listed)} features of"
+    result = json_text(certificate_values(certificate)) if as_json else f"{certificate}\n"
+    reported: Any = (title, asked, loaded, model.seed)
+    html = partial(report_text, *reported, certificate=certificate, features=listed)
+    deliver(result, {report: lambda _: html()}, as_data=as_json)
 
 
 @with_options
@@ -265,17 +262,16 @@ def compare_command(
         settings |= {"estimator": estimator, "random_state": model.seed}
         settings |= {"preprocessing": loaded.preprocessing, "groups": loaded.groups}
         comparison = compare(loaded.X, loaded.y, sorted(sizes), methods=names, **settings)
-    if output is not None:
-        write_text(output, _table(comparison, output.suffix))
-    if report is not None:
-        design = f"{comparison.n_repeats} × {comparison.n_folds} folds"
-        asked = {"Cross-validation": design, "Model": str(estimator)}
-        title = "Selectors compared on"
-        save_report(report, title, asked, loaded, model.seed, comparison=comparison)
-    if as_json:
-        typer.echo(json_text(comparison.to_dict()), nl=False)
-    else:
-        typer.echo(str(comparison))
+    design = f"{comparison.n_repeats} × {comparison.n_folds} folds"
+    asked = {"Cross-validation": design, "Model": str(estimator)}
+    reported: Any = ("Selectors compared on", asked, loaded, model.seed)
+    html = partial(report_text, *reported, comparison=comparison)
+    result = json_text(comparison.to_dict()) if as_json else f"{comparison}\n"
+    deliver(
+        result,
+        {output: lambda path: _table(comparison, path.suffix), report: lambda _: html()},
+        as_data=as_json,
+    )
 
 
 @with_options
@@ -301,19 +297,19 @@ def demo_command(
     y = np.array(_DEMO_PACKAGES)[docs.target]
     source = f"docstrings of {' and '.join(_DEMO_PACKAGES)}"
     data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
-    typer.echo(f"{source}: {data.n_rows:,} texts, {data.n_features:,} words")
+    print_text(f"{source}: {data.n_rows:,} texts, {data.n_features:,} words\n")
     task = Task(data, SelectOptions(str(_DEMO_SIZE)), ModelOptions().estimator(y))
     choice = chosen(task, _DEMO_FOLDS, None, beside=True)
-    typer.echo(f"first choices: {' '.join(feature.name for feature in choice.features[:12])}")
-    typer.echo(f"\n{choice.certificate}\n")
     assert choice.comparison is not None
-    typer.echo(str(choice.comparison.of_size(_DEMO_SIZE)))
-    _save_report(report, task, choice)
-    typer.echo(f"\nReport: {report}")
+    first = " ".join(feature.name for feature in choice.features[:12])
+    compared = choice.comparison.of_size(_DEMO_SIZE)
+    result = f"first choices: {first}\n\n{choice.certificate}\n\n{compared}\n"
+    deliver(result, {report: lambda _: _report(task, choice)}, as_data=False)
+    print_text(f"\nReport: {report}\n")
 
 
-def _save_report(path: Path, task: Task, choice: Choice) -> None:
-    """Write the report of a choice: the options, the result, and a comparison with others."""
+def _report(task: Task, choice: Choice) -> str:
+    """Return the report of a choice: the options, the result, and a comparison with others."""
     data, options, new_data = task.data, task.options, choice.certificate.new_data
     classes = {}
     if data.y is not None and not predicts_numbers(task.model):
@@ -338,11 +334,11 @@ def _save_report(path: Path, task: Task, choice: Choice) -> None:
         "doubts": data.doubts,
     }
     title = f"{len(choice.features)} of {data.n_features:,} features of"
-    save_report(path, title, asked, data, task.seed, **contents)
+    return report_text(title, asked, data, task.seed, **contents)
 
 
-def _print(choice: Choice) -> None:
-    """Print a table of the first features, and the certificate."""
+def _text(choice: Choice) -> str:
+    """Return a table of the first features, and the certificate."""
     features = choice.features
     title = f"{len(features)} features chosen in {choice.seconds:.1f} s"
     if len(features) > _N_SHOWN:
@@ -355,12 +351,14 @@ def _print(choice: Choice) -> None:
         table.add_column(name, justify="left" if name == "feature" else "right")
     for f in features[:_N_SHOWN]:
         weight = "" if f.weight is None else f"{f.weight:.3g}"
-        cells = (escape(f.name), str(f.rank), f"{f.scale:.3g}", weight, escape(f.label or ""))
+        name, label = (escape(visible(text)) for text in (f.name, f.label or ""))
+        cells = (name, str(f.rank), f"{f.scale:.3g}", weight, label)
         table.add_row(*(*cells, f.why or "")[: len(header)])
+    search = ""
     if choice.search is not None:
-        typer.echo(f"{found_size(choice.search)}\n{size_curve(choice.search)}\n")
-    Console().print(table)
-    typer.echo(f"\n{choice.certificate}")
+        search = f"{found_size(choice.search)}\n{size_curve(choice.search)}\n\n"
+    shown = "".join(segment.text for segment in Console().render(table))
+    return f"{search}{shown}\n{choice.certificate}\n"
 
 
 def _json(task: Task, choice: Choice) -> str:

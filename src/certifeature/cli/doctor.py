@@ -10,14 +10,13 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 from scipy import sparse
 
 from certifeature.cli import preparing
 from certifeature.cli.loading import MIN_CLASS, DataOptions
 from certifeature.cli.options import JSONOption, with_options
-from certifeature.cli.output import json_text, showing
+from certifeature.cli.output import json_text, print_text, showing
 from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import EncodingError, first_few
 from certifeature.models.problem import are_numbers, has_decimals, too_many
@@ -46,10 +45,11 @@ def doctor_command(*, data: DataOptions, as_json: JSONOption = False) -> None:
         diagnosis = _Diagnosis(data, found)
     if as_json:
         facts = diagnosis.facts | {"advice": diagnosis.advice, "command": diagnosis.command}
-        typer.echo(json_text({"source": data.paths, **facts}), nl=False)
+        print_text(json_text({"source": data.paths, **facts}), as_data=True)
     else:
         advice = [f"! {line}" for line in diagnosis.advice]
-        typer.echo("\n".join([*diagnosis.lines, *advice, f"Try: {diagnosis.command}"]))
+        lines = [*diagnosis.lines, *advice, f"Try: {diagnosis.command}"]
+        print_text("\n".join(lines) + "\n")
 
 
 def _read(source: DataOptions) -> tuple[DataOptions, Dataset]:
@@ -125,9 +125,9 @@ class _Diagnosis:
         given = ((name, ",".join(values)) for name, values in self._options.items() if values)
         flags = ("transpose", "zero_based", "drop_unlabelled")
         asked = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(self._source, flag)]
-        return shlex.join(
-            ["certifeature", command, *chain(self._source.paths, asked, *given, more)]
-        )
+        # A name that begins with a dash would be taken for an option.
+        paths = [f"./{path}" if path.startswith("-") else path for path in self._source.paths]
+        return shlex.join(["certifeature", command, *chain(paths, asked, *given, more)])
 
     def _labels(self) -> None:
         y, target = self._data.y, self._data.target

@@ -47,10 +47,6 @@ from certifeature.sparsify import ColumnChoice
 _MEMORY_PER_BYTE = 2.0
 # For the name of a column, its weights and what is computed from it, even if it is empty.
 _MEMORY_PER_COLUMN = 200.0
-_LARGE_FILES = (
-    "Use select --stream with files that fit one by one, fewer rows or columns, a sparse format, "
-    "or a machine with more memory"
-)
 # Errors for classes with fewer rows are uncertain.
 MIN_CLASS = 5
 # Small classes that are named.
@@ -125,13 +121,12 @@ class DataOptions:
         if is_stdin and self.format is None:
             raise ValueError("standard input has no name; add its --format, such as svmlight.")
         if not is_stdin:
-            needed = _MEMORY_PER_BYTE * sum(path.stat().st_size for path in self.files())
-            self._check_memory(needed, "the data", _LARGE_FILES)
+            self._check_memory(sum(path.stat().st_size for path in self.files()))
             if not self.is_one():
                 return joined(self.blocks())
         path = sys.stdin.buffer if is_stdin else self.paths[0]
         data = read_data(path, transpose=self.transpose, **self._columns(), **options)
-        self._check_columns(data.X.shape[1])
+        self._check_memory(n_columns=data.X.shape[1])
         return data
 
     def blocks(self) -> FileBlocks:
@@ -141,7 +136,7 @@ class DataOptions:
         if self.transpose:
             raise ValueError("--transpose is for one file; join the files, or give one of them.")
         blocks = FileBlocks(self.paths, **self._columns())
-        self._check_columns(blocks.n_features)
+        self._check_memory(n_columns=blocks.n_features)
         return blocks
 
     def _columns(self) -> dict[str, Any]:
@@ -180,16 +175,17 @@ class DataOptions:
         is_file = path.exists() and not path.is_dir()
         return len(self.paths) == 1 and (is_file or (path / "X.npz").exists())
 
-    def _check_memory(self, needed: float, what: str, remedy: str) -> None:
-        """Raise if more memory is needed than is free."""
+    def _check_memory(self, n_bytes: int = 0, n_columns: int = 0) -> None:
+        """Raise if files or columns are too large for the memory that is free."""
+        needed = _MEMORY_PER_BYTE * n_bytes + _MEMORY_PER_COLUMN * n_columns
         free = _free_memory()
         if free is not None and needed > free:
-            sizes = f"about {needed / 2**30:.1f} GiB of memory, and {free / 2**30:.1f} GiB are free"
-            raise ValueError(f"{' '.join(self.paths)}: {what} need {sizes}. {remedy}.")
-
-    def _check_columns(self, n_columns: int) -> None:
-        remedy = "Number the features anew, from 1, or use a machine with more memory"
-        self._check_memory(_MEMORY_PER_COLUMN * n_columns, f"{n_columns:,} columns", remedy)
+            what = f"{n_columns:,} columns need" if n_columns else "the data need"
+            raise ValueError(
+                f"{' '.join(self.paths)}: {what} about {needed / 2**30:.1f} GiB of memory, and "
+                f"{free / 2**30:.1f} GiB are free. Use select --stream with files that fit one by "
+                "one, fewer rows or columns, a sparse format, or a machine with more memory."
+            )
 
 
 def _free_memory() -> int | None:

@@ -8,11 +8,11 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from rich import progress
@@ -21,14 +21,14 @@ from rich.markup import escape
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from certifeature._files import csv_text, replacing, write_csv
+from certifeature._files import check_not_read_only, csv_text, visible, write_csv, write_files
 from certifeature._progress import Report as Advance
 from certifeature._progress import listening, phase
 from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
 from certifeature.cli.loading import Loaded
 from certifeature.evaluation.engine import SizeSearch
-from certifeature.report import Feature, Report, write_report
+from certifeature.report import Feature, Report, render
 from certifeature.report.contents import features_csv
 from certifeature.rows.matrix import dense
 
@@ -40,21 +40,54 @@ _ENDINGS = sorted((*_DELIMITERS, *_SVMLIGHT, ".npz"))
 def check_writable(*paths: Path | None, inputs: Sequence[str | Path] = ()) -> None:
     """Raise, before any long work, if a file cannot be written or must not be."""
     taken = {os.path.realpath(path) for path in inputs if str(path) != "-"}
-    for path in paths:
-        if path is None or (path.exists() and not path.is_file() and not path.is_dir()):
+    for path in filter(None, paths):
+        # A link stays a link, so that what counts is where it leads.
+        target = Path(os.path.realpath(path))
+        with suppress(FileNotFoundError):
+            # Raises if the name is too long.
+            target.lstat()
+        if target.exists() and not target.is_file() and not target.is_dir():
             # Writing to a pipe or a device replaces no file.
             continue
-        if os.path.realpath(path) in taken:
+        if str(target) in taken:
             raise ValueError(f"{path}: this file is read or written already; give another name.")
-        if os.path.realpath(path.parent) in taken:
+        if str(target.parent) in taken:
             raise ValueError(f"{path}: all files of this folder are data; give another folder.")
-        taken.add(os.path.realpath(path))
-        if path.is_dir():
+        taken.add(str(target))
+        if target.is_dir():
             raise ValueError(f"{path}: this is a folder; give the name of a file.")
-        if not path.parent.is_dir():
-            raise ValueError(f"{path}: there is no folder {path.parent}; create it first.")
-        if not os.access(path.parent, os.W_OK):
-            raise ValueError(f"{path}: {path.parent} may not be written to; give another folder.")
+        if not target.parent.is_dir():
+            raise ValueError(f"{path}: there is no folder {target.parent}; create it first.")
+        if not os.access(target.parent, os.W_OK):
+            raise ValueError(f"{path}: {target.parent} may not be written to; give another folder.")
+        check_not_read_only(path)
+
+
+def print_text(text: str, *, as_data: bool = False) -> None:
+    """Print for people, or for programs: in UTF-8, whatever a terminal here would show.
+
+    A program such as head, which stops reading early, makes no error.
+    """
+    try:
+        if as_data:
+            cast(Any, sys.stdout).reconfigure(encoding="utf-8", errors="backslashreplace")
+        sys.stdout.write(text if as_data else visible(text))
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would try again at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise OSError(f"standard output: {error}") from error
+
+
+def deliver(
+    result: str, writers: Mapping[Path | None, Callable[[Path], str | None]], *, as_data: bool
+) -> None:
+    """Write files together, and print the result whatever happens to them."""
+    try:
+        write_files(writers)
+    finally:
+        print_text(result, as_data=as_data)
 
 
 def json_text(value: Any) -> str:
@@ -115,10 +148,10 @@ def _preparation(data: Loaded) -> list[str]:
     return [said[step] for step in steps if step in said]
 
 
-def save_report(
-    path: Path, title: str, asked: Mapping[str, str], loaded: Loaded, seed: int, **contents: Any
-) -> None:
-    """Write a report, with what is needed to get the same result again."""
+def report_text(
+    title: str, asked: Mapping[str, str], loaded: Loaded, seed: int, **contents: Any
+) -> str:
+    """Return a report, with what is needed to get the same result again."""
     names = ("certifeature", "numpy", "scipy", "scikit-learn")
     versions = ", ".join(f"{name} {version(name)}" for name in names)
     reproduction = {
@@ -130,7 +163,7 @@ def save_report(
     prepared = _preparation(loaded)
     asked = {"Data": str(loaded), **asked, "Preparation": " ".join(prepared) or "none"}
     contents |= {"asked": asked, "preparation": prepared, "reproduction": reproduction}
-    write_report(Report(f"{title} {Path(loaded.source).name}", **contents), path)
+    return render(Report(f"{title} {Path(loaded.source).name}", **contents))
 
 
 def features_text(features: list[Feature], path: Path) -> str:
@@ -160,7 +193,7 @@ def check_data_file(path: Path | None, data: Loaded) -> None:
 
 
 def write_data(path: Path, parts: Iterable[Loaded]) -> None:
-    """Write data in the format that the ending of the name tells, whole or not at all.
+    """Write data in the format that the ending of the name tells.
 
     Parameters
     ----------
@@ -169,22 +202,21 @@ def write_data(path: Path, parts: Iterable[Loaded]) -> None:
     parts : iterable of Loaded
         The rows, in parts with the same columns.
     """
-    with replacing(path) as unfinished:
-        if path.suffix == ".npz":
-            known = list(parts)
-            arrays: dict[str, Any] = {"X": np.vstack([dense(data.X) for data in known])}
-            arrays["feature_names"] = known[0].names
-            for name in ("y", "ids"):
-                if getattr(known[0], name) is not None:
-                    arrays[name] = np.concatenate([getattr(data, name) for data in known])
-            np.savez_compressed(unfinished, **arrays)
-        elif path.suffix in _SVMLIGHT:
-            with unfinished.open("wb") as binary:
-                for data in parts:
-                    dump_svmlight_file(data.X, data.y, binary, zero_based=False)
-        else:
-            with unfinished.open("w", encoding="utf-8", newline="") as file:
-                write_csv(file, _table(parts), _DELIMITERS[path.suffix])
+    if path.suffix == ".npz":
+        known = list(parts)
+        arrays: dict[str, Any] = {"X": np.vstack([dense(data.X) for data in known])}
+        arrays["feature_names"] = known[0].names
+        for name in ("y", "ids"):
+            if getattr(known[0], name) is not None:
+                arrays[name] = np.concatenate([getattr(data, name) for data in known])
+        np.savez_compressed(path, **arrays)
+    elif path.suffix in _SVMLIGHT:
+        with path.open("wb") as binary:
+            for data in parts:
+                dump_svmlight_file(data.X, data.y, binary, zero_based=False)
+    else:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            write_csv(file, _table(parts), _DELIMITERS[path.suffix])
 
 
 def _table(parts: Iterable[Loaded]) -> Iterator[Sequence[Any]]:

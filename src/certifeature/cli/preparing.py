@@ -10,6 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Self
@@ -23,6 +24,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from certifeature._files import visible
 from certifeature.datasets.dataset import Dataset
 from certifeature.rows.matrix import column_digests, dense, scaled_columns, stored_values
 from certifeature.rows.rows import Spread, scaling_needed
@@ -45,8 +47,9 @@ _NEAR, _MAX_PAIRED, _N_COMPARED = 0.25, 2000, 2000
 
 
 def note(text: str) -> None:
-    """Say on standard error what is no error."""
-    sys.stderr.write(f"certifeature: {text}\n")
+    """Say something in one line on standard error, if anyone still reads that."""
+    with suppress(OSError):
+        sys.stderr.write(f"certifeature: {visible(' '.join(text.split()))}\n")
 
 
 # How columns are scaled.

@@ -79,9 +79,11 @@ def _unpacked(content: bytes, source: str) -> bytes:
     return unpacked.getvalue()
 
 
-def check_archive(archive: zipfile.ZipFile, content: bytes) -> None:
-    """Raise if the members of an archive are much larger than their file."""
+def unzipped(content: bytes) -> zipfile.ZipFile:
+    """Return an archive, or raise if its members are much larger than their file."""
+    archive = zipfile.ZipFile(io.BytesIO(content))
     _check_size(sum(member.file_size for member in archive.infolist()), len(content))
+    return archive
 
 
 def _check_size(unpacked: int, packed: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import (
-    as_utf8,
-    check_archive,
-    checked_data,
-    decoding,
-    first_few,
-    read_bytes,
-)
+from certifeature.io._common import as_utf8, checked_data, decoding, first_few, read_bytes, unzipped
 from certifeature.io.tables import Columns, find_label
 
 _SPARSE_KEYS = frozenset({"format", "shape", "data"})
@@ -31,8 +23,8 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
     with decoding(source, "an NPZ file"):
         if not content.startswith(b"PK"):
             raise ValueError("no archive")
+        _check_members(content)
         archive = np.load(io.BytesIO(content), allow_pickle=False)
-        _check_members(content, archive.zip)
         names = list(archive.files)
     if set(names) >= _SPARSE_KEYS:
         X = _sparse_matrix(content, source, columns.target)
@@ -48,12 +40,12 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
     return checked_data(X, y, feature_names, source, columns.accept)
 
 
-def _check_members(content: bytes, archive: zipfile.ZipFile) -> None:
+def _check_members(content: bytes) -> None:
     """Raise if any member of the archive is damaged, missing or too large.
 
     Labels with a damaged name would otherwise look like no labels.
     """
-    check_archive(archive, content)
+    archive = unzipped(content)
     end = content.rfind(b"PK\x05\x06")
     n_members = int.from_bytes(content[end + 10 : end + 12], "little")
     if n_members != len(archive.filelist):

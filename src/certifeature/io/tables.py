@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zipfile
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,14 +26,7 @@ from numpy.typing import NDArray
 from certifeature._files import unguarded
 from certifeature._utils import require
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import (
-    as_labels,
-    as_utf8,
-    check_archive,
-    checked_data,
-    decoding,
-    first_few,
-)
+from certifeature.io._common import as_labels, as_utf8, checked_data, decoding, first_few, unzipped
 
 _Column = str | int
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
@@ -393,8 +385,7 @@ def _excel(content: bytes, source: str) -> _Records:
     """Return the records of the first sheet of a workbook."""
     openpyxl = require("openpyxl", "Excel files", "cli")
     with decoding(source, "an Excel file"):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            check_archive(archive, content)
+        unzipped(content)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheet = book.worksheets[0]
         # One stray cell far away would make all rows as long as its own.
