@@ -99,4 +99,4 @@ plt.show()
 # is no significant difference. On the similar packages the three have about the same errors at
 # C = 1 and about the same bounds, and with C tuned RFE and L1 have lower errors by about one
 # standard error. χ², which tests one word at a time, is worse there, and no hundred words are as
-# good as all. (SciPy 1.17 and scikit-learn 1.9; docstrings change with the versions.)
+# good as all.

@@ -292,8 +292,7 @@ def demo_command(
         Write the report to this HTML file.
     """
     check_writable(report)
-    with showing("collecting docstrings"):
-        docs: Any = load_docstrings(packages=_DEMO_PACKAGES)
+    docs: Any = load_docstrings(packages=_DEMO_PACKAGES)
     y = np.array(_DEMO_PACKAGES)[docs.target]
     source = f"docstrings of {' and '.join(_DEMO_PACKAGES)}"
     data = Loaded(docs.data, y, docs.feature_names, source, fingerprint(docs.data))
