@@ -86,6 +86,10 @@ def deliver(
     """Write files together, and print the result whatever happens to them."""
     try:
         write_files(writers)
+    except ValueError:
+        # The rows changed while they were written, so that the result holds for neither.
+        result = ""
+        raise
     finally:
         print_text(result, as_data=as_data)
 
