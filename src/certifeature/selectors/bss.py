@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from certifeature._utils import FloatArray, one_each
 from certifeature.basis.basis import Basis, row_blocks, squared_norms
-from certifeature.certificate.promise import bss_promise, effective_dimension, ridge_cut
+from certifeature.certificate.promise import bss_promise, ridge_cut
 from certifeature.models import feature_weights, stable_scores
 from certifeature.models.support import Support
 from certifeature.rows.matrix import ranks
@@ -22,7 +22,7 @@ from certifeature.rows.rows import Rows
 from certifeature.selectors.base import CONSTRAINTS, BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, bss
-from certifeature.sparsify.choice import Groups, IntArray, as_indices
+from certifeature.sparsify.choice import Groups, IntArray, TooFewError, as_indices
 
 # Rankings by fits of models, and rankings that need no labels.
 LABELLED = ("coef", "stable")
@@ -201,18 +201,6 @@ class BSSStrategy(Strategy):
             redundant |= known.spread.variances == 0
         return np.asarray(self.groups.sums((~redundant).astype(np.float64)) == 0)
 
-    def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
-        """Return a number of features for which BSS promises a lower bound of 1 − epsilon."""
-        if self.trust is None or self.trust == 1:
-            return len(self.groups)
-        dimension = float(basis.n_components)
-        if mu is not None:
-            dimension = effective_dimension(basis.singular_values, mu)
-        # (1 - sqrt(D/r))² >= 1 - epsilon, solved for r without cancellation for a small epsilon.
-        ratio = epsilon / (1 + np.sqrt(1 - epsilon))
-        n_picks = np.ceil(dimension / ratio**2)
-        return int(min(np.ceil(n_picks / (1 - self.trust)) + len(self.fixed), len(self.groups)))
-
     def n_leading(self, size: int) -> int | None:
         """Return half of the number of picks, within limits; None where all directions count."""
         if self.for_proof:
@@ -221,20 +209,10 @@ class BSSStrategy(Strategy):
         n_leading = np.clip(n_picks // 2, _FEWEST_LEADING, _MAX_LEADING)
         return int(np.clip(4 * n_picks, 1, n_leading))
 
-    def least_size(self, basis: Basis) -> int:
-        """Return the number of features with which BSS has more picks than directions."""
-        if self.trust == 1:
-            return len(self.groups)
-        trust = 0.5 if self.trust is None else self.trust
-        size = len(self.fixed) + int((basis.n_components + 1) / (1 - trust))
-        while size - self._n_kept(size) <= basis.n_components:
-            size += 1
-        return size
-
     def kept(self, ranking: Ranking, size: int) -> tuple[IntArray, NDArray[np.str_]]:
         """Return the groups that are not picked by BSS, and the reason for each."""
         if len(self.fixed) > size:
-            raise ValueError(
+            raise TooFewError(
                 f"fixed_features names {len(self.fixed)} {self.groups.called}, more than the "
                 f"{size} that are to be chosen; fix fewer, or raise n_features_to_select."
             )
@@ -272,7 +250,7 @@ class BSSStrategy(Strategy):
             return basis
         if not self.may_cut:
             what = "rank of the rows" if basis.exact else "number of directions"
-            raise ValueError(
+            raise TooFewError(
                 f"n_features_to_select={n_picks + len(kept)} leaves BSS {n_picks} picks, not more "
                 f"than the {what}, {n_components}, so it cannot cover them all. Ask for more "
                 "features, or leave basis='auto' and n_components=None, which cuts the basis to "

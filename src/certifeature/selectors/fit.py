@@ -25,17 +25,11 @@ from certifeature.certificate.promise import effective_dimension
 from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support, every_row, find_support, grown
 from certifeature.rows.rows import Rows
-from certifeature.sparsify.choice import ColumnChoice, EmptyChoiceError, Groups, as_groups
+from certifeature.sparsify.choice import ColumnChoice, Groups, TooFewError, as_groups
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Selections of guarantee="full", each with the support vectors of the previous one added.
 _MAX_ROUNDS = 20
-# Sizes that "certified" tries at most.
-_MAX_TRIALS = 6
-# "certified" keeps all features where more than this multiple of them seems to be needed.
-_HOPELESS = 2
-# The next size of "certified" is what is expected to be enough, with this margin.
-_MARGIN = 1.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,14 +154,6 @@ class Strategy(ABC):
     def n_leading(self, size: int) -> int | None:
         """Return how many leading directions suffice for a model with μ > 0; None for all."""
         return None
-
-    def sufficient_size(self, basis: Basis, mu: float | None, epsilon: float) -> int:
-        """Return a number of scaled groups that keeps epsilon by theorem."""
-        return len(self.groups)
-
-    def least_size(self, basis: Basis) -> int:
-        """Return the number of groups below which no bound for all directions exists."""
-        return int(np.ceil(basis.n_components / self.groups.largest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -432,65 +418,30 @@ class Fit:
     def _certified_size(self) -> tuple[int, Picks | None]:
         """Return about the smallest size whose measured λ is at least 1 − epsilon, and its picks.
 
-        λ is that of the model's objective where its dual is strongly convex. √λ is about
-        1 − c·√(D/r) for r features and D directions: the first trial gives c, and with it the next
-        size, or shows that there are too few features. Later sizes are interpolated until at most
-        one part in sixteen can be saved.
+        λ is that of the model's objective where its dual is strongly convex. Sizes double until one
+        is enough, and are then bisected until at most one part in sixteen can be saved.
         """
-        known, epsilon = self.directions(None), self._selector.epsilon
-        basis, goal, mu = known.basis, 1 - epsilon, self._mu
+        known, mu = self.directions(None), self._mu
         # The basis that features are chosen for may be smaller than the one they are measured by.
-        measured_by = known.whole if known.whole.exact else basis
-        enough, found = len(known.ranking.scores), None
-        has_scale = self._model is not None and self._model.spread is not None
-        keeps_scales = self._selector._rescaling() == "each" and not has_scale
-        if keeps_scales and measured_by.n_components == basis.n_components:
-            enough = min(enough, self._strategy.sufficient_size(basis, mu, epsilon))
-        too_few = min(self._strategy.least_size(basis), enough) - 1
-        dimension = float(basis.n_components)
+        measured_by = known.whole if known.whole.exact else known.basis
+        dimension = float(known.basis.n_components)
         if mu is not None:
-            too_few, dimension = 0, effective_dimension(basis.singular_values, mu)
-        size, lost = 2 * int(np.ceil(dimension)), dict[int, float]()
-        with phase(f"sizes tried, {_MAX_TRIALS} at most", _MAX_TRIALS) as advance:
-            for trial in range(_MAX_TRIALS):
-                if enough - too_few <= max(1, enough // 16):
-                    break
-                # Sizes that were tried are not tried again, nor are others next to them.
-                # Where they approach what is enough too slowly, they double.
-                is_late = found is None and trial >= _MAX_TRIALS // 2
-                size = max(size, too_few + (too_few if is_late else max(1, too_few // 16)))
-                size = min(size, enough - max(1, enough // 16))
+            dimension = effective_dimension(known.basis.singular_values, mu)
+        too_few, enough, best = 0, len(self._strategy.groups), None
+        with phase("sizes tried", enough.bit_length() + 4) as advance:
+            while enough - too_few > max(1, enough // 16):
+                size = min(2 * max(too_few, int(np.ceil(dimension))), (too_few + enough) // 2)
                 try:
-                    picks = self._strategy.choose(basis, mu, size, known.ranking)
+                    picks = self._strategy.choose(known.basis, mu, size, known.ranking)
                     columns = self._at_own_scale(self._rescaled(picks.columns))
                     smallest = self._measurable.lambda_min(
                         columns, measured_by, soft=mu is not None
                     )
-                except EmptyChoiceError:
+                except TooFewError:
                     smallest = 0.0
-                advance()
-                if smallest >= goal:
-                    enough, found = size, picks
+                if smallest >= 1 - self._selector.epsilon:
+                    enough, best = size, picks
                 else:
                     too_few = size
-                # The formula does not apply to λ above 1.
-                lost[size] = 1 - np.sqrt(min(smallest, 1.0))
-                expected = _MARGIN * _size_that_loses(1 - np.sqrt(goal), lost, too_few, enough)
-                if trial == 0 and expected > _HOPELESS * len(known.ranking.scores):
-                    break
-                size = int(np.ceil(expected))
-        return enough, found
-
-
-def _size_that_loses(goal: float, lost: dict[int, float], too_few: int, enough: int) -> float:
-    """Return the size at which 1 − √λ reaches a goal, if it is linear in 1/√size.
-
-    It is interpolated between sizes that were too small and large enough, where both were tried,
-    and proportional to 1/√size otherwise.
-    """
-    if too_few in lost and enough in lost:
-        first, last = too_few**-0.5, enough**-0.5
-        drop = max(lost[too_few] - lost[enough], 1e-9)
-        return float((last + (goal - lost[enough]) / drop * (first - last)) ** -2)
-    size, loss = next(reversed(lost.items()))
-    return float(size * (loss / goal) ** 2)
+                advance()
+        return enough, best

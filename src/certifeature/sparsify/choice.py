@@ -17,8 +17,8 @@ from certifeature.rows.matrix import ranks as joint_ranks
 IntArray = NDArray[np.intp]
 
 
-class EmptyChoiceError(ValueError):
-    """A random choice that has no features."""
+class TooFewError(ValueError):
+    """A number of features that is too small for what was asked, or for a random choice."""
 
 
 @dataclass(frozen=True, eq=False)

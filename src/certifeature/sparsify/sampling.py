@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature._utils import as_count
 from certifeature.basis.basis import as_vectors, squared_norms
-from certifeature.sparsify.choice import ColumnChoice, EmptyChoiceError, checked_groups
+from certifeature.sparsify.choice import ColumnChoice, TooFewError, checked_groups
 
 
 def leverage_scores(vectors: ArrayLike) -> NDArray[np.float64]:
@@ -64,7 +64,7 @@ def leverage_sample(
 
     Raises
     ------
-    EmptyChoiceError
+    TooFewError
         If no coin came up, which happens for very small n_select only. It is a ``ValueError``.
 
     Examples
@@ -85,7 +85,7 @@ def leverage_sample(
     chances = np.minimum(1.0, n_select * probabilities)
     indices = np.flatnonzero(rng.random(len(scores)) < chances)
     if not indices.size:
-        raise EmptyChoiceError(
+        raise TooFewError(
             f"no feature was chosen: with n_select={n_select} all {len(scores)} coins came up "
             "tails. Ask for more features or use replace=True."
         )
