@@ -2,6 +2,7 @@
 
 from soak.laws.bases import bases_span_the_rows
 from soak.laws.certificates import certificates_are_true, layers_nest, realised_values_enclose
+from soak.laws.changes import changes_are_noticed
 from soak.laws.choices import (
     choices_ignore_columns,
     choices_ignore_rows,
@@ -70,5 +71,6 @@ LAWS = {
         selectors_survive,
         certify_survives,
         readers_survive,
+        changes_are_noticed,
     )
 }
