@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -127,5 +128,11 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, default=0, help="seed of folds and random methods")
 
 
+def _stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    # Otherwise the workers would go on by themselves.
+    signal.signal(signal.SIGTERM, _stop)
     sys.exit(main())

@@ -10,7 +10,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from paper.store import Store
+from paper.store import Store, alone
 from paper.study import Cell, Fold, Study
 from paper.trial import measure_fold
 
@@ -36,21 +36,23 @@ def run(study: Study, path: str | Path, *, n_jobs: int = -1) -> list[dict[str, A
         Key and measurements of each cell on each fold, in the order of the study, whatever was
         measured when.
     """
-    store = Store(Path(path))
-    plan = [(fold, cell) for fold in study.folds() for cell in study.cells()]
-    work: dict[Any, tuple[Fold, list[Cell]]] = {}
-    for fold, cell in plan:
-        if not _serves(store.get(study.key(fold, cell)), study):
-            # Cells share the preparation of a fold. A single split is large, and its cells long.
-            unit = fold if fold.task.n_train is None else (fold, cell)
-            work.setdefault(unit, (fold, []))[1].append(cell)
-    # A fold brings its task along; the others stay here.
-    bare = replace(study, tasks=())
-    results = Parallel(n_jobs, return_as="generator_unordered")(
-        delayed(measure_fold)(bare, fold, cells) for fold, cells in work.values()
-    )
-    for records in _with_progress(results, len(work)):
-        store.add(records)
+    path = Path(path)
+    with alone(path):
+        store = Store(path)
+        plan = [(fold, cell) for fold in study.folds() for cell in study.cells()]
+        work: dict[Any, tuple[Fold, list[Cell]]] = {}
+        for fold, cell in plan:
+            if not _serves(store.get(study.key(fold, cell)), study):
+                # Cells share the preparation of a fold. A single split is large, its cells long.
+                unit = fold if fold.task.n_train is None else (fold, cell)
+                work.setdefault(unit, (fold, []))[1].append(cell)
+        # A fold brings its task along; the others stay here.
+        bare = replace(study, tasks=())
+        results = Parallel(n_jobs, return_as="generator_unordered")(
+            delayed(measure_fold)(bare, fold, cells) for fold, cells in work.values()
+        )
+        for records in _with_progress(results, len(work)):
+            store.add(records)
     found = (store.get(study.key(fold, cell)) for fold, cell in plan)
     return [record["key"] | record["measured"] for record in found if record is not None]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Store"]
+__all__ = ["Store", "alone"]
 
 Key = tuple[tuple[str, Any], ...]
 
@@ -56,6 +58,7 @@ class Store:
             for number, line in enumerate(lines, 1):
                 try:
                     record = json.loads(line)
+                    record["measured"].keys()
                     self._records[_hashable(record["key"])] = record
                 except (ValueError, KeyError, TypeError, AttributeError) as error:
                     raise self._no_record(number) from error
@@ -70,6 +73,25 @@ class Store:
             f"{self._path}, line {number}: this is no record of an experiment. "
             "Name another folder, or remove the line."
         )
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Raise if another process is inside for the same file of records.
+
+    The lock is that of an empty database, which every system drops when its process ends.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = path.with_suffix(".lock")
+    with closing(sqlite3.connect(lock, timeout=0, isolation_level=None)) as database:
+        try:
+            database.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            raise ValueError(
+                f"{path}: another run adds to it ({lock}: {error}). Wait for its end, or name "
+                "another folder with --out."
+            ) from error
+        yield
 
 
 def _hashable(key: dict[str, Any]) -> Key:

@@ -21,7 +21,7 @@ from paper.figures import figures
 from paper.methods import KEEP_ALL, ccat_methods, paper_methods, today_methods
 from paper.output import csv_text, markdown_table
 from paper.runner import run
-from paper.store import Store
+from paper.store import Store, alone
 from paper.study import Study
 from paper.summary import as_percent, mean_and_deviation, rivalry
 from paper.table1 import table1
@@ -84,7 +84,7 @@ class TestTable1:
         for n_jobs in (1, 2, 3):
             table1(tmp_path / str(n_jobs), n_jobs=n_jobs, **TINY)
         first = contents(tmp_path / "1")
-        assert first.keys() == {"table1.md"}
+        assert first.keys() == {"table1.lock", "table1.md"}
         assert contents(tmp_path / "2") == contents(tmp_path / "3") == first
 
     @pytest.mark.slow
@@ -181,6 +181,27 @@ class TestResume:
         assert len(keys) == len(set(keys)) == len(expected)
         assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
+    @pytest.mark.slow
+    def test_told_to_stop_it_ends_its_workers_and_lets_the_next_run_in(self, techtc, tmp_path):
+        command = [sys.executable, "-m", "paper", "figures", "--data", techtc, "--out", tmp_path]
+        command += ["-k", "6", "--repeats", "50", "--folds", "3", "--jobs", "2"]
+        process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE)
+        records = tmp_path / "figures.jsonl"
+        while not records.exists():
+            assert process.poll() is None, "it ended before it could be stopped"
+            time.sleep(0.01)
+        other = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert other.returncode == 2
+        assert "figures.jsonl: another run adds to it" in other.stderr
+        os.kill(process.pid, signal.SIGTERM)
+        assert b"the same command goes on from here" in process.communicate(timeout=60)[1]
+        assert process.returncode == 130
+        assert _ends(process.pid)
+        size = records.stat().st_size
+        with alone(records):
+            time.sleep(0.5)
+        assert records.stat().st_size == size
+
     @pytest.mark.parametrize("cut", [1, 5, 40, 300])
     def test_a_line_cut_short_is_measured_again(self, cut, tmp_path):
         path = tmp_path / "records.jsonl"
@@ -220,7 +241,11 @@ class TestResume:
             assert record["measured"]["seconds"] >= 0
 
     @pytest.mark.parametrize(
-        "content", [b"my diary", b"1\n", b'{"key": 1}\n', b'{"a": 2}\n', b"\xff\n"]
+        "content",
+        [
+            *(b"my diary", b"1\n", b'{"key": 1}\n', b'{"a": 2}\n', b"\xff\n"),
+            *(b'{"key": {"size": 6}}\n', b'{"key": {"size": 6}, "measured": 1}\n'),
+        ],
     )
     def test_a_file_of_something_else_is_left_alone(self, content, tmp_path):
         path = tmp_path / "records.jsonl"
@@ -228,6 +253,17 @@ class TestResume:
         with pytest.raises(ValueError, match="line 1: this is no record"):
             Store(path)
         assert path.read_bytes() == content
+
+
+def _ends(group):
+    """Tell whether all processes of a group end within some seconds."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def _without_times(records):
