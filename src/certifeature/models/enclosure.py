@@ -18,6 +18,7 @@ from sklearn.svm import SVC
 
 from certifeature import _utils as _memory
 from certifeature.models.losses import EPS, TINY, UNDERFLOW, Loss
+from certifeature.models.problem import Part
 from certifeature.models.solver import MAX_DIRECT, bordered_solution, minimise, solved
 from certifeature.rows.matrix import (
     dense,
@@ -117,10 +118,14 @@ class SafeRows:
     def combination(self, multipliers: FloatArray) -> tuple[FloatArray, float]:
         """Return the weights (Aᵀβ, constant·Σβ), and the most by which their norm may be wrong."""
         weights = self._with_constant(self.values.T @ multipliers, multipliers)
+        return weights, float(np.linalg.norm(self.combination_errors(multipliers)))
+
+    def combination_errors(self, multipliers: FloatArray) -> FloatArray:
+        """Return the most by which each of the weights that multipliers combine may be wrong."""
         sizes = np.abs(multipliers)
         sizes = self._with_constant(self._absolute_transposed_times(sizes), sizes)
         # Twice: multipliers that ought to sum to zero over the classes do so but for rounding.
-        return weights, 2 * (len(multipliers) + 4) * EPS * float(np.linalg.norm(sizes))
+        return 2 * (len(multipliers) + 4) * EPS * sizes
 
     @cached_property
     def norms(self) -> FloatArray:
@@ -367,6 +372,144 @@ def _candidates(rows: SafeRows, loss: Any, free: bool) -> Iterator[Candidate]:
         beta = np.zeros((len(scores), 1))
         beta[near, 0] = found
         yield beta, shift, None
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetBound:
+    """Lower bounds on the objective P(S) of sets S of features, all from the same multipliers.
+
+    By weak duality P(S) ≥ −Σ cᵢφᵢ*(−βᵢ/cᵢ) − Σ_{j∈S} eⱼ with the energies eⱼ = ½(xⱼᵀβ)², for any
+    feasible β. No set of k features has more energy than the k largest together.
+
+    Attributes
+    ----------
+    loss : Loss
+        Any of the losses, which says how dual values follow from sums.
+    linear, square : float
+        As `Loss.conjugate` returns them, summed over the problems that a model solves. The square
+        includes what a penalised intercept and always-included features have of energy.
+    energies : ndarray of shape (n_groups,)
+        Energies of single features or of groups of features, or more.
+    fixed : ndarray of bool, of shape (n_groups,)
+        Groups that are in all sets.
+    price : float
+        What the bounds lose as multipliers do not sum to zero.
+    """
+
+    loss: Loss
+    linear: float
+    square: float
+    energies: FloatArray
+    fixed: NDArray[np.bool_]
+    price: float = 0.0
+
+    def of_energies(self, energies: FloatArray) -> FloatArray:
+        """Return bounds on the objectives of all sets whose other groups have so much energy."""
+        # Sums of energies are rounded as often as there are energies.
+        squares = self.square + energies * (1 + (len(self.energies) + 8) * EPS)
+        return np.maximum(self.loss.dual_values(self.linear, squares) - self.price, 0.0)
+
+    @cached_property
+    def by_size(self) -> FloatArray:
+        """Bounds for sets of so many groups, from those that have the always-included ones only."""
+        ranked = np.sort(self.energies[~self.fixed])[::-1]
+        return self.of_energies(np.append(0.0, np.cumsum(ranked)))
+
+    def of_size(self, size: int) -> float:
+        """Return the bound for sets of so many groups."""
+        return float(self.by_size[size - int(self.fixed.sum())])
+
+    def fewest(self, upper: float) -> int:
+        """Return the least size for which a set may have an objective of at most ``upper``."""
+        return int(self.fixed.sum()) + int((self.by_size > upper).sum())
+
+    def widest_margin(self, size: int) -> float:
+        """Return a bound on the hard margin of two classes by any set of so many groups.
+
+        The points Σ αᵢxᵢ/Σα of the hulls of the classes have the difference 2Xᵀβ/Σα. Half of its
+        norm in the columns of a set bounds the margin by this set.
+        """
+        ranked = np.sort(self.energies[~self.fixed])[::-1]
+        inside = ranked[: size - int(self.fixed.sum())]
+        energy = float(inside.sum() + self.energies[self.fixed].sum())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            widest = np.divide(np.sqrt(2 * energy * (1 + (len(ranked) + 8) * EPS)), self.linear)
+        return float(widest) * (1 + 8 * EPS) if self.linear > 0 else np.inf
+
+    def in_every_and_no_set(
+        self, size: int, upper: float
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell which groups all sets of this size with an objective of at most ``upper`` have.
+
+        The second mask tells which groups none of these sets has.
+        """
+        others = np.flatnonzero(~self.fixed)
+        n_inside = size - len(self.fixed) + len(others)
+        always, never = self.fixed.copy(), np.zeros_like(self.fixed)
+        if not 0 < n_inside < len(others):
+            return always, never
+        order = others[np.argsort(-self.energies[others], kind="stable")]
+        inside, outside = order[:n_inside], order[n_inside:]
+        ranked = self.energies[order]
+        # Sums of the rest are at least what is left of the total, but for its rounding.
+        total = float(ranked[:n_inside].sum()) * (1 + 4 * EPS)
+        # Without one of the largest the next one takes its place; another takes that of the last.
+        without = self.of_energies(total - self.energies[inside] + ranked[n_inside])
+        beside = self.of_energies(total - ranked[n_inside - 1] + self.energies[outside])
+        always[inside], never[outside] = without > upper, beside > upper
+        return always, never
+
+
+@OVERFLOW_IS_WIDE
+def subset_bound(
+    rows: SafeRows,
+    parts: list[Part],
+    beta: FloatArray,
+    *,
+    free: bool,
+    upper: float,
+    groups: NDArray[np.intp],
+    fixed: NDArray[np.bool_],
+) -> SubsetBound:
+    """Return the bounds on the objectives of sets of features that multipliers prove.
+
+    Parameters
+    ----------
+    rows : SafeRows
+        Rows with all features.
+    parts : list of Part
+        The problems that a model solves, with losses at the scale of the rows.
+    beta : ndarray of shape (n_samples, n_columns)
+        Multipliers; 0 for rows that are not part of a problem.
+    free : bool
+        Whether there is an intercept that is not penalised.
+    upper : float
+        Objective that sets are compared with; bounds need not hold for sets that are worse.
+    groups : ndarray of int, of shape (n_features,)
+        Number of each feature's group.
+    fixed : ndarray of bool, of shape (n_groups,)
+        Groups that are in all sets.
+    """
+    feasible, linear, square, price = np.zeros_like(beta), 0.0, 0.0, 0.0
+    for part in parts:
+        own = part.loss.feasible(beta[part.rows, part.columns])
+        own = balanced(own) if free and own.shape[1] == 1 else own
+        more, rest = part.loss.conjugate(own)
+        # Rounded as often as there are parts.
+        linear, square = linear + more - len(parts) * EPS * abs(more), square + rest
+        if free and own.shape[1] > 1:
+            price += _price_of_sums(rows.take(part.rows), part.loss, own, upper)
+        feasible[part.rows, part.columns] = own
+    combined = rows.combination(feasible)[0]
+    # Multipliers of several classes are rounded themselves, as often as there are classes.
+    times = 1 if len(parts) > 1 or beta.shape[1] == 1 else 1 + beta.shape[1]
+    sizes = np.abs(combined) + times * rows.combination_errors(feasible) + len(beta) * TINY
+    energies = (sizes**2).sum(axis=1) / 2 * (1 + (beta.shape[1] + 8) * EPS) + UNDERFLOW
+    of_groups = np.asarray(np.bincount(groups, energies[:-1], len(fixed)), np.float64)
+    of_groups *= 1 + len(groups) * EPS
+    always_there = float(energies[-1] + of_groups[fixed].sum())
+    square = (square + always_there) * (1 + (len(groups) + len(parts) + 8) * EPS)
+    return SubsetBound(parts[0].loss, linear, square, of_groups, fixed, price)
 
 
 def balanced(beta: FloatArray) -> FloatArray:

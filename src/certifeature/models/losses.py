@@ -24,6 +24,8 @@ EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 # More than a product or a quotient loses to underflow.
 UNDERFLOW = 1024 * EPS * TINY
+# Of a smoothed hinge, as a share of its cost.
+_LEAST_CURVATURE = 1e-6
 # Most by which exp, log and the like are wrong, as a share of what they return.
 _FUNCTIONS = 32 * EPS
 
@@ -119,12 +121,36 @@ class Loss(ABC):
         """Return the nearest multipliers whose conjugate is finite; smaller ones are so too."""
 
     @abstractmethod
+    def conjugate(self, beta: FloatArray) -> tuple[float, float]:
+        """Return the part of −Σ cᵢφᵢ*(−βᵢ/cᵢ) that is linear in a multiple of β, and the rest.
+
+        It is the first less the second. The first is rounded down, the second, a square, up.
+        Multipliers are feasible, and need not be exact, but to (2n + 16)·EPS of themselves.
+        """
+
+    @abstractmethod
+    def dual_values(self, linear: float, squares: FloatArray | float) -> FloatArray:
+        """Return the dual values of the best multiples of multipliers, or less.
+
+        Parameters
+        ----------
+        linear : float
+            As `conjugate` returns it, summed over problems that share a multiple.
+        squares : ndarray or float
+            Squares as it returns them, each with the ½‖Aᵀβ‖² of some columns, or more.
+        """
+
     def dual(self, beta: FloatArray, half_square: float) -> float:
         """Return the dual value of feasible multipliers β or a multiple of them, or less.
 
-        Multipliers need not be exact, but to (2n + 16)·EPS of themselves; the half square is at
-        least ½‖Aᵀβ‖².
+        The half square is at least ½‖Aᵀβ‖².
         """
+        linear, square = self.conjugate(beta)
+        return float(self.dual_values(linear, square + half_square))
+
+    def smoothed(self, reach: float) -> Loss:
+        """Return a loss that has slopes and curvature, near this one."""
+        return self
 
     def excess(self, scores: FloatArray) -> FloatArray:
         """Return how far scores are inside of where there is a loss; less than 0 beyond."""
@@ -159,6 +185,12 @@ class ExcessLoss(Loss):
     def smooth(self) -> bool:
         """Whether the loss has slopes and curvature."""
         return self.power == 2
+
+    def smoothed(self, reach: float) -> Loss:
+        """Return the loss, or a hinge that is quadratic up to so far from its kink."""
+        if self.smooth:
+            return self
+        return SmoothedHinge(self.targets, self.costs, signed=True, power=1, reach=reach)
 
     def normalised(self, *, free: bool) -> tuple[ExcessLoss, int]:
         """Return the loss with targets of at most 1, each rounded once."""
@@ -208,22 +240,28 @@ class ExcessLoss(Loss):
         most = self.costs[:, None] if self.power == 1 else np.inf
         return np.asarray(targets * np.clip(targets * beta, 0.0, most))
 
-    def dual(self, beta: FloatArray, half_square: float) -> float:
-        """Return the dual value of the best multiple of multipliers, or less."""
+    def conjugate(self, beta: FloatArray) -> tuple[float, float]:
+        """Return βᵀt − ε‖β‖₁, and Σ β²/(4c) for p = 2."""
         beta, n_rows = beta[:, 0], len(beta)
         sizes = np.abs(beta)
         total = float(beta @ self.targets) - self.epsilon * float(sizes.sum())
         total -= (4 * n_rows + 16) * EPS * float(sizes @ (np.abs(self.targets) + self.epsilon))
         total -= (n_rows + 1) * UNDERFLOW * (1 + float(sizes.max(initial=0.0)))
-        square = half_square
-        if self.power == 2:
-            square += float(beta @ (beta / (4 * self.costs))) * (1 + (4 * n_rows + 16) * EPS)
-            square += (n_rows + 1) * UNDERFLOW
-        if not total > 0 or not np.isfinite(square):
-            return 0.0
-        if self.power == 1 and total >= 2 * square:
-            return (total - square) * (1 - 8 * EPS)
-        return total * (total / (4 * square)) * (1 - 8 * EPS)
+        if self.power == 1:
+            return total, 0.0
+        square = float(beta @ (beta / (4 * self.costs))) * (1 + (4 * n_rows + 16) * EPS)
+        return total, square + (n_rows + 1) * UNDERFLOW
+
+    def dual_values(self, linear: float, squares: FloatArray | float) -> FloatArray:
+        """Return the dual values of the best multiples; for p = 1 these are at most 1."""
+        squares = np.asarray(squares)
+        if not linear > 0:
+            return np.zeros_like(squares)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            values = linear * (linear / (4 * squares))
+        if self.power == 1:
+            values = np.where(linear >= 2 * squares, linear - squares, values)
+        return np.where(np.isfinite(squares) & np.isfinite(values), values * (1 - 8 * EPS), 0.0)
 
     def escapes(self, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
         """Tell which rows have no loss, whatever their scores between two bounds are."""
@@ -238,6 +276,32 @@ class ExcessLoss(Loss):
             return 1.0
         margins = self.targets[:, None] * scores - errors
         return float(1 / margins[np.abs(margins - 1) < 1e-4].min(initial=1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothedHinge(ExcessLoss):
+    """Σ cᵢh(1 − sᵢfᵢ) with h(d) = d²/(2ρ) for 0 ≤ d ≤ ρ and d − ρ/2 beyond; ρ is the reach.
+
+    It is at most ρ/2 below the hinge, and its multipliers are feasible for that.
+    """
+
+    reach: float = 1.0
+
+    quadratic: ClassVar[bool] = False
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the loss has slopes and curvature."""
+        return True
+
+    def at(self, scores: FloatArray) -> Local:
+        """Return the loss near some scores."""
+        sides, distances = self.sides(scores)
+        costs = self.costs[:, None]
+        within = (distances > 0) & (distances < self.reach)
+        slopes = -costs * sides * np.clip(distances / self.reach, 0.0, 1.0)
+        # Where no row is within reach, steps need some curvature to find the best intercept.
+        return Local(slopes, costs * np.where(within, 1 / self.reach, _LEAST_CURVATURE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +333,7 @@ class LogisticLoss(Loss):
         signs, most = self.targets[:, None], 1 - (4 * len(beta) + 16) * EPS
         return np.asarray(signs * np.clip(signs * beta, 0.0, most * self.costs[:, None]))
 
-    def dual(self, beta: FloatArray, half_square: float) -> float:
+    def conjugate(self, beta: FloatArray) -> tuple[float, float]:
         """Return Σ cᵢ·entropy of the shares of other classes, and of what they leave, or less.
 
         Shares that are wrong by the factor 1 + δ change the entropy H by at most δ(H + 64t), with t
@@ -286,7 +350,11 @@ class LogisticLoss(Loss):
         wrong = (4 * n_rows + n_shares + 32) * EPS + _FUNCTIONS
         entropy -= wrong * (2 * entropy + 64 * totals) + 1024 * n_shares * TINY
         total = float(self.costs @ entropy)
-        return total - n_rows * EPS * float(self.costs @ np.abs(entropy)) - TINY - half_square
+        return total - n_rows * EPS * float(self.costs @ np.abs(entropy)) - TINY, 0.0
+
+    def dual_values(self, linear: float, squares: FloatArray | float) -> FloatArray:
+        """Return the dual values of the multipliers themselves."""
+        return np.asarray(linear - squares)
 
     def _leads(self, scores: FloatArray, errors: FloatArray) -> FloatArray:
         """Return by how much other classes are ahead of a row's own, or more."""

@@ -19,7 +19,7 @@ from certifeature.rows.matrix import dense, stored_values
 
 FloatArray = NDArray[np.float64]
 
-# Of the weights. The Hessian is at least the identity, so their error is at most the gradient.
+# Of the weights.
 _TOLERANCE = 1e-10
 _MAX_STEPS = 2000
 # Of these, at most so many in a row in which the gradient does not sink.
@@ -43,7 +43,11 @@ _MAX_LINE_STEPS = 60
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore")
 def minimise(
-    X: Any, loss: Loss, intercept: float | None, start: FloatArray | None = None
+    X: Any,
+    loss: Loss,
+    intercept: float | None,
+    start: FloatArray | None = None,
+    tolerance: float = _TOLERANCE,
 ) -> tuple[FloatArray, bool]:
     """Return the W that minimises ½‖W‖² + loss(AW), with A the rows (xᵢ, intercept).
 
@@ -61,11 +65,14 @@ def minimise(
         are not penalised.
     start : ndarray of shape (n_features + 1, n_columns), default=None
         Where to start; None starts from 0.
+    tolerance : float, default=1e-10
+        Largest gradient, as a share of the weights. The Hessian is at least the identity, so that
+        their error is no larger.
 
     Returns
     -------
     weights, reached
-        The minimiser, and whether it is known to be one, to rounding.
+        The minimiser, and whether it is known to be one, to the tolerance or rounding.
 
     References
     ----------
@@ -87,7 +94,7 @@ def minimise(
             gradient = rows.penalty * weights + rows.transposed_times(local.slopes)
             size = float(np.linalg.norm(gradient))
             length = float(np.linalg.norm(rows.penalty * weights))
-            reached = size <= _TOLERANCE * length
+            reached = size <= tolerance * length
             goal, patience = (size / 2, _PATIENCE) if size < goal else (goal, patience - 1)
             if reached or not np.isfinite(size) or min(products, patience) <= 0:
                 break

@@ -1,0 +1,357 @@
+r"""Which k features have the smallest training objective, and how small it can be.
+
+The objective of a set S of features is P(S) = min ½‖w‖² + F(Xw + b) over w with no weight outside
+S. With 0 ≤ z ≤ 1 and Σz = k it is relaxed to P(z), the objective of the columns √zⱼ·xⱼ, which is
+convex in z. Its multipliers β prove a bound on P(S) for every set of k features, see
+`certifeature.models.enclosure.SubsetBound`; its solution, rounded and improved by exchanges, is a
+set that is nearly as good as that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from certifeature.models.enclosure import OVERFLOW_IS_WIDE, SafeRows, SubsetBound, subset_bound
+from certifeature.models.losses import TINY
+from certifeature.models.problem import Part, Problem
+from certifeature.models.solver import minimise
+from certifeature.rows.matrix import scaled_columns
+
+FloatArray = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Shares z below which features are left out of a fit.
+_FAINT = 1e-9
+# A step multiplies shares by this power of |xⱼᵀβ|; 1 minimises an upper bound, 2 may oscillate.
+_POWER = 1.5
+# Most by which momentum changes a share in a step, and how small a share may become.
+_LARGEST_CHANGE, _SMALLEST_SHARE = 1e3, 1e-200
+_MAX_STEPS = 300
+# Of the weights of fits: to a relaxed choice, whose multipliers are then as good, and to others.
+_ROUGH, _TOLERANCE = 1e-4, 1e-6
+# How far from its kink a hinge is smoothed: in the first step, by how much less in each step, and
+# at least.
+_FIRST, _SHRINKS, _LEAST = 0.5, 0.8, 1e-4
+# Share of what is open that is not worth more work.
+_WORTHWHILE = 0.05
+# Share of the objective by which an exchange has to lower it.
+_GAIN = 1e-9
+
+
+class Relaxed(NamedTuple):
+    """A relaxed choice: shares of groups, their objective, and its multipliers."""
+
+    shares: FloatArray
+    energies: FloatArray
+    beta: FloatArray
+    upper: float = np.inf
+    lower: float = 0.0
+
+
+class Fitted(NamedTuple):
+    """A model fitted to some columns: objective, weights and intercepts, multipliers."""
+
+    value: float
+    weights: FloatArray
+    beta: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetProblem:
+    """The objectives of a model on sets of features.
+
+    Attributes
+    ----------
+    rows : SafeRows
+        Rows with all features.
+    parts : list of Part
+        The problems that the model solves, with losses at the scale of the rows.
+    free : bool
+        Whether there is an intercept that is not penalised.
+    groups : ndarray of int, of shape (n_features,)
+        Number of each feature's group; sets are sets of groups.
+    fixed : ndarray of bool, of shape (n_groups,)
+        Groups that are in all sets.
+    exponent : int
+        Objectives are those of the data over 4^exponent.
+    """
+
+    rows: SafeRows
+    parts: list[Part]
+    free: bool
+    groups: Indices
+    fixed: NDArray[np.bool_]
+    exponent: int
+
+    @classmethod
+    def of(
+        cls, X: Any, problem: Problem, groups: Indices | None = None, fixed: Any = ()
+    ) -> SubsetProblem:
+        """Return the problem of a model on all subsets of the features.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR array} of shape (n_samples, n_features)
+            Rows.
+        problem : Problem
+            What the model minimises on these rows, with labels.
+        groups : ndarray of int, of shape (n_features,), default=None
+            Number of each feature's group; None for single features.
+        fixed : ndarray of int, default=()
+            Numbers of the groups that are in all sets.
+        """
+        rows, free = SafeRows.of(X, problem.intercept), problem.intercept is None
+        groups = np.arange(X.shape[1]) if groups is None else groups
+        members = np.zeros(int(groups.max(initial=-1)) + 1, dtype=bool)
+        members[np.asarray(fixed, dtype=np.intp)] = True
+        parts, exponent = [], 0
+        for part in problem.parts:
+            loss = part.loss
+            if len(problem.parts) == 1:
+                loss, exponent = loss.normalised(free=free)
+            with np.errstate(over="ignore", under="ignore"):
+                costs = np.ldexp(loss.costs, 2 * rows.exponent)
+            if not (np.isfinite(costs) & (costs >= TINY)).all():
+                raise ValueError("costs out of range")
+            parts.append(replace(part, loss=replace(loss, costs=costs)))
+        return cls(rows, parts, free, groups, members, exponent - rows.exponent)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of scores of each row, over all parts."""
+        return sum(part.loss.n_columns for part in self.parts)
+
+    def relax(
+        self,
+        size: int,
+        start: FloatArray | None = None,
+        *,
+        tolerance: float = 1e-4,
+        upper: float = 0.0,
+    ) -> Relaxed:
+        """Solve the relaxation for sets of so many groups, always-included ones among them.
+
+        Fits to √zⱼ·xⱼ alternate with zⱼ ← min(1, zⱼ|xⱼᵀβ|/τ), which minimises Σ wⱼ²/zⱼ over z for
+        the weights w of the fit. Both together never raise the objective; momentum in log z, which
+        starts anew where the objective rises, makes it a few times quicker.
+
+        Parameters
+        ----------
+        size : int
+            Number of groups.
+        start : ndarray of shape (n_groups,), default=None
+            Shares to start from; None starts from equal ones.
+        tolerance : float, default=1e-4
+            Relative difference of the objective from the bound at which to stop.
+        upper : float, default=0.0
+            Objective of a set. The work also stops where no more than a twentieth of its distance
+            from the bound can be closed by a better one.
+        """
+        shares = self._capped(np.ones(len(self.fixed)) if start is None else start, size)
+        best = Relaxed(shares, shares, np.zeros((self.rows.values.shape[0], self.n_columns)))
+        columns, fit, value, former, pace = _Columns(self.rows.values), None, np.inf, shares, 1.0
+        for step in range(_MAX_STEPS):
+            factors = np.sqrt(np.where(shares > _FAINT, shares, 0.0))[self.groups]
+            reach = max(_LEAST, _FIRST * _SHRINKS**step)
+            fit = self._fit(columns.scaled(factors), fit, tolerance=_ROUGH, reach=reach)
+            energies = self._energies(fit.beta)
+            lower = self._lower(fit.beta, energies, size)
+            if lower > best.lower:
+                best = best._replace(beta=fit.beta, lower=lower)
+            if fit.value < best.upper:
+                best = best._replace(shares=shares, energies=energies, upper=fit.value)
+            worthwhile = max(tolerance * best.upper, _WORTHWHILE * (upper - best.lower))
+            if best.upper - best.lower <= worthwhile:
+                break
+            largest = float(energies.max(initial=0.0)) or 1.0
+            latest = self._capped(shares * (energies / largest) ** (_POWER / 2), size)
+            if fit.value > value or not step:
+                former, pace = latest, 1.0
+            value, ahead = fit.value, (1 + np.sqrt(1 + 4 * pace**2)) / 2
+            change = np.clip(latest / former, 1 / _LARGEST_CHANGE, _LARGEST_CHANGE)
+            shares = self._capped(latest * change ** ((pace - 1) / ahead), size)
+            former, pace = latest, ahead
+        return best
+
+    def rounded(self, relaxed: Relaxed, size: int) -> Indices:
+        """Return the groups of largest shares, of equal ones those of most energy."""
+        keys = -relaxed.energies, -relaxed.shares, ~self.fixed
+        return np.lexsort(keys)[:size]
+
+    def sizes(self, weights: FloatArray) -> FloatArray:
+        """Return the norm of the weights of each group."""
+        return np.sqrt(self._sums(weights[:-1] ** 2))
+
+    def splice(self, chosen: Indices) -> tuple[Indices, Fitted]:
+        """Improve a set of groups by exchanges, and return it with the model fitted to it.
+
+        The groups of least weight make room for those outside of largest energy, a quarter of all
+        at first, and half as many whenever that does not lower the objective.
+
+        Parameters
+        ----------
+        chosen : ndarray of int
+            Groups.
+
+        References
+        ----------
+        .. [1] J. Zhu, C. Wen, J. Zhu, H. Zhang and X. Wang, "A polynomial algorithm for best-subset
+           selection problem", PNAS 117, 33117-33123, 2020.
+        """
+        inside = np.zeros(len(self.fixed), dtype=bool)
+        inside[chosen] = True
+        fit, n_others = self.fit(inside), int((inside & ~self.fixed).sum())
+        n_exchanged = min(max(1, n_others // 4), n_others, int((~inside).sum()))
+        energies = self._energies(fit.beta)
+        while n_exchanged:
+            sizes = self.sizes(fit.weights)
+            leaving = _lowest(np.where(inside & ~self.fixed, sizes, np.inf), n_exchanged)
+            coming = _lowest(np.where(inside, np.inf, -energies), n_exchanged)
+            other = inside.copy()
+            other[leaving], other[coming] = False, True
+            tried = self.fit(other, fit)
+            if tried.value < fit.value * (1 - _GAIN):
+                inside, fit, energies = other, tried, self._energies(tried.beta)
+            else:
+                n_exchanged //= 2
+        return np.flatnonzero(inside), fit
+
+    def fit(self, inside: NDArray[np.bool_], start: Fitted | None = None) -> Fitted:
+        """Return the model fitted to a set of groups, given as a mask."""
+        return self._fit(self._columns.scaled(inside[self.groups].astype(np.float64)), start)
+
+    def bound(self, beta: FloatArray, upper: float) -> SubsetBound:
+        """Return the bounds on the objectives of sets that multipliers prove.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n_samples, n_columns)
+            Multipliers.
+        upper : float
+            Objective of a set that is known.
+        """
+        return subset_bound(
+            self.rows,
+            self.parts,
+            beta,
+            free=self.free,
+            upper=upper,
+            groups=self.groups,
+            fixed=self.fixed,
+        )
+
+    @cached_property
+    def _columns(self) -> _Columns:
+        return _Columns(self.rows.values)
+
+    @OVERFLOW_IS_WIDE
+    def _fit(
+        self,
+        columns: _Scaled,
+        start: Fitted | None = None,
+        *,
+        tolerance: float = _TOLERANCE,
+        reach: float = _LEAST,
+    ) -> Fitted:
+        """Return the model fitted to scaled columns, and its weights of the columns as they are.
+
+        A loss with a kink is smoothed for the fit; the objective is that of the loss itself.
+        """
+        places, factors, values = columns
+        weights = np.zeros((len(self.groups) + 1, self.n_columns))
+        beta, value = np.zeros((values.shape[0], self.n_columns)), 0.0
+        constant = None if self.free else self.rows.constant
+        scales = np.append(factors, 1.0)[:, None]
+        for part in self.parts:
+            own = values if len(part.rows) == values.shape[0] else values[part.rows]
+            loss = part.loss.smoothed(reach)
+            guess = None
+            if start is not None:
+                guess = np.vstack([start.weights[places], start.weights[-1:]])[:, part.columns]
+                guess = np.divide(guess, scales, out=np.zeros_like(guess), where=scales > 0)
+            found, _ = minimise(own, loss, constant, guess, tolerance)
+            scores = own @ found[:-1] + (1.0 if constant is None else constant) * found[-1]
+            penalised = found[:-1] if self.free else found
+            value += float((penalised**2).sum()) / 2 + part.loss.value(scores)
+            beta[part.rows, part.columns] = -loss.at(scores).slopes
+            weights[places, part.columns] = found[:-1] * factors[:, None]
+            weights[-1, part.columns] = found[-1]
+        return Fitted(value, weights, beta)
+
+    def _energies(self, beta: FloatArray) -> FloatArray:
+        """Return ½(xⱼᵀβ)² of each group, over all parts."""
+        return self._sums(np.asarray(self.rows.values.T @ beta) ** 2) / 2
+
+    def _sums(self, squares: FloatArray) -> FloatArray:
+        """Return the sums of squares of each group."""
+        return np.asarray(np.bincount(self.groups, squares.sum(axis=1), len(self.fixed)), float)
+
+    def _lower(self, beta: FloatArray, energies: FloatArray, size: int) -> float:
+        """Return the dual value of multipliers for sets of so many groups, but for rounding."""
+        linear = square = 0.0
+        for part in self.parts:
+            own = part.loss.feasible(beta[part.rows, part.columns])
+            more, rest = part.loss.conjugate(own)
+            linear, square = linear + more, square + rest
+        n_others = size - int(self.fixed.sum())
+        others = np.partition(energies[~self.fixed], -n_others)[-n_others:] if n_others else 0.0
+        square += float(energies[self.fixed].sum() + np.sum(others))
+        square += float(np.sum((self.rows.constant * beta.sum(axis=0)) ** 2)) / 2
+        return float(self.parts[0].loss.dual_values(linear, square))
+
+    def _capped(self, shares: FloatArray, size: int) -> FloatArray:
+        """Return min(1, shares/τ) with the τ for which they sum to so many; 1 if always included.
+
+        Where fewer are positive, all of these are 1.
+        """
+        capped, n_others = np.ones(len(shares)), size - int(self.fixed.sum())
+        others = shares[~self.fixed]
+        if n_others < len(others):
+            ranked = np.partition(others, -n_others) if n_others else others
+            top = np.sort(ranked[len(others) - n_others :])[::-1]
+            # Sums of all but the m largest, for m = 0 … n_others − 1, without cancellation.
+            rest = float(ranked[: len(others) - n_others].sum())
+            sums = rest + np.cumsum(top[::-1])[::-1]
+            limits = sums / np.arange(n_others, 0, -1)
+            first = np.flatnonzero(top <= limits)
+            limit = float(limits[first[0]]) if first.size else np.inf
+            capped[~self.fixed] = np.maximum(np.minimum(1.0, others / limit), _SMALLEST_SHARE)
+        return capped
+
+
+class _Scaled(NamedTuple):
+    """Columns of a matrix, by what they are multiplied, and the product."""
+
+    places: Indices
+    factors: FloatArray
+    values: Any
+
+
+class _Columns:
+    """Columns of a matrix that are in use; others are looked up when they are needed."""
+
+    def __init__(self, values: Any) -> None:
+        self._all = sparse.csc_array(values) if sparse.issparse(values) else values
+        self._places, self._values = np.arange(values.shape[1]), values
+        self._kept = np.ones(values.shape[1], dtype=bool)
+
+    def scaled(self, factors: FloatArray) -> _Scaled:
+        """Return the columns with a factor that is not zero, times this factor."""
+        used = factors > 0
+        if (used & ~self._kept).any() or 2 * used.sum() < len(self._places):
+            self._kept, self._places = used, np.flatnonzero(used)
+            values = self._all[:, self._places]
+            self._values = values.tocsr() if sparse.issparse(values) else values
+        own = factors[self._places]
+        return _Scaled(self._places, own, scaled_columns(self._values, own))
+
+
+def _lowest(keys: FloatArray, count: int) -> Indices:
+    """Return the places of so many lowest keys."""
+    return np.argpartition(keys, count - 1)[:count]
