@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 import certifeature
 from certifeature import (
+    BestSubsetSelector,
     BSSSelector,
     BSSSelectorCV,
     LeverageScoreSelector,
@@ -61,6 +62,7 @@ def three_classes():
         *(selector() for selector in SELECTORS),
         BSSSelector(3, supervised=False, order="leverage"),
         BSSSelector(0.5, order="coef", estimator=LinearSVC(), rescale=False),
+        BestSubsetSelector(),
     ]
 )
 @pytest.mark.filterwarnings("ignore:.*all are kept:UserWarning")
@@ -542,6 +544,7 @@ ESTIMATORS = {
     "BSSSelector of groups": BSSSelector(20, feature_groups=lambda name: name[:3]),
     "BSSSelector for all rows": BSSSelector(20, guarantee="full"),
     "BSSSelectorCV": BSSSelectorCV(sizes=[5, 20], cv=2),
+    "BestSubsetSelector": BestSubsetSelector(20),
     "LPSVMSelector": LPSVMSelector(),
 }
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from certifeature.comparison import Comparison, compare
     from certifeature.models import at_scale
     from certifeature.selectors import (
+        BestSubsetSelector,
         BSSSelector,
         BSSSelectorCV,
         LeverageScoreSelector,
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BSSSelector",
     "BSSSelectorCV",
+    "BestSubsetSelector",
     "Certificate",
     "Comparison",
     "LPSVMSelector",

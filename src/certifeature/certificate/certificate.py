@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any, Self
 
 from certifeature._utils import warn
+from certifeature.certificate.optimality import Optimality
+from certifeature.certificate.rounding import number, rounded_down, rounded_up
 from certifeature.evaluation import NewData
 
 
@@ -185,6 +186,9 @@ class Certificate:
         What the chosen columns are multiplied by in all bounds. If C is set by the scale of the
         columns, they vary as much in total as all columns then, and C means the same for both:
         without the factor, C times its square gives the same model. Otherwise it is 1.
+    optimality : Optimality or None
+        How much better any other selection of as many features could be, where `certify` was asked
+        for it.
     new_data : NewData or None
         Cross-validated errors, which are no bounds, where `certify` was asked for them.
     converged : bool
@@ -226,6 +230,7 @@ class Certificate:
     n_groups: int | None = None
     model: str | None = None
     factor: float = 1.0
+    optimality: Optimality | None = None
     new_data: NewData | None = None
     converged: bool = True
     withdrawn: bool = False
@@ -291,7 +296,8 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, fit for JSON."""
-        return asdict(self)
+        values = asdict(replace(self, optimality=None))
+        return values | {"optimality": self.optimality and self.optimality.to_dict()}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -309,8 +315,10 @@ class Certificate:
         """
         kinds: Any = {"regularised": Regularised, "a_priori": APriori, "realised": Realised}
         parts = {name: kind(**values[name]) for name, kind in kinds.items() if values[name]}
-        if values["new_data"]:
-            parts["new_data"] = NewData.from_dict(values["new_data"])
+        views: dict[str, Any] = {"new_data": NewData, "optimality": Optimality}
+        for name, kind in views.items():
+            if values[name]:
+                parts[name] = kind.from_dict(values[name])
         return cls(**(values | parts))
 
     def details(self) -> str:
@@ -374,9 +382,9 @@ def grade(growth: float) -> str:
 
 def as_sentences(certificate: Certificate) -> list[str]:
     """Return the certificate as a list of lines: the headline, its scope, and the details."""
-    new_data = "" if certificate.new_data is None else str(certificate.new_data)
-    lines = headline(certificate), scope(certificate), new_data, *details(certificate)
-    return [line for line in lines if line]
+    c = certificate
+    lines = headline(c), c.optimality, scope(c), c.new_data, *details(c)
+    return [str(line) for line in lines if line is not None and line != ""]
 
 
 def as_phrase(c: Certificate) -> str:
@@ -581,39 +589,9 @@ def _chance(probability: float) -> str:
     return "" if probability == 1 else f" with probability {probability:g}"
 
 
-def rounded_up(value: float) -> float:
-    """Return the next number with three digits, for a bound that people read."""
-    return _rounded(value, math.ceil, 1 - 1e-12)
-
-
-def rounded_down(value: float) -> float:
-    """Return the number with three digits before it, for a bound that people read."""
-    return _rounded(value, math.floor, 1 + 1e-12) if value >= 1e-300 else 0.0
-
-
-def _rounded(value: float, towards: Callable[[float], int], slack: float) -> float:
-    if not math.isfinite(value) or value < 1e-300:
-        return value
-    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return towards(value / unit * slack) * unit
-
-
 def _at_most(value: float) -> str:
     return f"at most {_times(rounded_up(value))}"
 
 
 def _times(value: float) -> str:
     return f"{number(value)} times"
-
-
-def number(value: float) -> str:
-    """Return three digits of a number.
-
-    Examples
-    --------
-    >>> number(1.2345), number(12345.6), number(1.2345e9), number(math.inf)
-    ('1.23', '12,300', '1.23e+09', '∞')
-    """
-    if value == math.inf:
-        return "∞"
-    return f"{float(f'{value:.3g}'):,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}"

@@ -14,6 +14,7 @@ from certifeature._utils import check_choice, warn
 from certifeature.certificate.all_rows import unproven_rows
 from certifeature.certificate.certificate import Certificate
 from certifeature.certificate.measured import Measurable
+from certifeature.certificate.optimality import optimality_of
 from certifeature.certificate.realised import FullModel
 from certifeature.evaluation.new_data import new_data_errors, up_to_selector
 from certifeature.models.problem import check_model, default_model, predicts_numbers
@@ -74,7 +75,12 @@ class Certifier:
         )
 
     def certificate(
-        self, columns: ColumnChoice, selector: Any = None, *, realised: bool = True
+        self,
+        columns: ColumnChoice,
+        selector: Any = None,
+        *,
+        realised: bool = True,
+        optimality: bool = False,
     ) -> Certificate:
         """Return the certificate of a choice.
 
@@ -87,9 +93,16 @@ class Certifier:
             the same rows and the same model.
         realised : bool, default=True
             Whether to compute the objectives, margins and radii too.
+        optimality : bool, default=False
+            Whether to compare with all other sets of as many columns.
         """
         known: Any = getattr(selector, "fit_result_", None)
         support = getattr(known, "support", None)
+        if optimality:
+            groups = None if known is None else known.groups
+            closeness = optimality_of(self.support, columns, groups, self.all_rows)
+            proven = self.certificate(columns, selector, realised=realised)
+            return replace(proven, optimality=closeness)
         columns = self.support.at_own_scale(columns)
         if support and known.certificate.exact and support.rows is self.support.rows:
             certificate: Certificate = known.certificate
@@ -162,6 +175,7 @@ def certify(
     estimator: Any = None,
     rows: str = "support",
     realised: bool = True,
+    optimality: bool = True,
     cv: Any = None,
     n_repeats: int | None = None,
     groups: Any = None,
@@ -199,6 +213,10 @@ def certify(
         Whether to compute objectives, margins and radii with the chosen and with all features,
         which is what is proven for the labels at hand. It takes a few fits. Margins, radii and the
         hinge loss are skipped above 4,096 rows, and everything for all rows of blocks.
+    optimality : bool, default=True
+        Whether to bound how much better any other selection of as many features could be, by the
+        training objective for the labels at hand. It takes a few fits, and is skipped for the hinge
+        loss above 4,096 rows and for all rows of blocks.
     cv : int, cross-validation generator or iterable, default=None
         Folds in which to estimate the error on new data, with the chosen and with all features; see
         `certifeature.evaluation.new_data_errors`. Features are chosen anew in every fold, for the
@@ -240,13 +258,14 @@ def certify(
     """
     check_choice("rows", rows, ("support", "all"))
     check_choice("realised", realised, (True, False))
+    check_choice("optimality", optimality, (True, False))
     if cv is not None and (selection is None or weights is not None):
         raise ValueError(
             "cv chooses features and their scales anew in every fold; give certify(X, y, selector) "
             "without weights, or leave cv out."
         )
     if selection is None:
-        return _certificate_of_fit(getattr(X, "selector_", X), realised)
+        return _certificate_of_fit(getattr(X, "selector_", X), realised, optimality)
     if isinstance(selection, Pipeline):
         selection = up_to_selector(selection)
     repeatable, given = selection, X
@@ -264,7 +283,9 @@ def certify(
         options: Any = {"cv": cv, "n_repeats": n_repeats, "groups": groups, "n_jobs": n_jobs}
         new_data = new_data_errors(given, y, repeatable, model=estimator, **options)
     chosen_by = selection if weights is None else None
-    certificate = certifier.certificate(columns, chosen_by, realised=realised)
+    certificate = certifier.certificate(
+        columns, chosen_by, realised=realised, optimality=optimality
+    )
     return replace(certificate, new_data=new_data)
 
 
@@ -283,8 +304,8 @@ def _warn_of_data(selection: Any, rows: Any) -> None:
             )
 
 
-def _certificate_of_fit(selector: Any, realised: bool) -> Certificate:
-    """Return the certificate of a fitted selector, with the realised layer added."""
+def _certificate_of_fit(selector: Any, realised: bool, optimality: bool) -> Certificate:
+    """Return the certificate of a fitted selector, with the layers added that are asked for."""
     result = getattr(selector, "fit_result_", None)
     if result is None:
         raise ValueError(
@@ -292,6 +313,9 @@ def _certificate_of_fit(selector: Any, realised: bool) -> Certificate:
             "give certify(X, y, selection) for any other selection."
         )
     certificate: Certificate = result.certificate
+    if optimality and result.support is not None:
+        closeness = optimality_of(result.support, result.columns, result.groups)
+        certificate = replace(certificate, optimality=closeness)
     if not realised:
         return certificate
     rows = result.rows

@@ -1,5 +1,6 @@
 """Feature selectors as scikit-learn transformers."""
 
+from certifeature.selectors.best_subset import BestSubsetSelector
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.bss_cv import BSSSelectorCV
 from certifeature.selectors.fit import FitResult
@@ -11,6 +12,7 @@ from certifeature.selectors.rrqr import RRQRSelector
 __all__ = [
     "BSSSelector",
     "BSSSelectorCV",
+    "BestSubsetSelector",
     "FitResult",
     "LPSVMSelector",
     "LeverageScoreSelector",

@@ -339,7 +339,8 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
         self.n_features_to_select_, self.n_rounds_ = result.size, result.n_rounds
         self.certificate_, support, rows = result.certificate, result.support, result.rows
         self.estimator_ = None if support is None else support.estimator
-        self.support_rows_ = np.arange(result.basis.n_rows) if rows is None else rows.places
+        n_rows = 0 if result.basis is None else result.basis.n_rows
+        self.support_rows_ = np.arange(n_rows) if rows is None else rows.places
         trusted, in_groups = ranking.trusted, groups.labels is not None
         optional = {
             "reasons_": None if reasons is None else reasons[groups.firsts(self.indices_)],

@@ -144,7 +144,7 @@ class BSSStrategy(Strategy):
         self.may_cut = selector.basis != "exact" and has_room
         self.n_rows = 1.0
 
-    def of_rows(self, rows: Rows) -> BSSStrategy:
+    def of_rows(self, rows: Rows, support: Support | None) -> BSSStrategy:
         """Return the strategy for rows that features are chosen for."""
         weights, found = rows.sample_weight, copy(self)
         found.n_rows = rows.n_rows if weights is None else float(weights.sum())

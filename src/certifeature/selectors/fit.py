@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,13 +121,16 @@ class Strategy(ABC):
         groups = getattr(selector, "feature_groups", None)
         self.groups = as_groups(groups, given.n_features, given.feature_names)
 
+    # Whether columns are chosen for directions of the rows.
+    uses_directions: ClassVar[bool] = True
+
     @property
     def ranks_directions(self) -> bool:
         """Whether the scores depend on the basis, and not on the rows and their model alone."""
         return True
 
     @abstractmethod
-    def rank(self, rows: Rows | None, support: Support | None, basis: Basis) -> Ranking:
+    def rank(self, rows: Rows | None, support: Support | None, basis: Any) -> Ranking:
         """Return a score for each group.
 
         ``rows`` is None for rows in blocks, which are read once, and ``support`` is None where
@@ -142,8 +145,8 @@ class Strategy(ABC):
         smaller singular values by less than that. None weighs all directions equally.
         """
 
-    def of_rows(self, rows: Rows) -> Strategy:
-        """Return the strategy for rows that features are chosen for."""
+    def of_rows(self, rows: Rows, support: Support | None) -> Strategy:
+        """Return the strategy for rows that features are chosen for, and their model."""
         return self
 
     def everything(self) -> ColumnChoice:
@@ -166,8 +169,8 @@ class FitResult:
         Rows that the features were chosen for; None for rows in blocks, which are not kept.
     support : Support or None
         The model and its support vectors; None if features were chosen for all rows.
-    basis : BasisFacts
-        Kind and size of the basis.
+    basis : BasisFacts or None
+        Kind and size of the basis, if features were chosen for directions.
     ranking : Ranking
         Scores of the features.
     size : int
@@ -188,7 +191,7 @@ class FitResult:
 
     rows: Rows | None
     support: Support | None
-    basis: BasisFacts
+    basis: BasisFacts | None
     ranking: Ranking
     size: int
     groups: Groups
@@ -203,12 +206,13 @@ class FitResult:
 class Directions:
     """The directions of the rows and the ranking of the features.
 
-    ``whole`` has all directions that are known, ``basis`` those that features are chosen for.
+    ``whole`` has all directions that are known, ``basis`` those that features are chosen for. All
+    but the ranking is None for a choice that needs no directions.
     """
 
-    whole: Basis
-    basis: Basis
-    facts: BasisFacts
+    whole: Any
+    basis: Any
+    facts: BasisFacts | None
     ranking: Ranking
 
 
@@ -228,7 +232,7 @@ class Fit:
     """
 
     def __init__(self, strategy: Strategy, rows: Rows, support: Support | None = None) -> None:
-        self._strategy, self._selector = strategy.of_rows(rows), strategy.selector
+        self._strategy, self._selector = strategy.of_rows(rows, support), strategy.selector
         self._rows, self.support = rows, support
         self._in_memory = None if rows.in_blocks else rows
         self._n_leading: int | None = None
@@ -283,7 +287,7 @@ class Fit:
             scaled = self._at_own_scale(columns)
             certificate = self._measurable.certificate(scaled, known.whole)
             certificate = replace(certificate, a_priori=picks.promise_for(scaled))
-        facts, support = known.facts.cut_to(picks.covered), self.support
+        facts, support = known.facts and known.facts.cut_to(picks.covered), self.support
         if support is not None and support.n_passes is None:
             # A fitted selector keeps the support vectors, not all rows.
             support = replace(support, candidates=support.rows)
@@ -345,7 +349,7 @@ class Fit:
     def _measurable(self) -> Measurable:
         kind = "all" if self.support is None else self.support.kind
         X = None if self._in_memory is None else self._in_memory.weighted()
-        return Measurable(X, kind, self._latest.facts.n_rows, self._bound)
+        return Measurable(X, kind, self._rows.n_rows, self._bound)
 
     def directions(self, size: int | None) -> Directions:
         """Return the directions for so many features; None stands for any number."""
@@ -356,6 +360,10 @@ class Fit:
         latest, n_components = self._latest, self._selector.n_components
         if latest is not None and n_leading == self._n_leading:
             return latest
+        if not self._strategy.uses_directions:
+            ranking = self._strategy.rank(self._in_memory, self.support, None)
+            self._latest = Directions(None, None, None, ranking)
+            return self._latest
         with phase("compute basis"):
             leading = None
             if n_leading is not None:
@@ -391,6 +399,8 @@ class Fit:
     @property
     def _mu(self) -> float | None:
         """The strong convexity of the model's dual, unless it underflows for these rows."""
+        if self._latest.basis is None:
+            return None
         mu, largest = self._bound.soft_mu, float(self._latest.basis.singular_values[0])
         return None if mu is None or mu / largest / largest < _TINY else mu
 
