@@ -18,6 +18,7 @@ from soak.laws.enclosures import (
     squared_hinge_is_enclosed,
     tube_is_enclosed,
 )
+from soak.laws.extremes import extreme_costs_end, far_columns_keep_their_digits
 from soak.laws.growth import (
     extreme_growth_is_bounded,
     growth_is_bounded,
@@ -58,6 +59,8 @@ LAWS = {
         covered_rows_change_nothing,
         layers_nest,
         realised_values_enclose,
+        far_columns_keep_their_digits,
+        extreme_costs_end,
         margins_are_enclosed,
         hinge_is_enclosed,
         squared_hinge_is_enclosed,

@@ -32,9 +32,9 @@ def certificates_are_true(rng):
     if certificate.regularised is not None:
         soft = certificate.regularised
         _check_eigenvalues(spectrum, soft.lambda_min, soft.lambda_max, soft.mu)
-    _check_objectives(drawn, drawn.rows, "these rows")
+    check_growth(drawn, drawn.rows, "these rows")
     if certificate.covers_all_rows:
-        _check_objectives(drawn, np.arange(len(drawn.case.y)), "all rows")
+        check_growth(drawn, np.arange(len(drawn.case.y)), "all rows")
     if drawn.case.plain and certificate.lambda_min < spectrum.least() - 1e-6:
         raise Violation(f"λ = {certificate.lambda_min} of plain data is {spectrum.least()}")
 
@@ -63,7 +63,12 @@ def layers_nest(rng):
 def realised_values_enclose(rng):
     """Margins, objectives and radii are rounded to the side that makes the selection look worse."""
     drawn = _draw(rng)
-    realised, X, reduced = drawn.certificate.realised, drawn.full, drawn.reduced
+    check_realised(drawn.certificate.realised, drawn)
+
+
+def check_realised(realised, drawn):
+    """Raise where margins, objectives and radii are not on that side of the truth."""
+    X, reduced = drawn.full, drawn.reduced
     _order("full radius", realised.radius_full, radius_truth(X).upper)
     _order("selected radius", radius_truth(reduced).lower, realised.radius_selected)
     if is_classifier(drawn.model) and set(drawn.case.y[drawn.rows]) < set(drawn.case.y):
@@ -78,7 +83,7 @@ def realised_values_enclose(rng):
 
 
 @dataclass(frozen=True)
-class _Drawn:
+class Drawn:
     """A certificate, and what it is about."""
 
     case: Case
@@ -95,8 +100,8 @@ class _Drawn:
 
     @property
     def reduced(self):
-        """The chosen columns of these rows, times their scales, as `transform` rounds them."""
-        return self.full[:, self.indices] * self.weights
+        """The chosen columns of these rows, times their scales."""
+        return exact(self.full[:, self.indices]) * exact(self.weights)
 
 
 def _draw(rng):
@@ -128,7 +133,7 @@ def _draw(rng):
         rows = library.support(clone(model), case.X, case.y)
     if len(rows) != certificate.n_rows:
         raise Violation(f"{certificate.n_rows} rows are certified, and {len(rows)} are support")
-    return _Drawn(case, model, indices, weights, rows, certificate)
+    return Drawn(case, model, indices, weights, rows, certificate)
 
 
 def _check_eigenvalues(spectrum, low, high, ridge):
@@ -140,7 +145,7 @@ def _check_eigenvalues(spectrum, low, high, ridge):
         raise Violation(f"Λ = {high:.9g} with μ = {ridge:.3g} is refuted")
 
 
-def _check_objectives(drawn, rows, which):
+def check_growth(drawn, rows, which):
     factor = drawn.certificate.measured_growth
     if not np.isfinite(factor):
         return
