@@ -321,6 +321,14 @@ def test_faint_direction_is_not_certified_beyond_rounding():
     assert certify(X[:, :3], None, [0, 1, 2], **options).lambda_min == 1e-24
 
 
+@pytest.mark.parametrize(("C", "is_stated"), [(1e5, True), (1e7, False)])
+def test_a_bound_beyond_a_million_is_not_stated(C, is_stated):
+    """A column that only one row has is left out, so that its objective grows by 1 + 2C."""
+    certificate = certify(np.eye(2), [0, 1], [0], estimator=LinearSVC(C=C, fit_intercept=False))
+    assert certificate.measured_growth == pytest.approx(1 + 2 * C if is_stated else np.inf)
+    assert ("no bound" in certificate.details()) != is_stated
+
+
 def test_overlapping_classes_have_no_hard_margin():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((200, 5)), rng.integers(0, 2, 200)

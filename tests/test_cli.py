@@ -426,7 +426,7 @@ class TestSelect:
         np.savez(path, X=1e6 * X, y=y)
         report = tmp_path / "report.html"
         assert run(["select", str(path), "-k", "3", "-r", str(report), "-C", "1"]) == 0
-        why = "no bound, because C is so large for these rows that rounding leaves nothing"
+        why = "no bound, because C is so large for these rows that nothing below a million times"
         assert why in capsys.readouterr().out
         assert why in report.read_text(encoding="utf-8")
 

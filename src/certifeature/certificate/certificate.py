@@ -265,10 +265,10 @@ class Certificate:
 
     @property
     def measured_growth(self) -> float:
-        """Upper bound on that ratio for any labels of these rows; inf if there is none."""
+        """Upper bound on that ratio for any labels of these rows; inf if none below a million."""
         # λ leaves out what a basis does, which a model with a large C may feel.
         kept = min(1.0, self.lambda_min) if self.regularised is None else self.regularised.kept
-        return 1 / kept if kept > 0 else math.inf
+        return 1 / kept if kept * _WORTH_READING > 1 else math.inf
 
     @property
     def certain_growth(self) -> float:
@@ -342,6 +342,8 @@ class Certificate:
 
 # The largest bounds that are called good and fair. Beyond these, a bound is of no use.
 GOOD, FAIR = 2.0, 10.0
+# Larger ones are not stated: they are made of rounding, or of a C that no one means.
+_WORTH_READING = 1e6
 # Share of a ratio that an enclosure may leave open before its digits are no longer sure.
 _SURE_DIGITS = 5e-4
 _NOT_CHECKED = (
@@ -547,10 +549,10 @@ def _measured(c: Certificate) -> str:
 def _no_bound(c: Certificate) -> str:
     if c.withdrawn:
         return _WITHDRAWN
+    if c.regularised is not None:
+        return "C is so large for these rows that nothing below a million times is proven"
     if not c.exact or c.rank is None:
         return "the rows span more directions than were looked at"
-    if c.regularised is not None:
-        return "C is so large for these rows that rounding leaves nothing of the bound"
     if c.n_selected < c.rank:
         return (
             f"{c.n_selected:,} features cannot span {c.rank:,} directions, and a model whose loss "
