@@ -9,26 +9,12 @@ import numpy as np
 import pytest
 from estimates import comparison, contender
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import RFE, SelectKBest, f_classif
+from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import (
-    BSSSelector,
-    LeverageScoreSelector,
-    LPSVMSelector,
-    RandomSelector,
-    RRQRSelector,
-    certify,
-)
+from certifeature import BSSSelector, LeverageScoreSelector, LPSVMSelector, certify
 from certifeature.datasets import make_relevant_features
-from certifeature.plotting import (
-    CertificateDisplay,
-    ErrorCurveDisplay,
-    GrowthCurveDisplay,
-    RankDisplay,
-    StabilityDisplay,
-)
+from certifeature.plotting import CertificateDisplay, ComparisonDisplay, StabilityDisplay
 
 matplotlib.use("Agg")
 
@@ -74,7 +60,7 @@ def legend_texts(display):
 
 
 def test_error_curves_are_means_over_folds_at_the_numbers_chosen(ax):
-    display = ErrorCurveDisplay(COMPARISON).plot(ax)
+    display = ComparisonDisplay(COMPARISON).plot(ax)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     x, y = display.lines_["bss"].get_data()
@@ -85,7 +71,7 @@ def test_error_curves_are_means_over_folds_at_the_numbers_chosen(ax):
 
 
 def test_bands_are_intervals(ax):
-    display = ErrorCurveDisplay(COMPARISON).plot(ax)
+    display = ComparisonDisplay(COMPARISON).plot(ax)
     (path,) = display.bands_["bss"].get_paths()
     at_first = path.vertices[path.vertices[:, 0] == 10, 1]
     (error,) = (
@@ -97,7 +83,7 @@ def test_bands_are_intervals(ax):
 
 
 def test_floor_full_data_and_methods_with_their_own_number(ax):
-    display = ErrorCurveDisplay(COMPARISON).plot(ax)
+    display = ComparisonDisplay(COMPARISON).plot(ax)
     assert display.lines_["random"].get_linestyle() == "--"
     np.testing.assert_allclose(display.lines_["full data"].get_ydata(), 3)
     assert list(display.points_) == ["lpsvm"]
@@ -109,7 +95,7 @@ def test_floor_full_data_and_methods_with_their_own_number(ax):
 
 
 def test_wide_ranges_have_a_log_axis_with_the_sizes_on_it(ax):
-    ErrorCurveDisplay(COMPARISON).plot(ax)
+    ComparisonDisplay(COMPARISON).plot(ax)
     assert ax.get_xscale() == "log"
     ax.figure.draw_without_rendering()
     assert [label.get_text() for label in ax.get_xticklabels()] == ["10", "100"]
@@ -117,14 +103,15 @@ def test_wide_ranges_have_a_log_axis_with_the_sizes_on_it(ax):
 
 def test_many_methods_differ_in_colour_or_dashes(ax):
     many = comparison(*(contender(f"m{i}", 9, 9, (0.1, 0.2)) for i in range(12)))
-    lines = ErrorCurveDisplay(many).plot(ax).lines_.values()
+    lines = ComparisonDisplay(many).plot(ax).lines_.values()
     assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 12
 
 
-@pytest.mark.parametrize("display", [ErrorCurveDisplay, GrowthCurveDisplay])
-def test_a_comparison_without_methods_is_refused(display):
+@pytest.mark.parametrize("growth", [False, True])
+def test_a_comparison_without_methods_is_refused(growth):
+    empty = replace(COMPARISON, contenders=COMPARISON.contenders[:1])
     with pytest.raises(ValueError, match="no method but full data"):
-        display(replace(COMPARISON, contenders=COMPARISON.contenders[:1])).plot()
+        ComparisonDisplay(empty, growth=growth).plot()
     assert plt.get_fignums() == []
 
 
@@ -143,7 +130,7 @@ def test_errors_of_numbers_are_in_plain_units(measure, label, unit, ax):
 
 def test_a_comparison_draws_its_errors(ax):
     display = COMPARISON.plot(ax, linewidth=3)
-    assert isinstance(display, ErrorCurveDisplay)
+    assert isinstance(display, ComparisonDisplay)
     assert display.comparison is COMPARISON
     assert display.lines_["bss"].get_linewidth() == 3
     assert COMPARISON.plot().figure_.number in plt.get_fignums()
@@ -158,7 +145,9 @@ def with_growth(*growth):
 
 
 def test_growth_is_drawn_as_it_is_and_what_is_infinite_is_told(ax):
-    display = GrowthCurveDisplay(with_growth(1.0, 30.0, 2.5, np.inf, np.inf, 40.0)).plot(ax)
+    display = ComparisonDisplay(
+        with_growth(1.0, 30.0, 2.5, np.inf, np.inf, 40.0), growth=True
+    ).plot(ax)
     assert display.ax_ is ax
     np.testing.assert_array_equal(display.lines_["bss"].get_data(), [[10, 98], [30.0, 2.5]])
     np.testing.assert_array_equal(display.lines_["random"].get_ydata(), [np.nan, 40.0])
@@ -180,8 +169,8 @@ def test_methods_look_the_same_in_both_plots(ax):
     many = comparison(
         *COMPARISON.contenders, *(contender(f"m{i}", 9, 9, (0.1, 0.2)) for i in range(8))
     )
-    errors = ErrorCurveDisplay(many).plot(ax)
-    growth = GrowthCurveDisplay(many).plot(Figure().subplots())
+    errors = ComparisonDisplay(many).plot(ax)
+    growth = ComparisonDisplay(many, growth=True).plot(Figure().subplots())
     points = {name: container.lines[0] for name, container in errors.points_.items()}
     drawn = (errors.lines_ | points).items() - {("full data", errors.lines_["full data"])}
     assert {name for name, _ in drawn} == set(growth.lines_)
@@ -191,7 +180,7 @@ def test_methods_look_the_same_in_both_plots(ax):
 
 
 def test_growth_of_nothing_proven_can_be_drawn(ax):
-    display = GrowthCurveDisplay(with_growth(1.0, *[np.inf] * 5)).plot(ax)
+    display = ComparisonDisplay(with_growth(1.0, *[np.inf] * 5), growth=True).plot(ax)
     ax.figure.draw_without_rendering()
     assert all("none: infinite" in text for text in legend_texts(display))
 
@@ -290,7 +279,7 @@ def test_random_promises_say_with_which_probability(ax):
 
 
 def test_bounds_from_a_random_start_say_with_which_probability(data, ax):
-    certificate = certify(*data, np.arange(5), realised=False)
+    certificate = certify(*data, np.arange(4), realised=False)
     assert certificate.lambda_min == 0
     random = replace(certificate.regularised, probability=0.99)
     pair = [certificate, replace(certificate, regularised=random)]
@@ -330,75 +319,6 @@ def test_certificates_need_a_selector_that_can_be_asked_for_a_size(data):
         CertificateDisplay([])
 
 
-# Ranks
-
-
-def test_ranks_follow_the_scores_and_chosen_features_are_marked(data, ax):
-    X, y = data
-    selector = BSSSelector(40, order="leverage").fit(X, y)
-    display = RankDisplay.from_estimator(selector, ax=ax)
-    by_rank = display.scores[np.argsort(display.ranks)]
-    np.testing.assert_array_equal(by_rank, np.sort(display.scores)[::-1])
-    x, heights = display.points_.get_data()
-    np.testing.assert_array_equal(heights, selector.scores_[selector.indices_])
-    np.testing.assert_array_equal(x, display.ranks[selector.indices_])
-    assert (np.diff(display.line_.get_ydata()) <= 0).all()
-    assert ax.get_xlabel() == "rank of the feature"
-    assert ax.get_ylabel() == "leverage score"
-    assert ax.get_xscale() == "log"
-    assert legend_texts(display) == ["all 300 features", f"{len(selector.indices_)} chosen"]
-
-
-@pytest.mark.parametrize(
-    ("selector", "name"),
-    [
-        (BSSSelector(40), "|weight| in the SVM"),
-        (BSSSelector(40, order=("coef", "stable")), "|mean| to deviation of weights"),
-        (BSSSelector(100, supervised=False), "leverage score"),
-        (BSSSelector(40, order=f_classif), "score"),
-        (LeverageScoreSelector(40), "leverage score"),
-        (RRQRSelector(40), "relative column norm"),
-        (RandomSelector(40), "chance in one draw"),
-        (LPSVMSelector(), "|weight| in the 1-norm SVM"),
-    ],
-)
-def test_every_selector_has_a_name_for_its_scores(data, selector, name, ax):
-    display = RankDisplay.from_estimator(selector.fit(*data), ax=ax, log=False)
-    assert ax.get_ylabel() == name
-    assert ax.get_xscale() == "linear"
-    assert set(display.chosen) == set(selector.indices_)
-
-
-def test_any_selection_has_ranks(data, ax):
-    best = SelectKBest(k=5).fit(*data)
-    display = RankDisplay(best.scores_, best, score_name="F").plot(ax)
-    assert sorted(display.ranks[display.chosen]) == [1, 2, 3, 4, 5]
-    assert ax.get_ylabel() == "F"
-
-
-def test_features_without_a_score_are_counted_not_drawn(ax):
-    display = RankDisplay([3.0, -np.inf, 2.0, -np.inf], [0, 1]).plot(ax)
-    assert display.line_.get_ydata().tolist() == [3, 2]
-    assert display.points_.get_ydata().tolist() == [3]
-    assert legend_texts(display) == [
-        "all 4 features\n(2 without a score)",
-        "2 chosen\n(1 without a score)",
-    ]
-
-
-def test_ranks_refuse_what_has_no_scores():
-    with pytest.raises(NotFittedError):
-        RankDisplay.from_estimator(BSSSelector(3))
-    with pytest.raises(TypeError, match="use RankDisplay"):
-        RankDisplay.from_estimator(SVC().fit([[0.0], [1.0]], [0, 1]))
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        RankDisplay([1.0, np.nan], [0])
-    with pytest.raises(ValueError, match="some of them finite"):
-        RankDisplay([-np.inf, -np.inf], [0])
-    with pytest.raises(ValueError, match="columns 0 to 1"):
-        RankDisplay([1.0, 2.0], [2])
-
-
 # Stability
 
 
@@ -432,7 +352,7 @@ def test_frequencies_are_sorted_and_end_at_zero(ax):
 
 
 def test_the_floor_is_what_random_selections_give(rng, ax):
-    selections = [rng.choice(5000, 1500, replace=False) for _ in range(5)]
+    selections = [rng.choice(5000, 1500, replace=False) for _ in range(4)]
     display = StabilityDisplay(selections, 5000).plot(ax)
     assert abs(display.nogueira) < 0.02
     floor, heights = display.baseline_.get_data()
@@ -473,15 +393,14 @@ def test_one_selection_has_no_stability():
 
 def displays():
     return [
-        ErrorCurveDisplay(COMPARISON),
-        GrowthCurveDisplay(with_growth(1.0, 30.0, 2.5, np.inf, np.inf, 40.0)),
+        ComparisonDisplay(COMPARISON),
+        ComparisonDisplay(with_growth(1.0, 30.0, 2.5, np.inf, np.inf, 40.0), growth=True),
         CertificateDisplay([certify(*make_relevant_features(20, 50, 5, random_state=0), [3, 4])]),
-        RankDisplay(scores=np.arange(9.0), selection=[7, 8]),
         StabilityDisplay([[0], [1]], 5),
     ]
 
 
-@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("place", range(4))
 def test_displays_make_a_figure_or_use_the_axes_given(place):
     display = displays()[place]
     assert plt.get_fignums() == []
@@ -495,7 +414,7 @@ def test_displays_make_a_figure_or_use_the_axes_given(place):
         display.plot(axes)
 
 
-@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("size", [(6.4, 4.8), (3.4, 2.6)])
 def test_legends_hide_nothing_and_stay_in_the_figure(place, size):
     figure = Figure(figsize=size, layout="constrained")
@@ -507,19 +426,9 @@ def test_legends_hide_nothing_and_stay_in_the_figure(place, size):
     assert legend.y1 <= figure.bbox.y1 + 1
 
 
-def test_legends_inside_stand_above_the_data(ax):
-    display = ErrorCurveDisplay(COMPARISON).plot(ax)
-    ax.figure.draw_without_rendering()
-    highest = ax.transData.transform([10, 50])[1]
-    assert display.legend_.get_window_extent().y0 > highest
-
-
-def test_style_is_for_the_user_to_change(ax):
-    display = RankDisplay([1.0, 2.0], [1]).plot(ax, color="red", label="mine")
-    assert display.points_.get_color() == "red"
-    assert "mine" in legend_texts(display)
-    for display in (ErrorCurveDisplay, GrowthCurveDisplay):
-        lines = display(COMPARISON).plot(linewidth=5).lines_
+def test_style_is_for_the_user_to_change():
+    for growth in (False, True):
+        lines = ComparisonDisplay(COMPARISON, growth=growth).plot(linewidth=5).lines_
         assert lines["bss"].get_linewidth() == 5
 
 
@@ -534,5 +443,5 @@ def test_without_matplotlib_the_remedy_is_named(monkeypatch, data):
 
 def test_the_legend_says_which_c_the_errors_are_for(ax):
     for tuned, text in ((True, "with C tuned by inner folds"), (False, "at the C of the model")):
-        display = ErrorCurveDisplay(replace(COMPARISON, tuned=tuned)).plot(ax)
+        display = ComparisonDisplay(replace(COMPARISON, tuned=tuned)).plot(ax)
         assert display.legend_.get_title().get_text().endswith(text)

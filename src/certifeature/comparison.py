@@ -36,7 +36,7 @@ from certifeature.sparsify import ColumnChoice
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from certifeature.plotting import ErrorCurveDisplay
+    from certifeature.plotting import ComparisonDisplay
 
 __all__ = ["FULL_DATA", "METHODS", "Comparison", "Contender", "SelectionMethod", "compare"]
 
@@ -441,7 +441,7 @@ class Comparison:
             raise ImportError(f"to_frame needs pandas: {remedy}.") from error
         return pd.DataFrame(self.to_records()).astype({"size": "Int64"})
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> ErrorCurveDisplay:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> ComparisonDisplay:
         """Plot the test errors against the number of features, a curve for each method.
 
         Parameters
@@ -453,8 +453,8 @@ class Comparison:
 
         Returns
         -------
-        ErrorCurveDisplay
-            The plot. :class:`certifeature.plotting.GrowthCurveDisplay` draws the growth.
+        ComparisonDisplay
+            The plot. ``ComparisonDisplay(comparison, growth=True)`` draws bounds on the growth.
 
         Examples
         --------
@@ -468,9 +468,9 @@ class Comparison:
         'test error (%)'
         >>> plt.close(display.figure_)
         """
-        from certifeature.plotting import ErrorCurveDisplay
+        from certifeature.plotting import ComparisonDisplay
 
-        return ErrorCurveDisplay(self).plot(ax, **kwargs)
+        return ComparisonDisplay(self).plot(ax, **kwargs)
 
 
 def compare(
@@ -541,7 +541,7 @@ def compare(
 
     See Also
     --------
-    certifeature.plotting.ErrorCurveDisplay : Plots the errors.
+    certifeature.plotting.ComparisonDisplay : Plots the errors.
     certifeature.certify : The errors of one selector, on the same folds.
 
     Notes

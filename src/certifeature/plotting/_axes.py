@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 GREY = "#7F7F7F"
 MARKERS = "os^Dvp"
-# Narrower axes, in inches, have smaller letters in the legend.
-_MIN_WIDTH_FOR_SMALL = 4.0
-_MAX_COLUMNS = 3
-# Largest share of the height of the axes that a legend inside may take.
-_MAX_LEGEND_HEIGHT = 0.6
+# Legends of narrower figures, in inches, have one column.
+_MIN_WIDTH_FOR_TWO = 5.0
 # The axis is logarithmic if the largest number is at least this many times the smallest.
 _WIDE_RANGE = 8
 # Width of a digit, as a share of the font size.
@@ -48,35 +45,16 @@ def axes_for(ax: Axes | None) -> Axes:
     return ax
 
 
-def add_legend(ax: Axes, title: str | None = None, *, headroom: bool = False) -> Legend:
-    """Add a legend above the axes if the figure has a layout engine, else inside.
+def add_legend(ax: Axes, title: str | None = None) -> Legend:
+    """Add a legend above axes that are alone in a figure with a constrained layout, else inside."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    With headroom, the y axis is extended for a legend inside, so that it hides nothing.
-    """
-    from matplotlib.layout_engine import ConstrainedLayoutEngine, TightLayoutEngine
-
-    above = isinstance(ax.figure.get_layout_engine(), ConstrainedLayoutEngine | TightLayoutEngine)
-    if not above and not headroom:
-        return ax.legend(loc="best", title=title, fontsize="small", title_fontsize="small")
-    size = "x-small" if _width(ax) < _MIN_WIDTH_FOR_SMALL else "small"
-    style: dict[str, Any] = {"fontsize": size, "title_fontsize": size, "frameon": False}
-    style |= {"title": title, "loc": "lower left" if above else "upper left"}
-    style |= {"handlelength": 1.5, "columnspacing": 1.0, "labelspacing": 0.3, "alignment": "left"}
-    if above:
-        style |= {"bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
-    # As many columns as do not make the legend wider than the axes.
-    for n_columns in range(_MAX_COLUMNS, 0, -1):
-        legend = ax.legend(ncols=n_columns, **style)
-        if legend.get_window_extent().width <= ax.get_window_extent().width:
-            break
-    if not above:
-        # Raise the upper limit of the y axis until everything drawn is below the legend.
-        height = legend.get_window_extent().height / ax.get_window_extent().height
-        scale = ax.yaxis.get_transform()
-        low, high = scale.transform(np.array(ax.get_ylim()))
-        top = low + (high - low) / (1 - min(height, _MAX_LEGEND_HEIGHT))
-        ax.set_ylim(top=float(scale.inverted().transform(np.array([top]))[0]))
-    return legend
+    figure: Any = ax.figure
+    style: dict[str, Any] = {"title": title, "fontsize": "small", "title_fontsize": "small"}
+    if len(figure.axes) > 1 or not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
+        return ax.legend(loc="best", **style)
+    style |= {"ncols": 1 + (figure.get_figwidth() >= _MIN_WIDTH_FOR_TWO), "frameon": False}
+    return figure.legend(*ax.get_legend_handles_labels(), loc="outside upper left", **style)
 
 
 def _width(ax: Axes) -> float:

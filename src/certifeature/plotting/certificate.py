@@ -165,7 +165,7 @@ class CertificateDisplay:
         self.lines_ = _axes.plot_growth(self.ax_, curves, kwargs)
         self.ax_.set_ylabel("growth of the training objective (times)")
         _axes.label_numbers(self.ax_, self.n_features)
-        self.legend_ = _axes.add_legend(self.ax_, headroom=True)
+        self.legend_ = _axes.add_legend(self.ax_)
         return self
 
     def _label(self, name: str) -> str:

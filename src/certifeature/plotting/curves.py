@@ -16,11 +16,65 @@ _BASELINE = "random"
 Curves = dict[str, tuple[list[Contender], dict[str, Any]]]
 
 
-class _ComparisonDisplay:
-    """A curve for each method of a comparison, which looks the same in every plot."""
+class ComparisonDisplay:
+    """Test error, or a bound on the training objective, against the number of features.
 
-    def __init__(self, comparison: Comparison) -> None:
-        self.comparison = comparison
+    There is a curve for each method. The error is the share of wrong classes in percent, or 1 − R²
+    where numbers are predicted. Bands are 95 % confidence intervals. Random features, the baseline
+    for every method, are dashed and grey; full data are a horizontal line. A method that finds its
+    own number of features is a point with a bar. The title of the legend says whether C was tuned.
+
+    With ``growth``, curves are upper bounds on the ratio of the objective with the chosen features
+    to that with all. They hold for any labels of the rows that determine the model
+    (``measured_growth`` of a certificate), and are medians of the folds, on a logarithmic axis; at
+    1 nothing is lost. Infinite bounds are left out, and the legend counts them.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What :func:`certifeature.compare` returns.
+    growth : bool, default=False
+        Whether to draw the bounds in place of the errors; methods look the same in both.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the curves.
+    figure_ : matplotlib Figure
+        Figure with the axes.
+    lines_ : dict of str to matplotlib Line2D
+        The curve of each method; with errors, also the line of "full data".
+    bands_ : dict of str to matplotlib FillBetweenPolyCollection
+        The interval of each method; only with errors.
+    points_ : dict of str to matplotlib ErrorbarContainer
+        The error of each method that finds its own number of features.
+    legend_ : matplotlib Legend
+        The legend.
+
+    See Also
+    --------
+    certifeature.compare : Cross-validates the methods.
+    CertificateDisplay : The layers of the certificates of one selector.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from certifeature import compare
+    >>> from certifeature.datasets import make_relevant_features
+    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
+    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3, n_repeats=1)
+    >>> figure, (left, right) = plt.subplots(1, 2, layout="constrained")
+    >>> errors = ComparisonDisplay(comparison).plot(left)
+    >>> errors.ax_.get_ylabel(), sorted(errors.lines_)
+    ('test error (%)', ['bss', 'full data', 'random'])
+    >>> growth = ComparisonDisplay(comparison, growth=True).plot(right)
+    >>> growth.lines_["bss"].get_color() == errors.lines_["bss"].get_color()
+    True
+    >>> plt.close(figure)
+    """
+
+    def __init__(self, comparison: Comparison, *, growth: bool = False) -> None:
+        self.comparison, self.growth = comparison, growth
 
     def plot(self, ax: _axes.Axes | None = None, **kwargs: Any) -> Self:
         """Draw the curves.
@@ -34,7 +88,7 @@ class _ComparisonDisplay:
 
         Returns
         -------
-        object
+        ComparisonDisplay
             The display itself.
         """
         contenders = [c for c in self.comparison.contenders if c.method != FULL_DATA]
@@ -48,83 +102,19 @@ class _ComparisonDisplay:
         for place, name in enumerate(sorted(names, key=lambda name: name == _BASELINE)):
             found = [c for c in contenders if c.method == name]
             curves[name] = found, _style(name, place, found[0].size is None)
-        label, title = self._draw(curves, kwargs)
-        self.ax_.set_ylabel(label)
-        _axes.label_numbers(self.ax_, [c.size for c in contenders if c.size is not None])
-        n_folds = self.comparison.n_folds * self.comparison.n_repeats
-        self.legend_ = _axes.add_legend(self.ax_, title.format(n_folds), headroom=True)
-        return self
-
-    def _draw(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
-        """Draw each method; return the label of the y axis, and the legend's title for {} folds."""
-        raise NotImplementedError
-
-
-def _style(name: str, place: int, has_own_number: bool) -> dict[str, Any]:
-    """Return how a curve looks; a method that finds its own number is a point without a line."""
-    turn, number = divmod(place, len(_axes.COLOURS))
-    look: dict[str, Any] = {"markersize": 4, "linewidth": 1.5, "label": name}
-    if name == _BASELINE:
-        look |= {"color": _axes.GREY, "linestyle": "--", "marker": "x", "label": "random features"}
-    else:
-        look |= {"color": _axes.COLOURS[number], "marker": _axes.MARKERS[number]}
-        look["linestyle"] = _DASHES[turn % len(_DASHES)]
-    if has_own_number:
-        look |= {"linestyle": "none", "label": f"{name} (own number)"}
-    return look
-
-
-class ErrorCurveDisplay(_ComparisonDisplay):
-    """Test error against the number of features, a curve for each method.
-
-    It is the share of wrong classes in percent, or 1 − R² where numbers are predicted.
-    Bands are 95 % confidence intervals of the errors. Random features, the
-    baseline for every method, are dashed and grey; full data are a horizontal line. A method that
-    finds its own number of features is a point with a bar. The title of the legend says whether C
-    was tuned.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What :func:`certifeature.compare` returns.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Axes with the curves.
-    figure_ : matplotlib Figure
-        Figure with the axes.
-    lines_ : dict of str to matplotlib Line2D
-        The curve of each method, and the line of "full data".
-    bands_ : dict of str to matplotlib FillBetweenPolyCollection
-        The interval of each method.
-    points_ : dict of str to matplotlib ErrorbarContainer
-        The point of each method that finds its own number of features.
-    legend_ : matplotlib Legend
-        The legend.
-
-    See Also
-    --------
-    certifeature.compare : Cross-validates the methods.
-    GrowthCurveDisplay : What the certificates of the same comparison say.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from certifeature import compare
-    >>> from certifeature.datasets import make_relevant_features
-    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
-    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3, n_repeats=1)
-    >>> display = ErrorCurveDisplay(comparison).plot()
-    >>> display.ax_.get_ylabel(), sorted(display.lines_)
-    ('test error (%)', ['bss', 'full data', 'random'])
-    >>> plt.close(display.figure_)
-    """
-
-    def _draw(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
         self.lines_: dict[str, Any] = {}
         self.bands_: dict[str, Any] = {}
         self.points_: dict[str, Any] = {}
+        draw = self._draw_growth if self.growth else self._draw_errors
+        label, title = draw(curves, kwargs)
+        self.ax_.set_ylabel(label)
+        _axes.label_numbers(self.ax_, [c.size for c in contenders if c.size is not None])
+        n_folds = self.comparison.n_folds * self.comparison.n_repeats
+        self.legend_ = _axes.add_legend(self.ax_, title.format(n_folds))
+        return self
+
+    def _draw_errors(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
+        """Draw each method; return the label of the y axis, and the legend's title for {} folds."""
         in_percent = self.comparison.measure == "error"
         unit, label = (100, "test error (%)") if in_percent else (1, "1 − R² on test rows")
         for name, (contenders, style) in curves.items():
@@ -145,56 +135,24 @@ class ErrorCurveDisplay(_ComparisonDisplay):
         self.ax_.set_ylim(bottom=max(self.ax_.get_ylim()[0], 0.0))
         return label, f"95 % intervals, {{}} folds,\n{self.comparison.cost}"
 
-
-class GrowthCurveDisplay(_ComparisonDisplay):
-    """Upper bounds on the growth of the training objective, a curve for each method.
-
-    Growth is the ratio of the objective with the chosen features to that with all. The bounds hold
-    for any labels of the rows that determine the model (``measured_growth`` of a certificate), and
-    are medians of the folds, on a logarithmic axis; at 1 nothing is lost. Methods look as they do
-    in :class:`ErrorCurveDisplay`. Infinite bounds are left out, and the legend counts them.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What :func:`certifeature.compare` returns.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Axes with the curves.
-    figure_ : matplotlib Figure
-        Figure with the axes.
-    lines_ : dict of str to matplotlib Line2D
-        The curve of each method; a point, if it finds its own number of features.
-    legend_ : matplotlib Legend
-        The legend.
-
-    See Also
-    --------
-    ErrorCurveDisplay : The test errors of the same comparison.
-    CertificateDisplay : The layers of the certificates of one selector.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from certifeature import compare
-    >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.plotting import ErrorCurveDisplay
-    >>> X, y = make_relevant_features(60, 200, 10, random_state=0)
-    >>> comparison = compare(X, y, [10, 30], methods=["bss", "random"], cv=3, n_repeats=1)
-    >>> figure, (left, right) = plt.subplots(1, 2, layout="constrained")
-    >>> errors = ErrorCurveDisplay(comparison).plot(left)
-    >>> growth = GrowthCurveDisplay(comparison).plot(right)
-    >>> growth.lines_["bss"].get_color() == errors.lines_["bss"].get_color()
-    True
-    >>> plt.close(figure)
-    """
-
-    def _draw(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
+    def _draw_growth(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
         drawn = {}
         for name, (contenders, style) in curves.items():
             places, growth = np.array([(c.n_features, c.growth) for c in contenders]).T
             drawn[name] = places, growth, style
         self.lines_ = _axes.plot_growth(self.ax_, drawn, own)
         return "growth for any labels, at most (times)", "bound, median of {} folds"
+
+
+def _style(name: str, place: int, has_own_number: bool) -> dict[str, Any]:
+    """Return how a curve looks; a method that finds its own number is a point without a line."""
+    turn, number = divmod(place, len(_axes.COLOURS))
+    look: dict[str, Any] = {"markersize": 4, "linewidth": 1.5, "label": name}
+    if name == _BASELINE:
+        look |= {"color": _axes.GREY, "linestyle": "--", "marker": "x", "label": "random features"}
+    else:
+        look |= {"color": _axes.COLOURS[number], "marker": _axes.MARKERS[number]}
+        look["linestyle"] = _DASHES[turn % len(_DASHES)]
+    if has_own_number:
+        look |= {"linestyle": "none", "label": f"{name} (own number)"}
+    return look
