@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TextIO
@@ -37,8 +38,12 @@ def write_files(writers: Mapping[Path | None, _Writer]) -> None:
                 _write(Path(os.path.realpath(path)), write, unfinished)
             except OSError as error:
                 raise OSError(f"{path}: not written: {error}") from error
-        for new, old in unfinished.items():
-            new.replace(old)
+        with ExitStack() as held:
+            for old in filter(Path.exists, unfinished.values() if os.name == "posix" else ()):
+                # To delete it takes longer than all renames, and waits until it is closed.
+                held.enter_context(old.open("ab"))
+            for new, old in unfinished.items():
+                new.replace(old)
     except BaseException:
         for new in unfinished:
             new.unlink(missing_ok=True)
