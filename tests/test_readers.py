@@ -151,6 +151,7 @@ class TestRoundTrips:
         assert np.array_equal(data.X.toarray(), X_expected.toarray())
         assert np.array_equal(data.y, y_expected)
 
+    @pytest.mark.filterwarnings("ignore:.*among the features is:UserWarning")
     @settings(max_examples=50)
     @given(
         names=st.lists(
@@ -347,9 +348,12 @@ class TestBadText:
             (b"a,b,y\n1,2,caf\xe9\n", r"line 2: byte 0xe9 at offset 13 .*UTF-8.*encoding latin1"),
             ("a,b,y\n1,2,0\n".encode("utf-16"), r"line 1: byte 0x00 at offset 3 .*utf-16"),
             (b"a;b;y\n1,5;1.234;0\n", r"column 'b': '1.234' is not"),
-            (b"a;b;y\n1,5;1.234,5;0\n", r"column 'b': '1.234,5' is not"),
+            (b"a;b;y\n1,5;12.34,5;0\n", r"column 'b': '12.34,5' is not"),
             (b'"a\n1\n', r"line 1: unexpected end.*quotation"),
-            (b"a,y\n1," + b"x" * 200_000, r"line 2: a field has more than 131,072 char.*Shorten"),
+            (
+                b"a,y\n1," + b"x" * 200_000 + b"\n",
+                r"line 2: a field has more than 131,072 char.*Shorten",
+            ),
             (b"a,y\nr1,1,0\n", r"header: a column has no name.*--id 0"),
             (b'!Series_title,"x"\n\ng,y\n1,0\n', r"'g,y' is one column"),
             (b"!Series_title\tx\n", r"the file is empty"),
@@ -579,7 +583,7 @@ class TestBinary:
         pq.write_table(table, buffer, write_page_checksum=True, **plain)
         content = buffer.getvalue()
         place = content.index(np.float64(42).tobytes())
-        assert read(content, "parquet").X[42] == 42
+        assert read(content, "parquet", features=["a"]).X[42] == 42
         with pytest.raises(ValueError, match=r"the_file: not a Parquet file .*(?i:crc|checksum)"):
             read(content[: place + 6] + b"\x46" + content[place + 7 :], "parquet")
 
@@ -622,7 +626,7 @@ class TestAsPeopleHaveThem:
     @pytest.mark.parametrize("newline", ["\n", "\r\n"])
     def test_decimal_commas(self, newline):
         lines = ['"a, b";c;y', "1,5;-2;0,5", '"3e2";,25;1', ";"]
-        text = newline.join(lines[:-1]).encode()
+        text = newline.join([*lines[:-1], ""]).encode()
         data = read(text, "csv")
         assert data.feature_names.tolist() == ["a, b", "c"]
         assert data.X.tolist() == [[1.5, -2.0], [300.0, 0.25]]
@@ -674,7 +678,7 @@ class TestAsPeopleHaveThem:
     @pytest.mark.parametrize("kind", ["csv", "excel", "parquet", "across"])
     def test_missing_values_text_and_labels_where_they_are_accepted(self, kind):
         rows = [
-            ["site", "age", "who", "y"],
+            ["town", "age", "who", "y"],
             ["Rome", 30, "b", "sick"],
             ["Oslo", None, "a", None],
             [None, 50, "b", "well"],
@@ -690,7 +694,7 @@ class TestAsPeopleHaveThem:
             if kind == "across":
                 rows = zip(*[["id", "s1", "s2", "s3"], *zip(*rows, strict=True)], strict=True)
                 rows = list(zip(*rows, strict=True))
-            content = "\n".join(map(",".join, rows)).encode()
+            content = "\n".join([*map(",".join, rows), ""]).encode()
         options = {"transpose": True} if kind == "across" else {}
         file = "csv" if kind == "across" else kind
         accept = ("missing", "text", "unlabelled")
@@ -700,7 +704,7 @@ class TestAsPeopleHaveThem:
         assert data.categories[0].tolist() == ["Oslo", "Rome"]
         assert data.y.tolist() == ["sick", "", "well"]
         assert data.groups.tolist() == ["b", "a", "b"]
-        assert data.target == "y"
+        assert data.roles == {"target": "y", "groups": "who"}
         for accepted in (("missing", "unlabelled"), ("text", "unlabelled"), ("missing", "text")):
             with pytest.raises(
                 ValueError, match=r"'Rome' is not|the value is missing|the label is"
@@ -787,7 +791,7 @@ class TestAsPeopleHaveThem:
     @pytest.mark.parametrize("packer", PACKERS)
     def test_what_unpacks_to_fill_the_memory_is_refused(self, packer, monkeypatch):
         monkeypatch.setattr("certifeature.io._common._MAX_UNPACKED", 2**20)
-        with pytest.raises(ValueError, match=r"^the_file: \d\S+ MiB unpack .*unpack the file"):
+        with pytest.raises(ValueError, match=r"the_file: .*unpack to more than .*unpack the file"):
             read(PACKERS[packer](bytes(2**26)), "csv")
 
     @pytest.mark.parametrize("packer", PACKERS)
@@ -814,7 +818,7 @@ class TestAsPeopleHaveThem:
             content = buffer.getvalue()
         else:
             content = written("npz", np.zeros((2, 2**23)), np.arange(2))
-        with pytest.raises(ValueError, match=r"^the_file: \d\S+ MiB unpack .*unpack the file"):
+        with pytest.raises(ValueError, match=r"the_file: .*unpack to more than .*unpack the file"):
             read(content, kind)
 
 
@@ -918,5 +922,6 @@ class TestRealData:
         assert np.unique(data.y).size == 4
 
     def test_table_of_categories(self, real_data):
+        path = real_data / "techtc300" / "techtc100_table.csv"
         with pytest.raises(ValueError, match=r"line 2, column 'odp_category1': 'Arts/Music"):
-            read_data(real_data / "techtc300" / "techtc100_table.csv", target="svm_100pct")
+            read_data(path, target="svm_100pct", features=())

@@ -15,7 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import roc_auc_score
 
-from certifeature import at_scale
+from certifeature import BSSSelector, at_scale
 from certifeature._progress import listening
 from certifeature.cli.app import run
 from certifeature.datasets import make_relevant_features
@@ -123,13 +123,15 @@ class TestColumns:
         assert found["features"][0] | {"name": "gene399", "index": 396} == found["features"][0]
 
     @pytest.mark.parametrize("kind", ["csv", "parquet"])
-    def test_text_is_named_with_an_example_and_remedies(self, kind, files, capsys):
-        arguments = ("select", f"genes.{kind}", "--target", "tumour", "-k", 10)
+    def test_text_is_named_with_an_example_and_remedies(self, kind, files, frame, capsys):
+        table = frame.rename(columns={"patient": "who", "site": "town"})
+        getattr(table, f"to_{kind}")(f"towns.{kind}", index=False)
+        arguments = ("select", f"towns.{kind}", "--target", "tumour", "-k", 10)
         message = refused(capsys, *arguments)
-        for part in ("'patient'", "'P-000'", "'site'", "--drop", "--id", "encode"):
+        for part in ("'who'", "'P-000'", "'town'", "--drop", "--id", "encode"):
             assert part in message
-        message = refused(capsys, *arguments, "--id", "patient")
-        assert "'site'" in message
+        message = refused(capsys, *arguments, "--id", "who")
+        assert "'town'" in message
         assert "'Oslo'" in message
 
     @pytest.mark.parametrize(
@@ -400,7 +402,7 @@ class TestStream:
         frame[25:].to_csv("b.csv", index=False)
         options = ("a.csv", "b.csv", *PLAIN, "-k", 5, "--stream", "--write")
         chosen(capsys, "select", *options, "reduced.csv")
-        written = read_data("reduced.csv", id="patient")
+        written = read_data("reduced.csv", target="tumour", id="patient")
         np.testing.assert_array_equal(written.ids, frame["patient"])
         np.testing.assert_array_equal(written.y, frame["tumour"])
         assert "no place for the names" in refused(capsys, "select", *options, "reduced.svm")
@@ -504,8 +506,8 @@ class TestDoctor:
             assert "60 samples, 403 columns" in text
             assert "labels: tumour, '1' in 36 samples, '-1' in 24" in text
             assert "features: 400 of numbers" in text
-            assert "'site' is text, such as 'Oslo', 2 different: --drop 'site'" in text
-            assert "select would refuse the data as they are" in text
+            assert "'site', which seems to be a code of circumstance: use it by --feature" in text
+            assert "select would choose from 400 features" in text
             command = shlex.split(text.splitlines()[-1].removeprefix("Try: "))
             assert command[-2:] == ["-k", "100"]
             assert run(command[1:]) == 0
@@ -515,7 +517,8 @@ class TestDoctor:
         for name in ("genes.csv", "commas.csv", "genes.tsv", "genes.xlsx", "genes.parquet"):
             assert run(["doctor", name, "-t", "tumour"]) == 0
             text = capsys.readouterr().out
-            assert "'patient' is text, such as 'P-000', all different: --id 'patient'" in text
+            assert "'patient', which seems to be an identifier: use it by --feature" in text
+            assert "--id patient" in text.splitlines()[-1]
         for data in ("parts", "parts/0.svm"):
             assert run(["doctor", data]) == 0
             text = capsys.readouterr().out
@@ -538,9 +541,8 @@ class TestDoctor:
         assert "'site' may be the label: 'Oslo' in 30 samples, 'Rome' in 30: --target site." in text
         assert "'tumour' may be the label: '1' in 36 samples, '-1' in 24: --target tumour." in text
         assert "--drop" not in text
-        assert (
-            text.splitlines()[-1] == f"Try: certifeature doctor {shlex.join(given)} --target COLUMN"
-        )
+        command = f"Try: certifeature select {shlex.join(given)} --target tumour"
+        assert text.splitlines()[-1].startswith(command)
 
     def test_a_label_is_listed_wherever_it_is_and_never_filled_in(self, files, frame, capsys):
         first = frame.rename(columns={"tumour": "batch"}).assign(batch=np.arange(60) % 3)
@@ -548,10 +550,12 @@ class TestDoctor:
         first.to_csv("batches.csv", index=False)
         assert run(["doctor", "batches.csv"]) == 0
         text = capsys.readouterr().out
-        for name in ("diagnosis", "site", "batch"):
-            assert f"{name!r} may be the label" in text
+        candidates = [line for line in text.splitlines() if "may be the label" in line]
+        named = [line.split("'")[1] for line in candidates]
+        assert named[0] == "diagnosis"
+        assert set(named[1:]) == {"site", "batch"}
         assert "--drop" not in text
-        assert "--target COLUMN" in text.splitlines()[-1]
+        assert "--target diagnosis" in text.splitlines()[-1]
 
     def test_the_last_of_many_columns_alike_is_no_label(self, tmp_path, capsys):
         genotypes = np.random.default_rng(0).integers(0, 3, (30, 20))
@@ -566,8 +570,10 @@ class TestDoctor:
         path = tmp_path / "people.csv"
         columns = {
             "number": range(1, 13),
+            "town": ["Rome", "Oslo", "Bern"] * 4,
             "age": [30, None, *range(40, 50)],
-            "income": np.arange(12) * 1e4,
+            "income": np.arange(12)[::-1] * 1e4,
+            "height": np.linspace(2, 1, 12),
             "planet": 1,
             "y": 8 * ["a"] + 4 * ["b"],
         }
@@ -578,11 +584,13 @@ class TestDoctor:
         assert found["constant"] == ["planet"]
         assert found["classes"] == {"a": 8, "b": 4}
         assert found["n_repeated_rows"] == 0
-        assert found["deviations"] == pytest.approx([np.std(range(12)), 1e4 * np.std(range(12))])
+        assert found["deviations"][1] == pytest.approx(1e4 * np.std(range(12)))
+        assert "--id number --impute median --drop town --scale standard" in found["command"]
         said = " ".join(found["advice"])
         for part in (
             "only 4 samples",
-            "'number' numbers the samples",
+            "'number', which seems to be an identifier",
+            "'town' is text, such as 'Bern', 3 different: --drop 'town'",
             "missing",
             "Constant",
             "standard",
@@ -662,10 +670,6 @@ def test_the_doctor_names_a_command_that_works(name, tmp_path, monkeypatch, caps
     WRITERS[name](table, tmp_path / name)
     assert run(["doctor", name]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last.endswith("--target COLUMN")
-    command = shlex.split(last.removeprefix("Try: ").replace("COLUMN", "Diagnose"))
-    assert run(command[1:]) == 0
-    last = capsys.readouterr().out.splitlines()[-1]
     command = shlex.split(last.removeprefix("Try: "))
     assert run([*command[1:], "-o", "chosen.csv"]) == 0
     out, err = capsys.readouterr()
@@ -693,7 +697,7 @@ class TestPrepared:
         text = capsys.readouterr().out
         assert "'patient' repeats, 20 different in 60 samples" in text
         command = shlex.split(text.splitlines()[-1].removeprefix("Try: "))
-        expected = "--groups patient --impute median --drop site --scale standard -k 20"
+        expected = "--groups patient --impute median --scale standard -k 20"
         assert shlex.join(command[5:]) == expected
         assert run(command[1:]) == 0
         # Nobody else has the number that a patient has by name or by number.
@@ -712,6 +716,7 @@ class TestPrepared:
     def test_gaps_are_imputed(self, how, people, capsys):
         options = ("-t", "tumour", "--id", "patient", "--groups", "patient", "--drop", "site")
         more = ("--keep", "gene1", "-k", 2, "--rescale", "none", "--write", "reduced.csv")
+        more += ("--write-scaled",)
         chosen(capsys, "select", "people.csv", *options, "--impute", how, *more)
         filled = people["gene1"].fillna(getattr(people["gene1"], how)())
         assert pd.read_csv("reduced.csv")["gene1"].tolist() == pytest.approx(filled.tolist())
@@ -724,7 +729,8 @@ class TestPrepared:
 
     def test_columns_of_text_are_encoded(self, people, capsys):
         options = ("-t", "tumour", "--groups", "patient", "--impute", "mean", "-k", 8)
-        encoded = ("--categorical", "onehot", "--keep", "site", "--write", "reduced.csv")
+        encoded = ("--categorical", "onehot", "--keep", "site", "--feature", "site")
+        encoded += ("--write", "reduced.csv")
         _, found = chosen(capsys, "select", "people.csv", *options, *encoded)
         names = [feature["name"] for feature in found["features"]]
         assert names[:3] == ["site=Bern", "site=Oslo", "site=Rome"]
@@ -738,6 +744,7 @@ class TestPrepared:
         people["site"] = np.where(people["tumour"] > 0, people["site"].fillna("Bern"), "Paris")
         noise = people.drop(columns=[f"gene{j}" for j in range(20)])
         noise.to_csv("people.csv", index=False)
+        options += ("--feature", "site")
         _, found = chosen(
             capsys, "select", "people.csv", *options, "--categorical", "onehot", "-k", 3
         )
@@ -994,8 +1001,9 @@ class TestDoubts:
             capsys, "select", "ages.csv", "-t", "age", "-k", 5, "--model", "regression"
         )
         assert found["certificate"]["model"].startswith("Ridge(")
+        table.assign(stage=np.repeat(["I", "II", "III"], 20)).to_csv("stages.csv", index=False)
         message = refused(
-            capsys, "select", "named.csv", "-t", "patient_id", "-k", 5, "--model", "regression"
+            capsys, "select", "stages.csv", "-t", "stage", "-k", 5, "--model", "regression"
         )
         assert "the labels are text" in message
 
@@ -1015,3 +1023,272 @@ class TestDoubts:
         capsys.readouterr()
         message = refused(capsys, "select", "named.csv", "-t", "sick", "-k", 1, "--drop", "@no.txt")
         assert "no.txt: no such file" in message
+
+
+class TestNoFeatures:
+    """Identifiers and codes of circumstance are held out, for every command."""
+
+    @pytest.fixture
+    def clinic(self, tmp_path, monkeypatch):
+        """Controls come first and in other batches, so that either column gives them away."""
+        monkeypatch.chdir(tmp_path)
+        rng = np.random.default_rng(0)
+        table = pd.DataFrame(rng.standard_normal((60, 50))).add_prefix("gene")
+        table.insert(0, "PatientID", np.arange(1001, 1061))
+        table.insert(1, "batch", np.repeat([1, 2, 3], 20))
+        table = table.assign(ID1=rng.integers(0, 9, 60), status=np.repeat(["ill", "well"], 30))
+        table.to_csv("clinic.csv", index=False)
+        return table
+
+    @pytest.mark.parametrize(
+        "command", [("select", "-k", 5), ("compare", "-k", 5, "-m", "rfe", *ONCE), ("doctor",)]
+    )
+    def test_each_is_said_in_one_line(self, command, clinic, capsys):
+        name, *options = map(str, command)
+        assert run([name, "clinic.csv", "-t", "status", *options]) == 0
+        lines = "".join(capsys.readouterr()).splitlines()
+        for column, seems in (("PatientID", "an identifier"), ("batch", "a code of circumstance")):
+            (line,) = [line for line in lines if f"'{column}'" in line]
+            assert "eld out of the features" in line
+            assert f"seems to be {seems}" in line
+            assert f"--feature {column}" in line
+        assert "ID1" not in "".join(line for line in lines if "eld out" in line)
+
+    def test_they_are_features_if_asked_for_by_name(self, clinic, capsys):
+        options = ("select", "clinic.csv", "-t", "status", "-k", 5)
+        assert chosen(capsys, *options)[1]["data"]["n_features"] == 51
+        _, found = chosen(capsys, *options, "--feature", "batch", "--keep", "batch")
+        assert found["data"]["n_features"] == 52
+        assert found["features"][0]["name"] == "batch"
+        _, found = chosen(capsys, *options, "--feature", "batch,PatientID")
+        assert found["data"]["n_features"] == 53
+        assert "feature='btach' is not there" in refused(capsys, *options, "--feature", "btach")
+
+    @pytest.mark.parametrize("how", [(), ("--stream",)])
+    def test_files_in_parts_and_streams_follow_the_first_file(self, how, clinic, capsys):
+        clinic.iloc[::2].to_csv("a.csv", index=False)
+        clinic.iloc[1::2].assign(PatientID=7).to_csv("b.csv", index=False)
+        found = chosen(capsys, "select", "a.csv", "b.csv", "-t", "status", "-k", 5, *how)[1]
+        assert found["data"]["n_features"] == 51
+        assert run(["select", "a.csv", "b.csv", "-t", "status", "-k", "5", *how]) == 0
+        assert "'batch', which seems to be a code" in capsys.readouterr().err
+
+    def test_arrays_with_names_too(self, clinic, capsys):
+        X = clinic.drop(columns="status")
+        np.savez("c.npz", X=X.to_numpy(), y=np.repeat([0, 1], 30), feature_names=[*X.columns])
+        assert chosen(capsys, "select", "c.npz", "-k", 5)[1]["data"]["n_features"] == 51
+
+    def test_values_missing_there_need_no_imputation(self, clinic, capsys):
+        clinic.loc[3, "batch"] = np.nan
+        clinic.loc[4, "PatientID"] = np.nan
+        clinic.to_csv("gaps.csv", index=False)
+        assert chosen(capsys, "select", "gaps.csv", "-t", "status", "-k", 5)[1]
+
+    @pytest.mark.parametrize("target", ["batch", "PatientID"])
+    def test_a_target_that_is_one_gets_an_objection(self, target, clinic, capsys):
+        options = ("clinic.csv", "-t", target)
+        assert run(["doctor", *options]) == 0
+        assert f"The labels, {target!r}, seem to be" in capsys.readouterr().out
+        model = ("--model", "regression") if target == "PatientID" else ()
+        assert run(["select", *options, "-k", "5", "--drop", "status", *model]) == 0
+        assert f"the labels, {target!r}, seem to be" in capsys.readouterr().err
+
+    def test_python_warns_and_drops_nothing(self, clinic):
+        y = clinic.pop("status")
+        for use in (
+            lambda: BSSSelector(5).fit(clinic, y),
+            lambda: read_data("clinic.csv", target="status"),
+        ):
+            with pytest.warns(UserWarning, match="among the features") as warned:
+                used = use()
+            said = " ".join(str(each.message) for each in warned)
+            assert "'PatientID', which seems to be an identifier" in said
+            assert "'batch', which seems to be a code of circumstance" in said
+            assert getattr(used, "n_features_in_", None) == 53 or used.X.shape == (60, 53)
+        held_out = read_data("clinic.csv", target="status", features=["batch"])
+        assert held_out.X.shape == (60, 52)
+        assert held_out.held_out == {"PatientID": "an identifier"}
+        assert held_out.about["PatientID"][0] == "1001"
+
+
+class TestEverydayTables:
+    """Tables that passed through spreadsheets and many hands."""
+
+    @pytest.fixture
+    def genes(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        X, y = make_relevant_features(102, 40, 20, random_state=0)
+        table = pd.DataFrame(3000 + 1000 * X).add_prefix("V")
+        return table.assign(tumour=np.where(y > 0, "yes", "no"))
+
+    def said(self, capsys, *arguments):
+        assert run([*map(str, arguments)]) == 0
+        return "".join(capsys.readouterr())
+
+    @pytest.mark.parametrize("across", [False, True])
+    @pytest.mark.parametrize(
+        ("marks", "sep"),
+        [(".,", ";"), (".,", "\t"), (",.", "\t"), (",.", ";"), ("'.", ","), ("\u2009,", ";")],
+    )
+    def test_thousands_may_be_separated(self, marks, sep, across, genes, capsys):
+        group, point = marks
+        values = genes.drop(columns="tumour").round(1)
+        shown = values.map(
+            lambda x: f"{x:,.1f}".replace(",", "_").replace(".", point).replace("_", group)
+        )
+        table = shown.assign(tumour=genes["tumour"])
+        (table.T if across else table).to_csv("marks.tsv", sep=sep, index=across)
+        options = {"transpose": across, "format": "tsv"}
+        with pytest.warns(UserWarning, match="'V0' and 39 more: thousands have a separator, as in"):
+            data = read_data("marks.tsv", target="tumour", **options)
+        np.testing.assert_array_equal(data.X, values.to_numpy())
+
+    @pytest.mark.parametrize("field", ["3.095", "3.095,0,1", "0.950,0", "30.95,0", "1.2345,0"])
+    def test_what_is_no_number_or_may_be_two_stays_text(self, field):
+        Path("ambiguous.csv").write_text(f"a;b;y\n{field};1,5;0\n2;2,5;1\n", encoding="utf-8")
+        with pytest.raises(ValueError, match=f"column 'a': '{field}' is not a finite number"):
+            read_data("ambiguous.csv")
+
+    def test_numbers_with_two_decimal_marks_are_refused(self, genes):
+        text = "a\tb\ty\n3.095,0\t0.25\t0\n2,5\t0.75\t1\n"
+        Path("both.tsv").write_text(text, encoding="utf-8")
+        with pytest.raises(ValueError, match="is not a finite number"):
+            read_data("both.tsv")
+
+    def test_labels_may_have_thousands_too(self, genes):
+        Path("y.csv").write_text("a;y\n1,5;3.095,5\n2,5;980,0\n", encoding="utf-8")
+        assert read_data("y.csv").y.tolist() == [3095.5, 980]
+
+    def test_measured_columns_are_never_groups_and_advice_is_one_line(self, genes, capsys):
+        columns = [f"V{j}" for j in range(2, 40)]
+        genes = genes.astype(dict.fromkeys(columns, str))
+        genes.loc[5, columns] = "-"
+        genes.to_csv("gaps.csv", index=False)
+        text = self.said(capsys, "doctor", "gaps.csv", "-t", "tumour")
+        (line,) = [line for line in text.splitlines() if line.startswith("! 'V2'")]
+        assert "'V2' and 37 more: most fields are numbers, and others such as '-'" in line
+        assert "--groups" not in text
+        assert "--drop" not in text
+        Path("mended.csv").write_text(Path("gaps.csv").read_text().replace(",-", ","))
+        command = text.splitlines()[-1].removeprefix("Try: ").replace("gaps.csv", "mended.csv")
+        assert run(shlex.split(command)[1:]) == 0
+
+    @pytest.mark.parametrize("field", ["-", "inf"])
+    def test_a_stand_in_for_a_missing_value(self, field, genes, capsys):
+        genes.astype({"V3": str}).replace({"V3": {str(genes["V3"][7]): field}}).to_csv(
+            "stand_in.csv", index=False
+        )
+        message = refused(capsys, "select", "stand_in.csv", "-t", "tumour", "-k", 5)
+        assert f"'{field}' is not a finite number. If it stands for a missing value" in message
+        assert "leave the field empty and --impute" in message
+
+    def test_classes_that_differ_in_case_or_spaces(self, genes, capsys):
+        spellings = np.array(["Tumor", "tumor", "TUMOR", "Tu mor"])[np.arange(102) % 4]
+        genes["state"] = np.where(genes.pop("tumour") == "yes", spellings, "normal")
+        genes.to_csv("case.csv", index=False)
+        for command in (("doctor",), ("select", "-k", 5)):
+            name, *options = command
+            text = self.said(capsys, name, "case.csv", "-t", "state", *options)
+            assert "lasses that differ only in case or spaces: 'TUMOR', 'Tu mor', 'Tumor'" in text
+            assert "the same? --join-classes joins them" in text
+            text = self.said(capsys, name, "case.csv", "-t", "state", "--join-classes", *options)
+            assert "differ only" not in text
+        _, found = chosen(capsys, "select", "case.csv", "-t", "state", "--join-classes", "-k", 5)
+        assert len({feature["label"] for feature in found["features"]}) <= 2
+        message = refused(
+            capsys, "select", "case.csv", "-t", "state", "--join-classes", "-k", 5, "--stream"
+        )
+        assert "--join-classes needs all rows in memory" in message
+
+    def test_reduced_data_are_as_they_were(self, genes, capsys):
+        genes.insert(0, "name", [f"S{i}" for i in range(102)])
+        genes.insert(1, "ward", np.arange(102) % 20)
+        genes.loc[3, "V0"] = np.nan
+        genes.to_csv("genes.csv", index=False)
+        roles = ("-t", "tumour", "--id", "name", "--groups", "ward")
+        options = ("select", "genes.csv", *roles, "-k", 5, "--keep", "V0")
+        more = ("--scale", "standard", "--impute", "median", "--write", "reduced.csv")
+        text = self.said(capsys, *options, *more)
+        assert "reduced.csv: its columns were chosen with the labels of all of its rows" in text
+        assert "cross-validating this file would be biased" in text
+        reduced = pd.read_csv("reduced.csv", dtype={"name": str})
+        assert [*reduced.columns[:2], reduced.columns[-1]] == ["name", "ward", "tumour"]
+        pd.testing.assert_frame_equal(reduced, genes[reduced.columns], check_exact=False)
+        assert run(["select", "reduced.csv", *roles, "-k", "2", "--impute", "median"]) == 0
+        self.said(capsys, *options, *more, "--write-scaled")
+        scaled = pd.read_csv("reduced.csv")["V0"]
+        assert abs(scaled.mean()) < 1e-9
+        assert not scaled.isna().any()
+        assert "give --write FILE" in refused(
+            capsys, *options, "--impute", "mean", "--write-scaled"
+        )
+
+    def test_streams_write_original_values_too(self, genes, capsys):
+        genes.insert(0, "ward", np.arange(102) % 20)
+        genes[:50].to_csv("a.csv", index=False)
+        genes[50:].to_csv("b.csv", index=False)
+        options = ("a.csv", "b.csv", "-t", "tumour", "--groups", "ward", "-k", 5, "--stream")
+        self.said(capsys, "select", *options, "--write", "reduced.csv")
+        reduced = pd.read_csv("reduced.csv")
+        pd.testing.assert_frame_equal(reduced, genes[reduced.columns])
+        assert reduced.columns[0] == "ward"
+
+    def test_names_that_a_spreadsheet_has_changed(self, genes, capsys):
+        names = {"V0": "2-Sep", "V1": "1-Mar", "V2": "2.31E+13"}
+        genes.rename(columns=names).to_csv("dates.csv", index=False)
+        for command in (("doctor",), ("select", "-k", 5)):
+            name, *options = command
+            text = self.said(capsys, name, "dates.csv", "-t", "tumour", *options)
+            (line,) = [line for line in text.splitlines() if "a spreadsheet" in line]
+            assert (
+                "'2-Sep', '1-Mar', '2.31E+13': genes whose names a spreadsheet turned into" in line
+            )
+            assert "import them as text" in line
+        options = ("select", "dates.csv", "-t", "tumour", "-k", 5)
+        assert run([*map(str, options), "--keep", "SEPT2"]) == 2
+        assert "a spreadsheet may have made '2-Sep' of it" in capsys.readouterr().err
+        message = refused(capsys, *options, "--feature", "MARCH1")
+        assert "feature='MARCH1' is not there; a spreadsheet may have made '1-Mar' of it" in message
+
+    def test_two_equal_names_are_a_slip(self, genes, capsys):
+        genes.insert(0, "sample", [f"S{i}" for i in range(102)])
+        genes.loc[60, "sample"] = "S12"
+        genes.to_csv("slip.csv", index=False)
+        for options in (("doctor",), ("select", "-k", 5), ("select", "-k", 5, "--id", "sample")):
+            name, *more = options
+            text = self.said(capsys, name, "slip.csv", "-t", "tumour", *more)
+            assert "'S12' is the name of rows 13, 61 (counted from 1): a slip?" in text
+            assert "--groups" not in text
+
+    def test_a_table_that_is_cut_within_the_last_field(self, genes):
+        genes.to_csv("cut.csv", index=False)
+        content = Path("cut.csv").read_bytes()
+        Path("cut.csv").write_bytes(content[:-2])
+        with pytest.warns(UserWarning, match="cut.csv: the last line has no end; check that"):
+            read_data("cut.csv", target="tumour")
+
+    def test_the_lines_that_count_words_work(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        rng = np.random.default_rng(0)
+        words = np.array([f"word{letter}" for letter in "abcdefghijklmnop"])
+        texts = [" ".join(rng.choice(words, 12)) for _ in range(60)]
+        table = pd.DataFrame({"review": texts, "opinion": rng.choice(["good", "bad"], 60)})
+        table.to_csv("reviews.csv", index=False)
+        message = refused(capsys, "select", "reviews.csv", "-t", "opinion", "-k", 5)
+        assert "count words first" in message
+        assert run(["doctor", "reviews.csv"]) == 0
+        assert capsys.readouterr().out.endswith(
+            "Try: certifeature select words -k 100 --scale tfidf\n"
+        )
+        assert run(["doctor", "reviews.csv", "-t", "opinion"]) == 0
+        out = capsys.readouterr().out
+        assert "'review' holds texts: count words first" in out
+        exec("\n".join(line.strip() for line in out.splitlines() if line.startswith("    ")), {})
+        _, found = chosen(capsys, "select", "words", "-k", 5, "--scale", "tfidf")
+        assert {feature["name"] for feature in found["features"]} <= {*words.tolist()}
+
+    def test_one_candidate_for_the_label_gives_the_whole_command(self, genes, capsys):
+        genes.to_csv("one.csv", index=False)
+        last = self.said(capsys, "doctor", "one.csv").splitlines()[-1]
+        assert last == "Try: certifeature select one.csv --target tumour --scale standard -k 20"
+        assert run(shlex.split(last)[2:]) == 0

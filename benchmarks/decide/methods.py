@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from time import process_time
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
@@ -30,6 +31,8 @@ SETTINGS = {
         (1, "stable", "stable", None),
     ]
 }
+# c of BestSubsetSelector.
+SUBSETS = {f"best subset, c={c}": c for c in (0.03, 0.1, 0.5)}
 _MANY_ROWS = 1000
 SOFT = 0.3
 # How LIBLINEAR starts; the selector goes on to the optimum by itself.
@@ -49,8 +52,9 @@ class Methods:
         """Return the chosen columns, CPU seconds, and the growth of the objective if certified."""
         if name in SETTINGS:
             return self._bss(r, *SETTINGS[name])
-        if name == "best subset":
-            return self._fitted(BestSubsetSelector(r))
+        if name in SUBSETS:
+            with patch.object(BestSubsetSelector, "softness", SUBSETS[name]):
+                return self._fitted(BestSubsetSelector(r))
         if name == "default":
             return self._fitted(BSSSelector(r))
         if name not in self._paths:
@@ -238,7 +242,7 @@ _RIVALS = {
     "abess": _abess,
     "skglm": _skglm,
 }
-METHODS = (*_RIVALS, "default", "best subset", *SETTINGS)
+METHODS = (*_RIVALS, "default", *SUBSETS, *SETTINGS)
 
 
 def sizes_of(method, sizes):

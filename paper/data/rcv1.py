@@ -12,8 +12,9 @@ from scipy import sparse
 from sklearn.datasets import fetch_rcv1
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import checked_data, first_few, read_bytes
+from certifeature.io._common import checked_data, read_bytes
 from certifeature.io.svmlight import SVMlightRows, parse_svmlight
+from certifeature.rows.names import first_few
 
 __all__ = ["load_rcv1_ccat"]
 

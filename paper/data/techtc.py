@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import as_utf8, checked_data, decoding, first_few
+from certifeature.io._common import as_utf8, checked_data, decoding
 from certifeature.io.svmlight import SVMlightRows, parse_svmlight
+from certifeature.rows.names import first_few
 
 __all__ = ["list_techtc_tasks", "load_techtc"]
 

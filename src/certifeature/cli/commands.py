@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -41,7 +42,7 @@ from certifeature.cli.output import (
     size_curve,
     write_data,
 )
-from certifeature.cli.preparing import Scaling
+from certifeature.cli.preparing import Scaling, note
 from certifeature.cli.task import Choice, Task, certified, chosen, read
 from certifeature.comparison import Comparison, compare, method_named
 from certifeature.datasets import load_docstrings
@@ -67,6 +68,7 @@ def select_command(
     repeats: Annotated[int | None, typer.Option(min=1)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
     write: Annotated[Path | None, typer.Option("--write", "-w")] = None,
+    write_scaled: Annotated[bool, typer.Option("--write-scaled")] = False,
     report: ReportOption = None,
     as_json: JSONOption = False,
 ) -> None:
@@ -104,9 +106,15 @@ def select_command(
         Write the names and scales of the chosen features to this file; if it ends in .csv, as a
         table with rank, weight and more. - prints them.
     write
-        Write the chosen columns, scaled, to this .svm, .csv, .tsv or .npz file.
+        Write the chosen columns, and those of labels, row names and groups, to this .svm, .csv,
+        .tsv or .npz file, with their original values.
+    write_scaled
+        Let --write write the values that the model has: imputed, scaled as --scale says, and times
+        the scale of each chosen column.
     """
     options.check()
+    if write_scaled and write is None:
+        raise ValueError("--write-scaled says what --write writes; give --write FILE too.")
     if cv == 1:
         raise ValueError("--cv 1 leaves no training rows; ask for 2 folds or more, or 0 for none.")
     if stream:
@@ -127,17 +135,25 @@ def select_command(
     choice = chosen(task, cv, repeats, beside=report is not None)
     columns, listed = choice.columns, features_text(choice.features, output or Path())
     result = listed if to_stdout else _json(task, choice) if as_json else _text(choice)
+
+    def reduced() -> Iterator[Loaded]:
+        parts = loaded.parts(scaled=write_scaled)
+        return (part.chosen(columns, scaled=write_scaled) for part in parts)
+
     deliver(
         result,
         {
             None if to_stdout else output: lambda _: listed,
-            write: lambda path: write_data(path, (p.chosen(columns) for p in loaded.parts())),
+            write: lambda path: write_data(path, reduced()),
             report: lambda _: _report(task, choice),
         },
         as_data=to_stdout or as_json,
     )
     if report is not None and not (to_stdout or as_json):
         print_text(f"Report: {report}\n")
+    if write is not None and not options.unsupervised:
+        found = "its columns were chosen with the labels of all of its rows"
+        note(f"{write}: {found}, so cross-validating this file would be biased")
 
 
 def _check_stream(
@@ -152,6 +168,7 @@ def _check_stream(
         "--categorical": data.categorical,
         "--min-class": data.min_class > 1,
         "--drop-unlabelled": data.drop_unlabelled,
+        "--join-classes": data.join_classes,
     }
     for option, is_given in in_memory.items():
         if is_given:

@@ -13,19 +13,43 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature._files import is_number
 from certifeature.cli import preparing
-from certifeature.cli.loading import MIN_CLASS, DataOptions
+from certifeature.cli.loading import (
+    JOIN,
+    MIN_CLASS,
+    DataOptions,
+    alike_classes,
+    changed_by_spreadsheet,
+    objections,
+    taken_in,
+)
 from certifeature.cli.options import JSONOption, with_options
 from certifeature.cli.output import json_text, print_text, showing
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import EncodingError, first_few
+from certifeature.io._common import EncodingError
+from certifeature.io.tables import is_prose
 from certifeature.models.problem import are_numbers, has_decimals, too_many
 from certifeature.rows.matrix import column_digests
+from certifeature.rows.names import changed_names, first_few, role_of, said_of
 from certifeature.rows.rows import Spread
 
 _N_CLASSES = 10
 _N_SHOWN = 5
 _SIZE = 100
+_COUNTING = """\
+    import numpy, pathlib, scipy.sparse
+    from sklearn.feature_extraction.text import CountVectorizer
+    from certifeature.io import read_data
+    data = read_data({path!r}, target={target!r}, accept=["text"], features=[])
+    counter = CountVectorizer(min_df=2)
+    X = counter.fit_transform(data.fields(data.feature_names.tolist().index({name!r})))
+    pathlib.Path("words").mkdir()
+    scipy.sparse.save_npz("words/X.npz", X)
+    numpy.save("words/y.npy", data.y)
+    pathlib.Path("words/features.txt").write_text("\\n".join(counter.get_feature_names_out()))
+  and then: {command}"""
+_COUNTED = "certifeature select words -k 100 --scale tfidf"
 
 
 @with_options
@@ -79,20 +103,25 @@ class _Diagnosis:
 
     def __init__(self, source: DataOptions, data: Dataset) -> None:
         self._source, self._data = source, data
+        self._labelled_by: list[str] = []
+        self._counted = False
         self._n_rows, n_features = data.X.shape
         self._names = preparing.distinct_names(data.feature_names, n_features).tolist()
         self._numeric = [j for j in range(n_features) if j not in data.categories]
-        self._owned_by = preparing.owners(data, self._names)
+        self._owners = preparing.owners(data, self._names)
+        if data.ids is not None and len(np.unique(data.ids)) < self._n_rows:
+            self._owners = {data.roles.get("id", "0"): data.ids, **self._owners}
         # What the next command asks for: the options that were given, and those to add.
         one = ("format", "encoding", "target", "id", "groups", "impute", "categorical")
         given = ((name, getattr(source, name)) for name in one)
         self._options = {f"--{name}": [value] if value else [] for name, value in given}
         min_class = [str(source.min_class)] if source.min_class > 1 else []
-        self._options |= {"--drop": source.dropped, "--scale": [], "--model": []}
+        self._options |= {"--drop": source.dropped, "--feature": source.features}
+        self._options |= {"--scale": [], "--model": []}
         self._options |= {"--min-class": min_class, "-k": []}
 
-        n_others = len(source.dropped) + bool(data.target)
-        n_others += (data.ids is not None) + (source.groups not in (None, source.id))
+        n_others = len(source.dropped) + len({*data.roles.values()} | data.held_out.keys())
+        n_others += data.ids is not None and "id" not in data.roles
         shape = f"{self._n_rows:,} samples, {n_features + n_others:,} columns"
         self.lines = [f"{' '.join(source.paths)}: {source.kind}, {shape}"]
         self.facts: dict[str, Any] = {"kind": source.kind, "n_rows": self._n_rows}
@@ -100,7 +129,7 @@ class _Diagnosis:
         self.advice: list[str] = []
         # A long table that begins with names seems to have its samples in columns.
         is_long = source.kind != "parquet" and self._n_rows > n_features
-        if data.y is None and is_long and len(data.categories.get(0, ())) == self._n_rows:
+        if data.y is None and is_long and self._first_names_rows():
             remedy = "add --transpose, and name the row of labels with --target"
             self._advise("The features seem to be in rows and the samples in columns", remedy)
             self.command = self._said("doctor", "--transpose")
@@ -110,12 +139,24 @@ class _Diagnosis:
         # Without labels, only they are asked for.
         self.command = self._said("doctor", "--target", "COLUMN")
         self._labels()
+        self._held_out()
         self._texts()
-        self._owners()
+        self._repeated()
         self._values()
+        if len(self._labelled_by) == 1:
+            labelled = replace(source, target=self._labelled_by[0])
+            self.command = _Diagnosis(*_read(labelled)).command
         if data.y is not None:
-            self._options["-k"] = [str(min(_SIZE, max(1, len(self._numeric) // 2)))]
+            n_features = len(self._numeric) + self._n_measured
+            self._options["-k"] = [str(min(_SIZE, max(1, n_features // 2)))]
             self.command = self._said("select")
+            if self._counted and not self._numeric:
+                self.command = _COUNTED
+
+    def _first_names_rows(self) -> bool:
+        """Tell whether the first column may name features: texts of few words, all different."""
+        first = self._data.categories.get(0, np.array([]))
+        return len(first) == self._n_rows and not is_prose(first.tolist())
 
     def _advise(self, found: str, remedy: str) -> None:
         self.advice.append(f"{found}: {remedy}.")
@@ -123,21 +164,24 @@ class _Diagnosis:
     def _said(self, command: str, *more: str) -> str:
         """Return a command as it is typed."""
         given = ((name, ",".join(values)) for name, values in self._options.items() if values)
-        flags = ("transpose", "zero_based", "drop_unlabelled")
+        flags = ("transpose", "zero_based", "drop_unlabelled", "join_classes")
         asked = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(self._source, flag)]
         # A name that begins with a dash would be taken for an option.
         paths = [f"./{path}" if path.startswith("-") else path for path in self._source.paths]
         return shlex.join(["certifeature", command, *chain(paths, asked, *given, more)])
 
     def _labels(self) -> None:
-        y, target = self._data.y, self._data.target
+        y, target = self._data.y, self._data.roles.get("target")
         self.facts |= {"target": target, "classes": None}
         if y is None:
             self._advise("There are no labels", "name their column with --target")
-            for name, counts in list(self._candidates())[:_N_CLASSES]:
+            candidates = list(self._candidates())
+            self._labelled_by = [name for name, _ in candidates if not role_of(name)]
+            for name, counts in candidates[:_N_CLASSES]:
                 found = f"{name!r} may be the label: {_counted(counts)}"
                 self._advise(found, f"--target {shlex.quote(name)}")
             return
+        self.advice += [f"{line[0].upper()}{line[1:]}." for line in objections(target, y)]
         known = y[y != ""] if y.dtype.kind == "U" else y[~np.isnan(y)]
         counts = self.facts["classes"] = _counts(known)
         shown = _counted(counts)
@@ -145,6 +189,8 @@ class _Diagnosis:
             self._options["--model"] = ["ridge"]
             decimals = " with decimals" if has_decimals(known) else ""
             shown = f"numbers{decimals}, {len(counts):,} different"
+        elif spellings := alike_classes(known):
+            self._advise(f"{spellings[0].upper()}{spellings[1:]}", JOIN)
         elif len(counts) < 2:
             self._advise("All labels are equal", "two classes are needed")
         elif too_many(len(counts), len(y)):
@@ -174,18 +220,19 @@ class _Diagnosis:
             numeric = [j for j in self._numeric if (X[:, j] % 1 == 0).all()]
             numeric = [j for j in numeric if len(np.unique(X[:, j])) <= _N_CLASSES]
         tried = [*self._data.categories, *(numeric if len(numeric) <= _N_CLASSES else ())]
-        columns = {self._names[j]: self._fields(j) for j in tried}
-        for name, fields in {**columns, **self._data.about}.items():
-            counts = _counts(fields)
+        columns = {self._names[j]: self._data.fields(j) for j in tried} | {**self._data.about}
+        for name in sorted(columns, key=lambda name: role_of(name) is not None):
+            counts = _counts(columns[name])
             if "" not in counts and 2 <= len(counts) <= min(_N_CLASSES, self._n_rows // 2):
                 yield name, counts
 
-    def _fields(self, feature: int) -> NDArray[np.str_]:
-        """Return a column as text, "" where a field is missing."""
-        column, names = self._data.X[:, feature], self._data.categories.get(feature)
-        if names is None:
-            return np.array([f"{value:.15g}" for value in column.tolist()])
-        return np.where(np.isnan(column), "", names[np.nan_to_num(column).astype(int)])
+    def _held_out(self) -> None:
+        """Say what is no feature; an identifier that names each sample does so in what is next."""
+        for names, seems in said_of(self._data.held_out):
+            self._advise(f"Held out of the features: {seems}", taken_in(names))
+        for name in self._data.held_out if self._data.y is not None else ():
+            if len(np.unique(self._data.about[name])) == self._n_rows and not self._options["--id"]:
+                self._options["--id"] = [name]
 
     def _texts(self) -> None:
         categories = self._data.categories
@@ -193,25 +240,45 @@ class _Diagnosis:
         also = f", and {len(categories):,} of text" if categories else ""
         self.lines.append(f"features: {len(self._numeric):,} of numbers{also}")
         given = () if self._data.feature_names is None else self._data.feature_names
+        if changed := changed_names(list(given)):
+            self.advice.append(f"{changed_by_spreadsheet(changed)}.")
         repeated = [name for name, n in Counter(map(str, given)).items() if n > 1]
         if repeated:
             self.lines.append(f"names of several features: {first_few(repeated, 4)}")
-        if self._data.about:
-            self.lines.append(f"about the samples: {first_few(list(self._data.about))}")
-        texts = [(self._names[j], c) for j, c in categories.items() if j not in self._owned_by]
-        for number, (name, values) in enumerate(texts):
-            names_rows = len(values) == self._n_rows
-            # It may be the label, or it is encoded.
-            if not names_rows and (self._data.y is None or self._options["--categorical"]):
-                continue
-            option = self._leave_out(name, names_rows)
-            remedy = "" if names_rows else ", or --categorical onehot encodes it"
-            if number < _N_SHOWN:
-                different = "all" if names_rows else len(values)
-                found = f"{name!r} is text, such as {values[0][:30]!r}, {different} different"
-                self._advise(found, f"{option} {name!r}{remedy}")
-            elif number == _N_SHOWN:
-                self.advice.append(f"There are {len(texts) - _N_SHOWN} other columns of text.")
+        if about := [name for name in self._data.about if name not in self._data.held_out]:
+            self.lines.append(f"about the samples: {first_few(about)}")
+        texts = {self._names[j]: c.tolist() for j, c in categories.items()}
+        texts = {name: c for name, c in texts.items() if name not in self._owners}
+        for name in [name for name, values in texts.items() if is_prose(values)]:
+            target = self._data.roles.get("target") or "COLUMN"
+            parts = {"target": target, "name": name, "command": _COUNTED}
+            lines = _COUNTING.format(path=self._source.paths[0], **parts)
+            self._counted = True
+            self.advice.append(f"{name!r} holds texts: count words first, in Python:\n{lines}")
+            self._options["--drop"].append(name)
+            del texts[name]
+        measured = [name for name, values in texts.items() if preparing.are_measured(values)]
+        self._n_measured = len(measured)
+        if measured:
+            example = next(v for v in texts[measured[0]] if not is_number(v))
+            found = (
+                f"{first_few(measured, 1)}: most fields are numbers, and others such as {example!r}"
+            )
+            self._advise(found, "leave such a field empty and --impute, or write it as a number")
+            self._options["--impute"] = self._options["--impute"] or ["median"]
+        texts = {name: values for name, values in texts.items() if name not in measured}
+        for name in [name for name, values in texts.items() if len(values) == self._n_rows]:
+            found = f"{name!r} is text, such as {texts[name][0][:30]!r}, all different"
+            self._advise(found, f"{self._leave_out(name, names_rows=True)} {name!r}")
+            del texts[name]
+        others = list(texts)
+        # They may be the label, or they are encoded.
+        if others and self._data.y is not None and not self._options["--categorical"]:
+            self._options["--drop"] += others
+            values = texts[others[0]]
+            example = f"such as {values[0][:30]!r}, {len(values)} different"
+            found = f"{first_few(others, 1)} is text, {example}"
+            self._advise(found, f"--drop {others[0]!r}, or --categorical onehot encodes it")
 
     def _leave_out(self, name: str, names_rows: bool) -> str:
         """Let the command leave a column out, and return the option that does it."""
@@ -219,24 +286,26 @@ class _Diagnosis:
         self._options[option].append(name)
         return "--id" if names_rows else "--drop"
 
-    def _owners(self) -> None:
+    def _repeated(self) -> None:
         """Propose groups of samples: columns of names that repeat."""
-        owners = {self._names[j]: self._fields(j) for j in self._owned_by}
-        self._options["--drop"].extend(owners)
-        ids, about = self._data.ids, self._data.about
-        if ids is not None and len(np.unique(ids)) < self._n_rows:
-            owners = {self._source.id or "0": ids, **owners}
-        named = {name: about[name] for name in about if preparing.OWNER.search(name)}
-        owners |= {name: f for name, f in named.items() if 1 < len(np.unique(f)) < self._n_rows}
-        for name, fields in owners.items():
-            found = f"{len(np.unique(fields)):,} different in {self._n_rows:,} samples"
-            asked = "if samples with the same one belong together, as those of one patient do"
-            self._advise(f"{name!r} repeats, {found}", f"{asked}, --groups {name!r}")
-            if not self._options["--groups"]:
-                self._options["--groups"] = [name]
-                self._options["--drop"] = [n for n in self._options["--drop"] if n != name]
+        names = [name for name, fields in self._owners.items() if not preparing.equal_names(fields)]
+        for name in self._owners.keys() - names:
+            self.advice.append(f"{name!r}: {preparing.equal_names(self._owners[name])}")
+        self._options["--drop"] += [name for name in names if name in self._names]
+        if not names:
+            return
+        n_different = len(np.unique(self._owners[names[0]]))
+        repeats = f"repeats, {n_different:,} different in {self._n_rows:,} samples"
+        asked = "if samples with the same one belong together, as those of one patient do"
+        self._advise(f"{first_few(names, 4)} {repeats}", f"{asked}, --groups {names[0]!r}")
+        if not self._options["--groups"]:
+            self._options["--groups"] = names[:1]
+            self._options["--drop"] = [n for n in self._options["--drop"] if n != names[0]]
 
     def _values(self) -> None:
+        if not self._numeric:
+            self.lines.append("select would refuse the data as they are")
+            return
         X, y, groups = self._data.X, self._data.y, self._data.groups
         X = X[:, self._numeric] if self._data.categories else X
         names = [self._names[feature] for feature in self._numeric]

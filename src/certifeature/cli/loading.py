@@ -7,8 +7,9 @@ import io
 import re
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +23,6 @@ from sklearn.pipeline import make_pipeline
 from certifeature._files import is_number, unguarded
 from certifeature.cli.preparing import (
     ALIKE,
-    OWNER,
     Encoding,
     Imputation,
     Scaling,
@@ -30,17 +30,27 @@ from certifeature.cli.preparing import (
     complete_columns,
     distinct_names,
     encoder_of,
+    equal_names,
     note,
     owners,
     scaler_of,
 )
 from certifeature.cli.streaming import Stream
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import as_utf8, first_few, not_found
+from certifeature.io._common import as_utf8, not_found
 from certifeature.io.reader import FileBlocks, data_files, format_of, joined, read_data
 from certifeature.models.problem import are_numbers, has_decimals, too_many
 from certifeature.rows import Block, RowBlocks
 from certifeature.rows.matrix import fingerprint, scaled_columns
+from certifeature.rows.names import (
+    changed_names,
+    first_few,
+    hint_for,
+    is_owner,
+    not_features,
+    role_of,
+    said_of,
+)
 from certifeature.sparsify import ColumnChoice
 
 # Memory for the file, its numbers and what is computed from them, per byte of the file.
@@ -49,6 +59,7 @@ _MEMORY_PER_BYTE = 2.0
 _MEMORY_PER_COLUMN = 200.0
 # Errors for classes with fewer rows are uncertain.
 MIN_CLASS = 5
+JOIN = "the same? --join-classes joins them"
 # Small classes that are named.
 _N_SHOWN = 8
 
@@ -76,6 +87,9 @@ class DataOptions:
         a feature. Cross-validation keeps the rows of a group together.
     drop
         Columns to ignore, or @FILE with one name per line; may be repeated.
+    feature
+        Columns to use as features although they look like identifiers of rows, or like codes of
+        circumstance such as a batch or a site, which are held out; may be repeated.
     transpose
         The CSV, TSV or Excel file has one feature per line and one sample per column, as tables of
         gene expression have. The first column holds the names of the features, the header those of
@@ -97,6 +111,8 @@ class DataOptions:
         Leave out the rows of classes that have fewer than this number.
     drop_unlabelled
         Leave out the rows without a label.
+    join_classes
+        Make one class of labels that differ only in case or spaces, such as Tumor and tumor.
     """
 
     paths: Annotated[list[str], typer.Argument(metavar="DATA")]
@@ -104,6 +120,7 @@ class DataOptions:
     id: Annotated[str | None, typer.Option(metavar="COLUMN")] = None
     groups: Annotated[str | None, typer.Option(metavar="COLUMN")] = None
     drop: Annotated[list[str] | None, typer.Option(metavar="COLUMN,...")] = None
+    feature: Annotated[list[str] | None, typer.Option(metavar="NAME,...")] = None
     transpose: Annotated[bool, typer.Option("--transpose")] = False
     format: str | None = None
     encoding: str | None = None
@@ -112,6 +129,7 @@ class DataOptions:
     categorical: Encoding | None = None
     min_class: Annotated[int, typer.Option(metavar="ROWS", min=1)] = 1
     drop_unlabelled: Annotated[bool, typer.Option("--drop-unlabelled")] = False
+    join_classes: Annotated[bool, typer.Option("--join-classes")] = False
 
     def read(self, **options: Any) -> Dataset:
         """Return all data together; the options are those of `read_data`."""
@@ -122,12 +140,13 @@ class DataOptions:
             raise ValueError("standard input has no name; add its --format, such as svmlight.")
         if not is_stdin:
             self._check_memory(sum(path.stat().st_size for path in self.files()))
-            if not self.is_one():
-                return joined(self.blocks())
-        path = sys.stdin.buffer if is_stdin else self.paths[0]
-        data = read_data(path, transpose=self.transpose, **self._columns(), **options)
-        self._check_memory(n_columns=data.X.shape[1])
-        return data
+        if is_stdin or self.is_one():
+            path = sys.stdin.buffer if is_stdin else self.paths[0]
+            data = read_data(path, transpose=self.transpose, **self._columns(), **options)
+            self._check_memory(n_columns=data.X.shape[1])
+        else:
+            data = joined(self.blocks())
+        return replace(data, y=joined_classes(data.y)) if self.join_classes else data
 
     def blocks(self) -> FileBlocks:
         """Return the data file by file."""
@@ -141,7 +160,8 @@ class DataOptions:
 
     def _columns(self) -> dict[str, Any]:
         names = ("target", "id", "groups", "format", "encoding", "zero_based")
-        return {**{name: getattr(self, name) for name in names}, "drop": self.dropped}
+        given = {name: getattr(self, name) for name in names}
+        return {**given, "drop": self.dropped, "features": self.features}
 
     def files(self) -> list[Path]:
         """Return the files that the data are in; none for standard input."""
@@ -161,13 +181,12 @@ class DataOptions:
     @property
     def dropped(self) -> list[str]:
         """Columns to leave out."""
-        listed = (
-            [name for _, name, _ in _lines(Path(given[1:]))]
-            if given.startswith("@")
-            else given.split(",")
-            for given in self.drop or ()
-        )
-        return [name.strip() for names in listed for name in names]
+        return _listed_names(self.drop)
+
+    @property
+    def features(self) -> list[str]:
+        """Columns that are features, whatever they look like."""
+        return _listed_names(self.feature)
 
     def is_one(self) -> bool:
         """Tell whether there is one file, or one folder of arrays."""
@@ -188,6 +207,22 @@ class DataOptions:
             )
 
 
+def taken_in(held_out: Sequence[str]) -> str:
+    """Return how to use columns as features after all."""
+    listed = shlex.quote(",".join(held_out[:4]))
+    return f"use {'it' if len(held_out) == 1 else 'them'} by --feature {listed}"
+
+
+def _listed_names(options: Sequence[str] | None) -> list[str]:
+    listed = (
+        [name for _, name, _ in _lines(Path(given[1:]))]
+        if given.startswith("@")
+        else given.split(",")
+        for given in options or ()
+    )
+    return [name.strip() for names in listed for name in names]
+
+
 def _free_memory() -> int | None:
     """Return how many bytes are free; None on systems other than Linux."""
     try:
@@ -203,8 +238,9 @@ class Loaded:
     """Data with labels, names and groups of rows (if any), and a fingerprint.
 
     Columns are named as the preprocessing returns them, which is an unfitted transformer or None;
-    `column_groups` has the column of text that each is made of, or nothing; `doubts` say why
-    errors on new data may look too good.
+    `encoding` does no more than turn text into numbers. `column_groups` has the column of text that
+    each is made of, or nothing; `doubts` say why errors on new data may look too good. `roles` has
+    the names of the columns of labels, row names and groups.
     Rows of a stream, which are read file by file, keep their labels themselves.
     """
 
@@ -214,7 +250,7 @@ class Loaded:
     source: str
     fingerprint: str
     ids: NDArray[np.str_] | None = None
-    id_name: str = "id"
+    roles: Mapping[str, str] = field(default_factory=dict)
     groups: NDArray[np.str_] | None = None
     imputed: str = ""
     preprocessing: Any = None
@@ -222,6 +258,7 @@ class Loaded:
     column_groups: Sequence[str] = ()
     stream: Stream | None = None
     doubts: Sequence[str] = ()
+    encoding: Any = None
 
     def __str__(self) -> str:
         return f"{self.source}: {self.n_rows:,} rows, {self.n_features:,} features"
@@ -240,17 +277,19 @@ class Loaded:
         scaling = Scaling.tfidf if weigh else Scaling.none
         return replace(self, X=stream.training, scaling=scaling, stream=stream)
 
-    def parts(self) -> Iterator[Loaded]:
-        """Return all rows, with the preprocessing done; file by file if they are a stream."""
+    def parts(self, *, scaled: bool) -> Iterator[Loaded]:
+        """Return all rows, prepared or with their original values; by file if they are a stream."""
         if self.stream is None:
-            yield self.prepared()
+            yield (self if scaled else replace(self, preprocessing=self.encoding)).prepared()
             return
-        for data in self.stream.datasets():
-            yield replace(self, X=data.X, y=data.y, ids=data.ids, stream=None)
+        for data in self.stream.datasets(prepared=scaled):
+            more: Any = {"ids": data.ids, "groups": data.groups, "roles": data.roles}
+            yield replace(self, X=data.X, y=data.y, stream=None, **more)
 
-    def chosen(self, columns: ColumnChoice) -> Loaded:
-        """Return the chosen columns, scaled, of rows in memory."""
-        X = scaled_columns(self.X[:, columns.indices], columns.scales)
+    def chosen(self, columns: ColumnChoice, *, scaled: bool) -> Loaded:
+        """Return the chosen columns of rows in memory, times their scales or not."""
+        X = self.X[:, columns.indices]
+        X = scaled_columns(X, columns.scales) if scaled else X
         return replace(self, X=X, names=self.names[columns.indices])
 
     def prepared(self) -> Loaded:
@@ -285,24 +324,46 @@ def load(source: DataOptions, *, needs_labels: bool, stream: bool = False) -> Lo
         raise ValueError(f"{name}: there are no labels; give --target, or --unsupervised.")
     if needs_labels and len(classes) == 1:
         raise ValueError(f"{name}: all labels are {classes[0]}; two classes are needed.")
+    if needs_labels and (spellings := alike_classes(classes)):
+        note(f"{spellings}: {JOIN}")
     digest = blake2b("".join(digest for digest, _ in parts).encode(), digest_size=16).hexdigest()
-    rows: Any = {"id_name": source.id or "id"}
+    for held_out, seems in said_of(data.held_out):
+        note(f"held out of the features: {seems} ({taken_in(held_out)})")
+    if changed := changed_names(() if data.feature_names is None else data.feature_names):
+        note(changed_by_spreadsheet(changed))
     if stream:
         names = distinct_names(data.feature_names, data.n_features)
         # Values are not looked at; names alone may tell.
-        suspected = [n for n in (*names.tolist(), *source.dropped) if OWNER.search(n)]
-        doubts = [] if source.groups else _asked_for_groups(suspected)
+        suspected = [*filter(is_owner, (*names.tolist(), *data.held_out, *source.dropped))]
+        doubts = [*objections(source.target, classes[:1])]
+        doubts += [] if source.groups else _asked_for_groups(suspected)
         for doubt in doubts:
             note(doubt)
-        return Loaded(data, None, names, name, digest, doubts=doubts, **rows)
+        return Loaded(data, None, names, name, digest, doubts=doubts)
     names = distinct_names(data.feature_names, data.X.shape[1])
-    doubts = _doubts(data, names, source)
+    doubts = [*objections(data.roles.get("target"), data.y), *_doubts(data, names, source)]
     for doubt in doubts:
         note(doubt)
-    encoder, names, texts = encoder_of(data, names, source.impute)
-    rows |= {"ids": data.ids, "groups": data.groups, "doubts": doubts}
+    given, (encoder, names, texts) = names, encoder_of(data, names, source.impute)
+    rows: Any = {"ids": data.ids, "groups": data.groups, "roles": data.roles, "doubts": doubts}
+    rows |= {"encoding": encoder_of(data, given, None)[0]}
     rows |= {"preprocessing": encoder, "imputed": source.impute or "", "column_groups": texts}
     return Loaded(data.X, data.y, names, name, digest, **rows)
+
+
+def changed_by_spreadsheet(names: Sequence[str]) -> str:
+    """Return what seems to have happened to such names, and what to do."""
+    found = f"{first_few(names, 4)}: genes whose names a spreadsheet turned into dates or numbers?"
+    return f"{found} Take the names from the original file, and import them as text"
+
+
+def objections(target: str | None, y: NDArray[Any] | None) -> Iterator[str]:
+    """Yield why labels of this name are hardly any, if they seem to be none."""
+    if target is None or y is None or y.dtype.kind == "f":
+        return
+    rising = not_features(y[:, None], [target]) if y.dtype.kind == "i" else {}
+    if role := role_of(target) or rising.get(0):
+        yield f"the labels, {target!r}, seem to be {role}: name others with --target if they are"
 
 
 def note_few_rows(y: NDArray[Any]) -> None:
@@ -317,7 +378,9 @@ def note_few_rows(y: NDArray[Any]) -> None:
 def _doubts(data: Dataset, names: NDArray[np.str_], source: DataOptions) -> list[str]:
     """Return why rows seem to belong together, although nothing was said of groups."""
     found = []
-    if data.groups is None and data.ids is not None and len({*data.ids}) < len(data.ids):
+    if data.groups is None and data.ids is not None and (slip := equal_names(data.ids)):
+        found.append(slip)
+    elif data.groups is None and data.ids is not None and len({*data.ids}) < len(data.ids):
         repeat = f"({len({*data.ids}):,} different in {len(data.ids):,})"
         remedy = f"--groups {shlex.quote(source.id or '0')}"
         asked = "if those of one name belong together"
@@ -325,18 +388,20 @@ def _doubts(data: Dataset, names: NDArray[np.str_], source: DataOptions) -> list
     elif n_alike := len(alike_rows(data.X, data.groups)):
         found.append(f"{n_alike} rows are {ALIKE}")
     if data.groups is None:
-        suspected = [str(names[j]) for j in owners(data, names.tolist())]
-        suspected += [name for name in source.dropped if OWNER.search(name)]
-        found += _asked_for_groups(suspected)
+        suspected = owners(data, names.tolist())
+        slips = {name: equal_names(fields) for name, fields in suspected.items()}
+        found += [f"{name!r}: {slip}" for name, slip in slips.items() if slip]
+        dropped = filter(is_owner, source.dropped)
+        found += _asked_for_groups([*(name for name, slip in slips.items() if not slip), *dropped])
     return found
 
 
 def _asked_for_groups(names: Sequence[str]) -> list[str]:
-    return [
-        f"{name!r} may say which rows belong together: if so, --groups {shlex.quote(name)}; "
-        "otherwise errors on new data look too good"
-        for name in names
-    ]
+    if not names:
+        return []
+    found = f"{first_few(names, 4)} may say which rows belong together"
+    remedy = f"if so, --groups {shlex.quote(names[0])}"
+    return [f"{found}: {remedy}; otherwise errors on new data look too good"]
 
 
 def _read(source: DataOptions, needs_labels: bool) -> Dataset:
@@ -462,7 +527,7 @@ def _place(name: str, places: Mapping[str, int], where: str) -> int:
     # A list written by hand may have names without the guard against formulas.
     place = places.get(unguarded(name), places.get(name))
     if place is None:
-        raise ValueError(f"{where}: the data have no feature {name!r}; check its name.")
+        raise ValueError(f"{where}: the data have no feature {name!r}; {hint_for(name, places)}.")
     return place
 
 
@@ -492,6 +557,28 @@ def _lines(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 # Labels: classes, or numbers to predict
+
+
+def joined_classes(y: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Return labels with the most frequent spelling of those that differ in case or spaces."""
+    if y is None or y.dtype.kind != "U":
+        return y
+    rarest_first = sorted(Counter(y.tolist()).items(), key=lambda item: item[::-1])
+    usual = {_folded(name): name for name, _ in rarest_first}
+    return np.array([usual[_folded(name)] for name in y.tolist()])
+
+
+def alike_classes(labels: NDArray[Any]) -> str:
+    """Return which classes differ only in case or spaces, in words, or nothing."""
+    spellings: dict[str, list[str]] = {}
+    for name in np.unique(labels).tolist() if labels.dtype.kind == "U" else ():
+        spellings.setdefault(_folded(name), []).append(name)
+    alike = [name for names in spellings.values() if len(names) > 1 for name in names]
+    return f"classes that differ only in case or spaces: {first_few(alike)}" if alike else ""
+
+
+def _folded(name: str) -> str:
+    return "".join(name.casefold().split())
 
 
 def check_classes(y: NDArray[Any] | None, model: str) -> None:

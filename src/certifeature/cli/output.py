@@ -187,12 +187,12 @@ def check_data_file(path: Path | None, data: Loaded) -> None:
     if path.suffix not in _ENDINGS:
         raise ValueError(f"{path}: the file name must end in {', '.join(_ENDINGS)}.")
     if data.stream is not None:
-        data = next(data.parts())
+        data = next(data.parts(scaled=False))
     if path.suffix in _SVMLIGHT:
         if data.y is None or data.y.dtype.kind not in "if":
             raise ValueError(f"{path}: SVMlight labels are numbers; write .csv or .npz instead.")
-        if data.ids is not None:
-            found = "there is no place for the names of rows"
+        if data.ids is not None or data.groups is not None:
+            found = f"there is no place for {'groups' if data.ids is None else 'the names of rows'}"
             raise ValueError(f"{path}: {found}; write .csv or .npz.")
 
 
@@ -210,7 +210,7 @@ def write_data(path: Path, parts: Iterable[Loaded]) -> None:
         known = list(parts)
         arrays: dict[str, Any] = {"X": np.vstack([dense(data.X) for data in known])}
         arrays["feature_names"] = known[0].names
-        for name in ("y", "ids"):
+        for name in ("y", "ids", "groups"):
             if getattr(known[0], name) is not None:
                 arrays[name] = np.concatenate([getattr(data, name) for data in known])
         np.savez_compressed(path, **arrays)
@@ -224,14 +224,22 @@ def write_data(path: Path, parts: Iterable[Loaded]) -> None:
 
 
 def _table(parts: Iterable[Loaded]) -> Iterator[Sequence[Any]]:
-    """Return names, and then rows with labels and row names, whose columns have other names."""
+    """Return names, and then rows with row names, groups and labels in columns of other names.
+
+    A missing value is an empty field.
+    """
     for number, data in enumerate(parts):
-        columns = dict(zip(data.names.tolist(), dense(data.X).T.tolist(), strict=True))
-        if data.ids is not None:
-            name = _free_name((data.id_name, "id", "row"), columns)
-            columns = {name: data.ids.tolist()} | columns
+        X = dense(data.X)
+        values = np.where(np.isnan(X), "", X.astype(object)) if np.isnan(X).any() else X
+        columns = dict(zip(data.names.tolist(), values.T.tolist(), strict=True))
+        same = data.ids is not None and data.roles.get("groups") == data.roles.get("id")
+        for role, fields in (("groups", None if same else data.groups), ("id", data.ids)):
+            if fields is not None:
+                name = _free_name((data.roles.get(role, role), role, "row"), columns)
+                columns = {name: fields.tolist()} | columns
         if data.y is not None:
-            columns[_free_name(("y", "label", "target", "class"), columns)] = data.y.tolist()
+            wishes = (data.roles.get("target", "y"), "y", "label", "target", "class")
+            columns[_free_name(wishes, columns)] = data.y.tolist()
         if number == 0:
             yield list(columns)
         yield from zip(*columns.values(), strict=True)

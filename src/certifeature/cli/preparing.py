@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
@@ -26,17 +26,17 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from certifeature._files import visible
 from certifeature.datasets.dataset import Dataset
+from certifeature.io.tables import is_prose
 from certifeature.rows.matrix import column_digests, dense, scaled_columns, stored_values
+from certifeature.rows.names import IDENTIFIER, is_owner
 from certifeature.rows.rows import Spread, scaling_needed
 
 NEGATIVE = "--scale tfidf is for counts, and there are negative values; change it."
-# Names of columns whose values stand for whoever was measured, perhaps several times.
-OWNER = re.compile(
-    r"(?i)(?:^|[\W_])(?:patient|subject|donor|participant|person|individual|case|family|animal|"
-    r"mouse|rat|pair)(?:[\W_]?(?:id|no|number|nr))?(?:$|[\W_])"
-)
 # A column of text with more different values may hold names of whoever was measured.
 _N_CLASSES = 10
+_MEASURED = re.compile(r"[<>≤≥~]?\s*[+-]?\d[\d.,'’\s]*(?:[eE][+-]?\d+)?(?:%|\s\S+)?")
+# Of so large a share of the rows, equal names are no slip.
+_SLIPS = 0.1
 ALIKE = (
     "equal to others, or nearly so: if these belong together, name the column that says so with "
     "--groups; otherwise errors on new data look too good"
@@ -108,12 +108,9 @@ def complete_columns(data: Dataset) -> tuple[Dataset, list[str]]:
     """Return data without the columns that have missing values, and the names of these."""
     if sparse.issparse(data.X) or not np.isnan(data.X).any():
         return data, []
-    fine = ~np.isnan(data.X).any(axis=0)
-    places = np.cumsum(fine) - 1
-    categories = {int(places[j]): names for j, names in data.categories.items() if fine[j]}
-    names = distinct_names(data.feature_names, len(fine))
-    data = replace(data, X=data.X[:, fine], feature_names=names[fine], categories=categories)
-    return data, names[~fine].tolist()
+    gaps = np.flatnonzero(np.isnan(data.X).any(axis=0))
+    names = distinct_names(data.feature_names, data.X.shape[1])
+    return replace(data, feature_names=names).without({*gaps.tolist()}), names[gaps].tolist()
 
 
 def encoder_of(
@@ -162,16 +159,36 @@ def scaling_for(X: Any, deviations: NDArray[np.float64]) -> tuple[Scaling | None
     return Scaling(scaling), f"{found}; --scale {scaling} {gain}"
 
 
-def owners(data: Dataset, names: Sequence[str]) -> list[int]:
-    """Return the columns that may say which rows are of one patient, or the like."""
-    n_rows = data.X.shape[0]
-    found = [j for j, values in data.categories.items() if _N_CLASSES < len(values) < n_rows]
-    for feature in () if sparse.issparse(data.X) else range(len(names)):
-        if feature not in found and OWNER.search(str(names[feature])):
-            column = data.X[:, feature]
-            if (column % 1 == 0).all() and 1 < len(np.unique(column)) < n_rows:
-                found.append(feature)
-    return sorted(found)
+def owners(data: Dataset, names: Sequence[str]) -> dict[str, NDArray[np.str_]]:
+    """Return the columns that may say which rows are of one patient or the like, by their names."""
+    found = {name: data.about[name] for name in data.about if _may_own(name, data.held_out)}
+    for j, values in data.categories.items():
+        if len(values) > _N_CLASSES and not (are_measured(values) or is_prose(values)):
+            found[names[j]] = data.fields(j)
+    for j in () if sparse.issparse(data.X) else np.flatnonzero([*map(is_owner, names)]).tolist():
+        if (data.X[:, j] % 1 == 0).all():
+            found[names[j]] = data.fields(j)
+    return {name: f for name, f in found.items() if 1 < len(np.unique(f)) < len(f)}
+
+
+def _may_own(name: str, held_out: Mapping[str, str]) -> bool:
+    return is_owner(name) or held_out.get(name) == IDENTIFIER
+
+
+def are_measured(values: Iterable[str]) -> bool:
+    """Tell whether most values of a column of text are like numbers, such as '<0.5' or '3 mg'."""
+    numbers = [bool(_MEASURED.fullmatch(value)) for value in values]
+    return 2 * sum(numbers) > len(numbers)
+
+
+def equal_names(names: NDArray[np.str_]) -> str:
+    """Return which rows share a name, in words, if so few do that it seems a slip, else nothing."""
+    different, codes, counts = np.unique(names, return_inverse=True, return_counts=True)
+    if not 0 < counts[counts > 1].sum() <= _SLIPS * len(names):
+        return ""
+    rows = ((str(different[k]), np.flatnonzero(codes == k) + 1) for k in np.flatnonzero(counts > 1))
+    shown = (f"{name!r} is the name of rows {', '.join(map(str, at))}" for name, at in rows)
+    return f"{'; '.join(shown)} (counted from 1): a slip?"
 
 
 def alike_rows(X: Any, groups: NDArray[Any] | None = None) -> NDArray[np.intp]:

@@ -112,11 +112,12 @@ class Stream:
         training = stream.training.mapped(prepare, files.n_features)
         return replace(stream, training=training, prepare=prepare)
 
-    def datasets(self) -> Iterator[Dataset]:
-        """Return the files one after the other, with what is done to their rows."""
+    def datasets(self, *, prepared: bool) -> Iterator[Dataset]:
+        """Return the files one after the other, with what is done to their rows or without."""
         for number in range(len(self.files)):
             data = self.files.dataset(number)
-            yield data if self.prepare is None else replace(data, X=self.prepare(data.X))
+            prepare = self.prepare if prepared else None
+            yield data if prepare is None else replace(data, X=prepare(data.X))
 
     def errors(self, columns: ColumnChoice, model: Any, full: Any) -> NewData:
         """Return how well models trained on the other rows predict those that are held out.

@@ -75,25 +75,21 @@ def _unpacked(content: bytes, source: str) -> bytes:
     with decoding(source, "compressed data"), opener(packed) as file:
         while part := file.read(2**20):
             unpacked.write(part)
-            _check_size(unpacked.tell(), packed.tell(), source)
+            _check_size(unpacked.tell(), packed.tell())
     return unpacked.getvalue()
 
 
-def unzipped(content: bytes, source: str) -> zipfile.ZipFile:
+def unzipped(content: bytes) -> zipfile.ZipFile:
     """Return an archive, or raise if its members are much larger than their file."""
     archive = zipfile.ZipFile(io.BytesIO(content))
-    _check_size(sum(member.file_size for member in archive.infolist()), len(content), source)
+    _check_size(sum(member.file_size for member in archive.infolist()), len(content))
     return archive
 
 
-class _TooLargeError(ValueError):
-    """Something unpacks to fill the memory."""
-
-
-def _check_size(unpacked: int, packed: int, source: str) -> None:
+def _check_size(unpacked: int, packed: int) -> None:
     if unpacked > max(_MAX_UNPACKED, _MAX_RATIO * packed):
         sizes = f"{packed / 2**20:.1f} MiB unpack to more than {unpacked / 2**30:.1f} GiB"
-        raise _TooLargeError(f"{source}: {sizes}. If that is right, unpack the file first.")
+        raise ValueError(f"{sizes}. If that is right, unpack the file first")
 
 
 def _zstd() -> Any:
@@ -111,8 +107,6 @@ def decoding(source: str, kind: str) -> Iterator[None]:
             # What decoders warn about is checked in the result.
             warnings.simplefilter("ignore")
             yield
-    except _TooLargeError:
-        raise
     except Exception as error:
         raise ValueError(
             f"{source}: not {kind} that can be read ({type(error).__name__}: {error}). The file "
@@ -148,13 +142,6 @@ def as_utf8(content: bytes, source: str, encoding: str | None = None) -> bytes:
         f"(encoding={likely!r} in Python).",
         likely,
     )
-
-
-def first_few(names: Sequence[str], n_shown: int = 8) -> str:
-    """Return the first few names as text."""
-    shown = ", ".join(repr(name[:60]) for name in names[:n_shown]) or "nothing"
-    n_left = len(names) - n_shown
-    return f"{shown} and {n_left} more" if n_left > 0 else shown
 
 
 def checked_data(

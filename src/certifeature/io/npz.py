@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import as_utf8, checked_data, decoding, first_few, read_bytes, unzipped
+from certifeature.io._common import as_utf8, checked_data, decoding, read_bytes, unzipped
 from certifeature.io.tables import Columns, find_label
+from certifeature.rows.names import first_few
 
 _SPARSE_KEYS = frozenset({"format", "shape", "data"})
 _SPARSE_FORMATS = ("csr", "csc", "coo")
@@ -23,12 +24,12 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
     with decoding(source, "an NPZ file"):
         if not content.startswith(b"PK"):
             raise ValueError("no archive")
-        _check_members(content, source)
+        _check_members(content)
         archive = np.load(io.BytesIO(content), allow_pickle=False)
         names = list(archive.files)
     if set(names) >= _SPARSE_KEYS:
         X = _sparse_matrix(content, source, columns.target)
-        return checked_data(X, None, None, source, columns.accept)
+        return columns.held_out_of(checked_data(X, None, None, source, columns.accept))
     if "X" not in names:
         found = f"there is no array X. There is {first_few(names)}"
         raise ValueError(f"{source}: {found}. Save it with numpy.savez(file, X=X, y=y).")
@@ -37,15 +38,15 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
         X = archive["X"]
         y = None if position is None else archive[names[position]]
         feature_names = archive["feature_names"] if "feature_names" in names else None
-    return checked_data(X, y, feature_names, source, columns.accept)
+    return columns.held_out_of(checked_data(X, y, feature_names, source, columns.accept))
 
 
-def _check_members(content: bytes, source: str) -> None:
+def _check_members(content: bytes) -> None:
     """Raise if any member of the archive is damaged, missing or too large.
 
     Labels with a damaged name would otherwise look like no labels.
     """
-    archive = unzipped(content, source)
+    archive = unzipped(content)
     end = content.rfind(b"PK\x05\x06")
     n_members = int.from_bytes(content[end + 10 : end + 12], "little")
     if n_members != len(archive.filelist):
@@ -77,7 +78,7 @@ def read_folder(folder: Path, columns: Columns) -> Dataset:
         listed = first_few(sorted(path.name for path in folder.iterdir()))
         found = f"no X.npz in this folder. There is {listed}"
         raise FileNotFoundError(f"{source}: {found}. Give a file.")
-    data = read_npz(*read_bytes(folder / "X.npz"), Columns(accept=columns.accept))
+    data = read_npz(*read_bytes(folder / "X.npz"), Columns(accept=columns.accept, held_out={}))
     y, feature_names = data.y, data.feature_names
     names = sorted(path.stem for path in folder.glob("*.npy"))
     position = find_label(names, columns.target, source)
@@ -91,4 +92,4 @@ def read_folder(folder: Path, columns: Columns) -> Dataset:
         # Only newlines end a name: splitlines() would cut at rarer separators too.
         lines = content.decode("utf-8-sig").removesuffix("\n").split("\n")
         feature_names = np.array([line.removesuffix("\r") for line in lines], dtype=np.str_)
-    return checked_data(data.X, y, feature_names, source, columns.accept)
+    return columns.held_out_of(checked_data(data.X, y, feature_names, source, columns.accept))

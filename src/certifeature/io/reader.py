@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from glob import glob
 from pathlib import Path, PurePath
@@ -63,6 +64,7 @@ def read_data(
     encoding: str | None = None,
     zero_based: bool = False,
     accept: Collection[str] = (),
+    features: Sequence[str] | None = None,
 ) -> Dataset:
     r"""Read samples and their labels from a file, whatever its format.
 
@@ -103,6 +105,9 @@ def read_data(
         What is no error: missing values, which become NaN; columns of text, whose values become
         their place among the `categories` of the column; missing labels, or no labels at all; and
         columns without a name.
+    features : sequence of str or None, default=None
+        None uses every other column as a feature, and warns of identifiers of rows and of codes of
+        circumstance, such as a batch. Otherwise these are held out, except for those named here.
 
     Returns
     -------
@@ -161,7 +166,7 @@ def read_data(
     """
     if format is not None and format not in _READERS:
         raise ValueError(f"format={format!r} is not one of {sorted(_READERS)!r}. Give one.")
-    columns = Columns(target, id, groups, drop, transpose, encoding, zero_based, accept)
+    columns = Columns(target, id, groups, drop, transpose, encoding, zero_based, accept, features)
     return _read(path, format, columns)
 
 
@@ -195,8 +200,8 @@ class FileBlocks(RowBlocks):
     paths : str, path or sequence of these
         A folder, whose files are taken in the order of their names; a pattern such as
         ``"parts/*.svm"``, likewise; or files. All that :func:`read_data` reads, in one format.
-    target, id, groups, drop
-        Columns that are no features, as for :func:`read_data`.
+    target, id, groups, drop, features
+        Columns that are no features, or are some, as for :func:`read_data`.
     format : {"svmlight", "csv", "tsv", "excel", "parquet", "npz"} or None, default=None
         The format of the files; by default, what the endings of their names say.
     encoding, zero_based
@@ -211,6 +216,8 @@ class FileBlocks(RowBlocks):
         Number of features.
     feature_names : ndarray of str or None
         Their names, where the files have them.
+    held_out : mapping of str to str
+        What columns of the first file that are held out of the features seem to be.
 
     Examples
     --------
@@ -238,8 +245,12 @@ class FileBlocks(RowBlocks):
         encoding: str | None = None,
         zero_based: bool = False,
         n_features: int | None = None,
+        features: Sequence[str] | None = None,
     ) -> None:
-        self._columns = Columns(target, id, groups, drop, False, encoding, zero_based)
+        self._columns = Columns(
+            target, id, groups, drop, encoding=encoding, zero_based=zero_based, features=features
+        )
+        self.held_out: Mapping[str, str] = {}
         if n_features is not None:
             as_count("n_features", n_features)
         self._paths = data_files(paths)
@@ -255,7 +266,8 @@ class FileBlocks(RowBlocks):
             self.n_features = self._widest() if n_features is None else n_features
         else:
             first = self._read(self._paths[0])
-            self.feature_names = first.feature_names
+            self.feature_names, self.held_out = first.feature_names, first.held_out
+            self._columns = replace(self._columns, held_out=first.held_out)
             self._has_labels = first.y is not None
             self.n_features = first.X.shape[1] if n_features is None else n_features
 
@@ -344,9 +356,10 @@ def joined(blocks: FileBlocks) -> Dataset:
 
     y, ids, groups = map(concatenated, ("y", "ids", "groups"))
     source = f"{read[0].source} and {len(read) - 1} more" if len(read) > 1 else read[0].source
-    X, target = stacked([part.X for part in read]), read[0].target
-    names = blocks.feature_names
-    return checked_data(X, y, names, source, ids=ids, groups=groups, target=target)
+    about = {name: np.concatenate([part.about[name] for part in read]) for name in blocks.held_out}
+    more: dict[str, Any] = {"ids": ids, "groups": groups, "roles": read[0].roles, "about": about}
+    X, names = stacked([part.X for part in read]), blocks.feature_names
+    return checked_data(X, y, names, source, held_out=blocks.held_out, **more)
 
 
 def _state(path: Path) -> list[tuple[int, int, int]]:

@@ -79,6 +79,9 @@ def check_no_columns(columns: Columns, source: str) -> None:
     if columns.target is not None:
         found = f"target={columns.target!r} is given; the label of SVMlight data is"
         raise ValueError(f"{source}: {found} the first number of each line. Leave target out.")
+    if columns.features:
+        found = f"feature={columns.features[0]!r} is given; all columns of SVMlight data are"
+        raise ValueError(f"{source}: {found} features. Leave it out.")
     columns.check_for_arrays(source, "SVMlight")
 
 

@@ -24,15 +24,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature._files import unguarded
-from certifeature._utils import require
+from certifeature._utils import require, warn
 from certifeature.datasets.dataset import Dataset
-from certifeature.io._common import as_labels, as_utf8, checked_data, decoding, first_few, unzipped
+from certifeature.io._common import as_labels, as_utf8, checked_data, decoding, unzipped
+from certifeature.rows.names import as_changed, first_few, hint_for, not_features, warn_of_roles
 
 _Column = str | int
 _LABEL_NAMES = frozenset({"y", "label", "labels", "target", "class"})
 _MISSING = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "null", "none"})
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t,;"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+# What may stand between thousands, by the decimal mark.
+_SEPARATORS = {
+    mark: (other, "['’]", "[ \u00a0\u2009\u202f]") for mark, other in ((".", ","), (",", r"\."))
+}
+
+
+def _grouped(separator: str) -> str:
+    return rf"\s*[+-]?[1-9]\d{{0,2}}(?:{separator}\d{{3}})+"
+
+
 # Fields that are text, by the number of the feature and then of the row.
 _Texts = dict[int, dict[int, str]]
 # Columns that are no features, and yet used.
@@ -51,7 +62,9 @@ _OTHER_SIDE = {
 class Columns:
     """What is asked of a table: names of columns, or positions counted from 0.
 
-    `accept` says what is no error: see `certifeature.io.read_data`.
+    `accept` says what is no error, and `features` which columns are features although they seem to
+    be none: see `certifeature.io.read_data`. `held_out` has the columns that are held out, and what
+    they seem to be, where another file has decided it.
     """
 
     target: _Column | None = None
@@ -62,6 +75,8 @@ class Columns:
     encoding: str | None = None
     zero_based: bool = False
     accept: Collection[str] = ()
+    features: Sequence[str] | None = None
+    held_out: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.drop, str | Integral):
@@ -110,6 +125,28 @@ class Columns:
         features = sorted({*range(len(names))}.difference(*places.values()))
         return {**places, "features": features}
 
+    def aside(
+        self, X: Any, names: Sequence[str], source: str, texts: Collection[int] = ()
+    ) -> dict[int, str]:
+        """Return the columns to hold out of the features, and what each seems to be.
+
+        Unless `features` says which of them to use, there are none, and a warning instead.
+        """
+        if self.held_out is not None:
+            return {j: self.held_out[name] for j, name in enumerate(names) if name in self.held_out}
+        if self.features is None:
+            warn_of_roles(X, names, f"{source}: ")
+            return {}
+        for name in self.features:
+            _place(names, name, source, "feature")
+        roles = not_features(X, names, texts)
+        return {j: role for j, role in roles.items() if names[j] not in self.features}
+
+    def held_out_of(self, data: Dataset) -> Dataset:
+        """Return the data without what hardly are features."""
+        names = range(data.X.shape[1]) if data.feature_names is None else data.feature_names
+        return data.holding_out(self.aside(data.X, list(map(str, names)), data.source))
+
     def check_for_arrays(self, source: str, kind: str) -> None:
         """Raise if something is asked that only tables with named columns have."""
         options = {**self._asked, "transpose": self.transpose, "encoding": self.encoding}
@@ -152,7 +189,10 @@ def _place(names: Sequence[str], column: _Column, source: str, asked: str) -> in
         # Similar names first, since the right one may be the last of thousands.
         likely = get_close_matches(column, names)
         shown = first_few([*likely, *(name for name in names if name not in likely)])
-        raise ValueError(f"{source}: {asked}={column!r} is not there. There is {shown}. Give one.")
+        hint = f"not there. There is {shown}. Give one"
+        if as_changed(column, names):
+            hint = f"not there; {hint_for(column, names)}"
+        raise ValueError(f"{source}: {asked}={column!r} is {hint}.")
     if isinstance(column, bool) or not isinstance(column, Integral):
         needed = "Give the name of a column, or its position: 0 is the first, -1 the last"
         found = f"{asked}={column!r} is neither a name nor a position"
@@ -224,24 +264,45 @@ def read_table(content: bytes, source: str, columns: Columns, kind: str) -> Data
         is_text = kind != "excel"
         records = _text(content, source, kind, columns) if is_text else _excel(content, source)
         columns = replace(columns, transpose=columns.transpose or records.is_geo)
-        table = (_transposed if columns.transpose else _upright)(records, columns)
+        table = _with_decimals(records, columns)
     names = table.feature_names
     if not columns.transpose and "unnamed" not in columns.accept:
         _check_names(names, source)
-    X = table.numbers.matrix()
-    categories = _categories(X, table.numbers.texts) if "text" in columns.accept else {}
-    _check_numbers(X, table, columns.accept)
+    table.numbers.ungroup()
+    if grouped := table.numbers.grouped:
+        example = next(iter(grouped.values()))
+        found = f"{first_few([names[j] for j in grouped], 1)}: thousands have a separator"
+        warn(f"{source}, {table.column} {found}, as in {example!r}; they are read as numbers.")
+    X, texts = table.numbers.matrix(), table.numbers.texts
+    aside = columns.aside(X, names, source, texts)
+    others = {} if "text" in columns.accept else {j: texts[j] for j in texts.keys() - aside}
+    categories = _categories(X, {j: texts[j] for j in texts.keys() - others})
+    _check_numbers(X, table, columns.accept, others, aside)
     y = None
-    target, labels = next(iter(table.fields("target").items()), (None, None))
+    labels = next(iter(table.fields("target").values()), None)
     if labels is not None:
-        fields = labels.tolist()
-        if table.numbers.decimal_comma:
-            fields = [t.replace(",", ".") if _DECIMAL_COMMA.fullmatch(t) else t for t in fields]
+        fields = _as_plain(labels.tolist(), table.numbers.decimal_comma)
         y = as_labels(fields, table.row_name, missing="unlabelled" in columns.accept)
     ids, groups = (next(iter(table.fields(role).values()), None) for role in ("id", "groups"))
-    others: dict[str, Any] = {"ids": ids, "groups": groups, "about": table.fields("about")}
-    others |= {"target": target, "categories": categories}
-    return checked_data(X, y, np.array(names, dtype=np.str_), source, columns.accept, **others)
+    named = [role for role in _ROLES if table.places[role]]
+    roles = {role: table.names[table.places[role][0]] for role in named}
+    if columns.transpose and columns.id is None:
+        # What stands above the names of the features.
+        del roles["id"]
+    about = table.fields("about")
+    data = Dataset(X, y, np.array(names), source, ids, groups, roles, categories, about)
+    return checked_data(**vars(data.holding_out(aside)), accept=columns.accept)
+
+
+def _as_plain(fields: list[str], decimal_comma: bool) -> list[str]:
+    """Return numbers as Python writes them, and other fields as they are."""
+    numbers = _Numbers(len(fields), across=True, decimal_comma=decimal_comma)
+    numbers.add(fields)
+    numbers.ungroup()
+    if numbers.texts or not (decimal_comma or numbers.grouped):
+        return fields
+    values = zip(fields, numbers.values, strict=True)
+    return [text if np.isnan(value) else f"{value:.17g}" for text, value in values]
 
 
 def _categories(X: NDArray[np.float64], texts: _Texts) -> dict[int, NDArray[np.str_]]:
@@ -268,10 +329,23 @@ def _check_names(names: Sequence[str], source: str) -> None:
         raise ValueError(f"{source}, header: {found}. Add a line of names.")
 
 
-def _check_numbers(X: NDArray[np.float64], table: _Table, accept: Collection[str]) -> None:
-    """Raise if a feature has text in it, or else if a value is missing or infinite."""
-    names, texts = table.feature_names, {} if "text" in accept else table.numbers.texts
+def is_prose(values: Collection[str]) -> bool:
+    """Tell whether texts are sentences rather than categories: five words or more on average."""
+    return sum(len(value.split()) for value in values) >= 5 * max(1, len(values))
+
+
+def _check_numbers(
+    X: NDArray[np.float64],
+    table: _Table,
+    accept: Collection[str],
+    texts: _Texts,
+    aside: Collection[int],
+) -> None:
+    """Raise if there is text, or else if a value of a feature is missing or infinite."""
+    names = table.feature_names
     bad = np.isinf(X) if "missing" in accept else ~np.isfinite(X)
+    bad[:, list(aside)] = False
+    gap = "If it stands for a missing value, leave the field empty and --impute."
     remedy = (
         "Leave text out with drop (--drop), keep one as the names of the rows with id (--id), or "
         "encode it (--categorical onehot); if this is the label, give its name as target."
@@ -281,9 +355,13 @@ def _check_numbers(X: NDArray[np.float64], table: _Table, accept: Collection[str
         row, text = min(texts[feature].items())
         also = f" There is text in {first_few([names[j] for j in others], 4)}, too."
         problem = f"{text[:60]!r} is not a finite number.{also if others else ''}"
+        if is_prose(texts[feature].values()):
+            remedy = "These are texts: count words first; certifeature doctor prints the lines."
+        elif 2 * len(texts[feature]) < len(X):
+            remedy = gap
     elif bad.any():
         row, feature = map(int, np.argwhere(bad)[0])
-        problem = f"'{X[row, feature]}' is not a finite number."
+        problem, remedy = f"'{X[row, feature]}' is not a finite number.", gap
         if np.isnan(X[row, feature]):
             problem = "the value is missing."
             remedy = f"Impute it (--impute), or leave out the sample, or drop the {table.column}."
@@ -336,6 +414,8 @@ def _text(content: bytes, source: str, kind: str, columns: Columns) -> _Records:
     content = as_utf8(content, source, columns.encoding)
     if content.startswith((b"!", b'"!')):
         return _Records(partial(_series_matrix, content, source), source, is_geo=True)
+    if content and not content.endswith((b"\n", b"\r")):
+        warn(f"{source}: the last line has no end; check that the file was not cut short.")
     header = re.sub('"[^"]*"', "", content.partition(b"\n")[0].decode("utf-8", "replace"))
     candidates = _DELIMITERS[kind]
     delimiter = candidates[0] if candidates[0] in header else max(candidates, key=header.count)
@@ -385,7 +465,7 @@ def _excel(content: bytes, source: str) -> _Records:
     """Return the records of the first sheet of a workbook."""
     openpyxl = require("openpyxl", "Excel files", "cli")
     with decoding(source, "an Excel file"):
-        unzipped(content, source)
+        unzipped(content)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheet = book.worksheets[0]
         # One stray cell far away would make all rows as long as its own.
@@ -417,6 +497,7 @@ class _Numbers:
     values: array[float] = field(default_factory=lambda: array("d"))
     texts: _Texts = field(default_factory=dict)
     n_lists: int = 0
+    grouped: dict[int, str] = field(default_factory=dict)
 
     def add(self, fields: Sequence[str]) -> None:
         """Convert a list of fields; those that are neither numbers nor missing are texts."""
@@ -434,6 +515,37 @@ class _Numbers:
                     self.texts.setdefault(feature, {})[row] = text
         self.values.extend(numbers)
         self.n_lists += 1
+
+    @property
+    def mark(self) -> str:
+        """The decimal mark."""
+        return "," if self.decimal_comma else "."
+
+    def shows(self, mark: str) -> bool:
+        """Tell whether a field has both marks, for "3.095" alone does not say what they mean."""
+        both = re.compile(rf"{_grouped(_SEPARATORS[mark][0])}[{mark}]\d+")
+        return any(both.fullmatch(t) for fields in self.texts.values() for t in fields.values())
+
+    def ungroup(self) -> None:
+        """Read texts with separators between thousands, where all of a feature have the same."""
+        is_shown = self.shows(self.mark)
+        for feature, fields in list(self.texts.items()):
+            for place, separator in enumerate(_SEPARATORS[self.mark]):
+                number = rf"{_grouped(separator)}(?:[{self.mark}]\d+)?"
+                twice = rf"{_grouped(separator)}{separator}\d{{3}}.*"
+                texts = fields.values()
+                clear = is_shown or place or any(re.fullmatch(twice, text) for text in texts)
+                if clear and all(re.fullmatch(number, text) for text in texts):
+                    self._read_grouped(feature, separator)
+                    break
+
+    def _read_grouped(self, feature: int, separator: str) -> None:
+        fields = self.texts.pop(feature)
+        self.grouped[feature] = next(iter(fields.values()))
+        for row, text in fields.items():
+            number, place = (feature, row) if self.across else (row, feature)
+            plain = re.sub(separator, "", text).replace(self.mark, ".")
+            self.values[number * self.n_fields + place] = float(plain)
 
     def matrix(self) -> NDArray[np.float64]:
         """Return a row for each sample."""
@@ -460,6 +572,18 @@ def _number(text: str) -> float | None:
 
 def _cleaned(names: Sequence[str]) -> list[str]:
     return [unguarded(name.strip()) for name in names]
+
+
+def _with_decimals(records: _Records, columns: Columns) -> _Table:
+    """Return what is in a file, with the other decimal mark if numbers with thousands show it."""
+    reading = _transposed if columns.transpose else _upright
+    table = reading(records, columns)
+    if not table.numbers.shows("." if records.decimal_comma else ","):
+        return table
+    other = reading(replace(records, decimal_comma=not records.decimal_comma), columns)
+    for each in (table, other):
+        each.numbers.ungroup()
+    return min(table, other, key=lambda each: len(each.numbers.texts))
 
 
 def _upright(records: _Records, columns: Columns) -> _Table:

@@ -33,6 +33,7 @@ from certifeature.rows.matrix import (
     stored_values,
     times_power_of_two,
 )
+from certifeature.rows.names import warn_of_roles
 
 FloatArray = NDArray[np.float64]
 
@@ -386,6 +387,8 @@ def as_rows(
         X = validate_data(estimator, X, **options)
     else:
         X, labels = validate_data(estimator, X, labels, **options)
+    if estimator is not None and names is not None:
+        warn_of_roles(X, names.tolist())
     if labels is not None:
         check_consistent_length(X, labels)
         if real_valued:
