@@ -29,12 +29,14 @@ from certifeature._files import is_number, write_files
 from certifeature.certificate import certify
 from certifeature.cli.app import run
 from certifeature.cli.loading import Loaded, _free_memory, distinct_names, read_features
+from certifeature.cli.options import ModelOptions, Models
 from certifeature.cli.task import certified
 from certifeature.comparison import METHODS, compare
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import NewData, new_data_errors
 from certifeature.io import read_data
 from certifeature.models import at_scale, default_model, fit_model, support
+from certifeature.models.problem import model_name
 from certifeature.models.support import fit_at_scale
 from certifeature.report import Report, write_report
 from certifeature.rows.rows import Rows
@@ -943,6 +945,25 @@ class TestModels:
                 assert message in capsys.readouterr().err
 
     @pytest.mark.ci
+    @pytest.mark.parametrize("model", ["svm", "logistic", "ridge"])
+    def test_classes_are_balanced(self, model):
+        y = np.repeat([0, 1], [57, 3])
+        options = ModelOptions(model=Models(model), class_weight="balanced")
+        plain = ModelOptions(model=Models(model)).estimator(y)
+        expected = plain.set_params(class_weight="balanced")
+        assert str(options.estimator(y)) == str(expected)
+        assert model_name(options.estimator(y)).endswith("balanced classes)")
+
+    def test_numbers_have_no_classes_to_balance(self, csv, capsys):
+        y = np.linspace(0.1, 1, 30)
+        with pytest.raises(ValueError, match="--class-weight is for classes"):
+            ModelOptions(model=Models.ridge, class_weight="balanced").estimator(y)
+        options = ("-t", "tumour", "-k", "5", "--class-weight", "balanced")
+        assert run(["select", str(csv), *options, "--stream"]) == 2
+        assert "--class-weight needs all rows in memory" in capsys.readouterr().err
+        assert run(["select", str(csv), *options]) == 0
+        assert "balanced classes" in capsys.readouterr().out
+
     def test_methods_are_compared_for_a_model(self, csv, capsys):
         options = ("-t", "tumour", "--model", "ridge", "-k", "10", "--cv", "2", "--jobs", "1")
         found = run_json(capsys, "compare", csv, *options)

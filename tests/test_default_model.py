@@ -283,6 +283,17 @@ def test_planted_columns_are_found_among_many_sparse_ones():
     assert (chosen < n_planted).sum() >= 0.95 * n_planted
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_the_columns_of_a_rare_class_are_found(class_weight, seed):
+    """One row of twenty is rare; an intercept that is penalised would take the choice to noise."""
+    rng, y = np.random.default_rng(seed), np.arange(400) < 20
+    X = rng.standard_normal((400, 1000)) + np.outer(y, np.arange(1000) < 30)
+    model = default_model().set_params(class_weight=class_weight)
+    for estimator in (model, LogisticRegression(C="scale", class_weight=class_weight)):
+        assert (BSSSelector(60, estimator=estimator).fit(X, y).indices_ < 30).sum() >= 26
+
+
 def test_rare_classes_have_the_errors_of_plain_columns():
     """Nine classes, the smallest with three rows; an SVM with a free intercept on 100 columns."""
     rng = np.random.default_rng(0)

@@ -169,6 +169,7 @@ def _check_stream(
         "--min-class": data.min_class > 1,
         "--drop-unlabelled": data.drop_unlabelled,
         "--join-classes": data.join_classes,
+        "--class-weight": model.class_weight,
     }
     for option, is_given in in_memory.items():
         if is_given:

@@ -88,6 +88,7 @@ def _documented(documented: Any) -> tuple[str, dict[str, str]]:
 
 
 Models = StrEnum("Models", ["svm", "logistic", "ridge", "regression"])
+ClassWeights = StrEnum("ClassWeights", ["balanced"])
 Rescaling = StrEnum("Rescaling", ["common", "each", "none"])
 
 
@@ -110,6 +111,8 @@ class ModelOptions:
         Parameter C of the model: a number, or scale. The larger it is, the closer the model fits
         the data. scale: 0.5 over the mean squared distance of the rows from their mean, so that the
         units of the columns do not matter; the SVM then has an intercept that is not penalised.
+    class_weight
+        balanced: errors on rare classes count more, so that every class counts alike in the model.
     seed
         Seed of the random numbers.
     """
@@ -117,6 +120,7 @@ class ModelOptions:
     scale: Annotated[Scaling | None, typer.Option(show_default="none")] = None
     model: Models = Models.svm
     cost: Annotated[str, typer.Option("--C", "-C", metavar="NUMBER")] = SCALE
+    class_weight: ClassWeights | None = None
     seed: Annotated[int, typer.Option(min=0)] = 0
 
     def estimator(self, y: NDArray[Any] | None, *, supervised: bool = True) -> Any:
@@ -131,13 +135,19 @@ class ModelOptions:
         if supervised:
             check_classes(y, self.model)
         cost = SCALE if self.cost == SCALE else _positive(self.cost)
+        weights = None if self.class_weight is None else str(self.class_weight)
+        if self.model is Models.svm and cost == SCALE:
+            return default_model().set_params(class_weight=weights)
         if self.model is Models.svm:
-            return default_model() if cost == SCALE else LinearSVC(C=cost, random_state=self.seed)
+            return LinearSVC(C=cost, random_state=self.seed, class_weight=weights)
         if self.model is Models.logistic:
-            return LogisticRegression(C=cost)
-        is_regression = self.model is Models.regression or (y is not None and are_numbers(y))
+            return LogisticRegression(C=cost, class_weight=weights)
         alpha = cost if isinstance(cost, str) else 1 / (2 * cost)
-        return (Ridge if is_regression else RidgeClassifier)(alpha=alpha)
+        if self.model is not Models.regression and not are_numbers(y):
+            return RidgeClassifier(alpha=alpha, class_weight=weights)
+        if weights:
+            raise ValueError("--class-weight is for classes, and labels are numbers; leave it out.")
+        return Ridge(alpha=alpha)
 
 
 def _positive(text: str) -> float:

@@ -424,6 +424,7 @@ def model_name(model: Any) -> str:
     shown = {k: v if isinstance(v, str) else f"{v:.4g}" for k, v in constants.items()}
     given = [f"{name}={value}" for name, value in shown.items()]
     given += ["free intercept"] if has_free_intercept(model) else []
+    given += ["balanced classes"] if isinstance(known.get("class_weight"), str) else []
     return f"{type(model).__name__}({', '.join(given)})"
 
 
