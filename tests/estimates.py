@@ -1,12 +1,13 @@
 """Results of cross-validation, made up for tests of what shows them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from certifeature.comparison import Comparison, Contender
 from certifeature.evaluation import Difference, NewData, Performance
-from certifeature.evaluation.performance import share_interval
+from certifeature.evaluation.performance import Estimate, share_interval
 from certifeature.evaluation.splits import Splits
 
 
@@ -34,6 +35,15 @@ def comparison(*contenders: Contender, n_folds: int = 2, **more: Any) -> Compari
     rows = np.arange(100)
     pairs = [(np.setdiff1d(rows, test), test) for test in np.array_split(rows, n_folds)]
     return Comparison(contenders, Splits(pairs), **more)
+
+
+def of_numbers(compared: Comparison) -> Comparison:
+    """Return a comparison with the same errors, for numbers, which have no intervals."""
+    contenders = tuple(
+        replace(c, performance=Performance(Estimate(c.error), 100, mae=2.5, beats_mean=True))
+        for c in compared.contenders
+    )
+    return replace(compared, measure="1 - R2", contenders=contenders)
 
 
 def new_data(

@@ -147,7 +147,9 @@ class TestNumbers:
         methods = ["bss", "univariate"]
         found = compare(X, y, [12], methods=methods, estimator=model, cv=3, tune=False)
         assert found.measure == "1 - R2"
-        assert "1 - R²" in str(found)
+        head, full = str(found).splitlines()[1:3]
+        assert head.split()[3:5] == ["R²", "seconds"]
+        assert float(full.split()[3]) == pytest.approx(1 - found.full.error, rel=1e-2)
         for fold in range(3):
             train, test = plain_split(y, fold, 3)
             selectors = (

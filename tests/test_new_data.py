@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -304,8 +305,15 @@ class TestErrorsOfFolds:
         assert found.selected.error.value < 0.3 < 0.9 < found.shuffled_error
         assert found.chance_error == 1
         assert (found.selected.auc, found.selected.recalls) == (None, {})
-        assert "1 - R² 0." in str(found)
-        assert "%" not in str(found).replace("95 % interval", "")
+        assert found.better_than_chance
+        r2 = 1 - found.selected.error.value
+        assert f"with 10 features, R² {r2:.3g}; always the mean has 0." in str(found)
+        assert f"difference {-found.against_full.mean:+.3g}." in str(found)
+        assert not re.search("%|interval|of five", str(found))
+        assert NewData.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+        noise = np.random.default_rng(0).permutation(y)
+        found = new_data_errors(X, noise, selector, model=Ridge(), cv=4, n_repeats=1)
+        assert not found.better_than_chance
 
     def test_groups_are_given_as_splits(self, data):
         X, y = data

@@ -7,7 +7,7 @@ from importlib import import_module
 import matplotlib
 import numpy as np
 import pytest
-from estimates import comparison, contender
+from estimates import comparison, contender, of_numbers
 from scipy import sparse
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, LinearSVC
@@ -116,16 +116,22 @@ def test_a_comparison_without_methods_is_refused(growth):
 
 
 @pytest.mark.parametrize(
-    ("measure", "label", "unit"),
-    [("error", "test error (%)", 100), ("1 - R2", "1 − R² on test rows", 1)],
+    ("measure", "label", "shown"),
+    [
+        ("error", "test error (%)", lambda error: 100 * error),
+        ("1 - R2", "R² on test rows", lambda error: 1 - error),
+    ],
 )
-def test_errors_of_numbers_are_in_plain_units(measure, label, unit, ax):
-    display = replace(COMPARISON, measure=measure).plot(ax)
+def test_errors_of_numbers_are_drawn_as_what_is_predicted(measure, label, shown, ax):
+    compared = COMPARISON if measure == "error" else of_numbers(COMPARISON)
+    display = compared.plot(ax)
     assert ax.get_ylabel() == label
-    np.testing.assert_allclose(display.lines_["bss"].get_ydata(), unit * np.array([0.15, 0.03]))
-    np.testing.assert_allclose(display.lines_["full data"].get_ydata(), unit * 0.03)
-    np.testing.assert_allclose(display.points_["lpsvm"].lines[0].get_ydata(), unit * 0.1)
-    assert display.bands_["bss"].get_datalim(ax.transData).y1 < 0.25 * unit
+    np.testing.assert_allclose(display.lines_["bss"].get_ydata(), shown(np.array([0.15, 0.03])))
+    np.testing.assert_allclose(display.lines_["full data"].get_ydata(), shown(0.03))
+    np.testing.assert_allclose(display.points_["lpsvm"].lines[0].get_ydata(), shown(0.1))
+    ends = sorted(shown(np.array([0.0, 0.25])))
+    band = display.bands_["bss"].get_datalim(ax.transData)
+    assert ends[0] <= band.y0 <= band.y1 <= ends[1]
 
 
 def test_a_comparison_draws_its_errors(ax):

@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from estimates import comparison, contender, new_data, performed
+from estimates import comparison, contender, new_data, of_numbers, performed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +22,7 @@ import certifeature
 from certifeature import BSSSelector, certify
 from certifeature.certificate import APriori, Certificate, Realised
 from certifeature.certificate.certificate import number
-from certifeature.evaluation import Estimate
+from certifeature.evaluation import Estimate, Performance
 from certifeature.evaluation.engine import SizeSearch
 from certifeature.report import Feature, Report, features_of, methods_paragraph, render
 from certifeature.report.contents import features_csv
@@ -303,20 +303,29 @@ def test_one_class_of_many_is_not_called_sensitive():
     assert [row[0] for row in rows[2:5]] == [f"Found of {name} 9 rows" for name in "abc"]
 
 
-def test_what_is_left_of_the_variance_is_no_percentage():
-    numbers = performed(0.3, mae=2.5)
+def test_numbers_have_an_r2_without_an_interval():
+    numbers = Performance(Estimate(0.3), 100, mae=2.5, beats_mean=True)
     found = replace(new_data(), measure="1 - R2", selected=numbers, full=numbers, chance_error=1.0)
+    found = replace(found, against_full=replace(found.against_full, measure="1 - R2"))
     report = report_about(
         certificate=replace(CERTIFICATE, new_data=found),
-        comparison=replace(COMPARISON, measure="1 - R2"),
+        comparison=of_numbers(COMPARISON),
         classes={},
     )
     assert "Mean absolute error: 2.5." in answers(report)["Better than chance?"]
-    assert shown_rows(report, "beside")[0][1] == "0.11 (0.0625 to 0.186)"
+    assert shown_rows(report, "beside")[0][1] == "0.89"
+    html = render(report).split('<table class="beside">')[1].split("</table>")[0]
+    assert re.findall(r'<circle cx="([\d.]+)%', html)[0] == "89.00"
+    assert re.findall(r'x="([\d.]+)%" y="1em" text-anchor="middle">([\d.]+)<', html)[0] == (
+        "100.00",
+        "1",
+    )
+    curve = render(report).split('<svg class="curve"')[2]
+    assert re.findall(r'y="([\d.]+)%">([\d.]+)</text>', curve)[0] == ("0.00", "1")
     assert ["Mean absolute error", "2.5", "2.5"] in shown_rows(report, "errors")
     text = plain(render(report).split("<body>")[1])
     assert "Error" not in text.replace("Generalization Error", "")
-    assert "Wilson" not in text
+    assert not re.search("Wilson|95 %", text.split("Software")[0])
     assert "always the mean" in text
 
 

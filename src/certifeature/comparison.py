@@ -25,6 +25,7 @@ from certifeature.evaluation.engine import (
     table_and_labels,
 )
 from certifeature.evaluation.new_data import FULL_DATA, cost_in_words
+from certifeature.evaluation.performance import measure_name
 from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
 from certifeature.models import at_scale, default_model, feature_weights
 from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers, solver_of
@@ -357,8 +358,8 @@ class Comparison:
 
     def __str__(self) -> str:
         has_auc = any(contender.performance.auc for contender in self.contenders)
-        name = "error" if self.measure == "error" else "1 - R²"
-        header = ["method", "asked", "features", f"{name} (95 % interval)", "AUC"]
+        name = "error (95 % interval)" if self.measure == "error" else measure_name(self.measure)
+        header = ["method", "asked", "features", name, "AUC"]
         rows = [[*header[: 4 + has_auc], "seconds", "growth"]]
         for c in self.contenders:
             size = "" if c.size is None else str(c.size)

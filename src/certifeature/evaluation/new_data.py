@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from itertools import chain
 from typing import Any, Self
 
@@ -20,7 +20,13 @@ from certifeature.evaluation.engine import (
     nogueira_index,
     table_and_labels,
 )
-from certifeature.evaluation.performance import Difference, Performance, performance, shown_error
+from certifeature.evaluation.performance import (
+    Difference,
+    Performance,
+    measure_name,
+    performance,
+    shown_error,
+)
 from certifeature.evaluation.splits import Splits, checked_groups, splits_of, tuning_problem
 from certifeature.models.problem import default_model, predicts_numbers
 
@@ -179,10 +185,12 @@ class NewData:
         """Whether the predictions are better than chance by more than luck.
 
         The interval of the area under the ROC curve is then above ½; where there is none, that of
-        the error is below `chance_error`.
+        the error is below `chance_error`; of numbers, see `Performance.beats_mean`.
         """
         auc = self.selected.auc
-        return self.selected.error.high < self.chance_error if auc is None else auc.low > 0.5
+        if self.selected.beats_mean is not None:
+            return self.selected.beats_mean
+        return self.selected.error.ends[1] < self.chance_error if auc is None else auc.ends[0] > 0.5
 
     @property
     def size(self) -> str:
@@ -218,7 +226,7 @@ class NewData:
 
     def sentences(self) -> list[str]:
         """Return the verdict: one sentence on chance, one on all features, and notes."""
-        name = "error" if self.measure == "error" else "1 - R²"
+        name = measure_name(self.measure)
         return [
             self._against_chance(name),
             self._against_full(name),
@@ -238,7 +246,7 @@ class NewData:
             found = f"{wrong}, {found}"
         if performance.auc is not None:
             auc = performance.auc
-            found += f"; AUC {auc.value:.2f} ({auc.low:.2f} to {auc.high:.2f})"
+            found += "; AUC {:.2f} ({:.2f} to {:.2f})".format(*astuple(auc))
         baseline = (
             "always the most frequent class" if self.measure == "error" else "always the mean"
         )
@@ -246,7 +254,7 @@ class NewData:
         verdict = "Better than chance"
         if not self.better_than_chance:
             verdict = "Not shown to be better than chance, so do not rely on this choice"
-        elif performance.error.high >= self.chance_error:
+        elif self.measure == "error" and performance.error.ends[1] >= self.chance_error:
             verdict = "Better than chance at ranking rows (AUC), not shown to be at naming classes"
         return f"{verdict}: {where}, {found}; {baseline} has {chance}."
 
@@ -262,15 +270,15 @@ class NewData:
         if self.full.auc is not None:
             full += f" and AUC {self.full.auc.value:.2f}"
         text = f"{verdicts[difference.verdict]}: {full}, difference {difference}"
-        text += f" ({difference.shown_interval()})"
-        if difference.verdict == "not shown" and difference.visible:
-            unit = " points" if self.measure == "error" else ""
+        if interval := difference.shown_interval():
+            text += f" ({interval})"
+        if difference.verdict == "not shown" and difference.visible and self.measure == "error":
             visible = difference.signed(difference.visible).lstrip("+")
-            text += f"; rows like these show a difference of {visible}{unit} in four of five cases"
+            text += f"; rows like these show a difference of {visible} points in four of five cases"
         return f"{text}."
 
     def shown(self, error: float) -> str:
-        """Return an error as text: a percentage, or 1 - R² as it is.
+        """Return an error as text: a percentage or, of 1 - R², R².
 
         Parameters
         ----------

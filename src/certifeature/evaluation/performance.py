@@ -32,23 +32,33 @@ class Estimate:
     ----------
     value : float
         The estimate.
-    low, high : float
-        Ends of the 95 % interval, within what is possible.
+    low, high : float or None
+        Ends of the 95 % interval, within what is possible; None for 1 - R², of which no interval
+        covers what it says.
     """
 
     value: float
-    low: float
-    high: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Ends of the interval, the value itself if there is none."""
+        if self.low is None or self.high is None:
+            return self.value, self.value
+        return self.low, self.high
 
     def shown(self, measure: str) -> str:
-        """Return the estimate of an error with its interval: "5.0 % (2.1 to 11.2 %)".
+        """Return the estimate with its interval, "5.0 % (2.1 to 11.2 %)", or as R²: "0.62".
 
         Parameters
         ----------
         measure : {"error", "1 - R2"}
             What the error is.
         """
-        value, low, high = (shown_error(number, measure) for number in astuple(self))
+        value, low, high = (shown_error(end, measure) for end in (self.value, *self.ends))
+        if self.low is None:
+            return value
         return f"{value} ({low.removesuffix(' %')} to {high})"
 
 
@@ -98,6 +108,8 @@ class Performance:
         real-valued targets, and if no fold tests two classes.
     mae : float or None
         Mean absolute error of real-valued targets.
+    beats_mean : bool or None
+        Whether real-valued targets are predicted better than by their mean, by more than luck.
     """
 
     error: Estimate
@@ -108,6 +120,7 @@ class Performance:
     balanced_error: Estimate | None = None
     auc: Estimate | None = None
     mae: float | None = None
+    beats_mean: bool | None = None
 
     def to_record(self) -> dict[str, float | None]:
         """Return the main numbers, as a row of a table has them."""
@@ -286,10 +299,12 @@ def _variance(influences: FloatArray, groups: NDArray[Any] | None) -> float:
 def _of_numbers(
     y: FloatArray, tests: Sequence[Any], splits: Splits, predicted: Sequence[FloatArray]
 ) -> Performance:
-    """Return 1 - R² over all test rows, and the mean absolute error.
+    """Return 1 - R² over all test rows, whether it is below 1, and the mean absolute error.
 
-    R² compares with always the mean of all targets. The interval is that of the logarithm of a
-    ratio of means, with a variance that allows for folds that share training rows.
+    R² compares with always the mean of all targets. What is below 1 is the upper end of an interval
+    of the logarithm of a ratio of means, with a variance that allows for folds that share training
+    rows. The lower end would be too high: a model of all rows has more to learn from than those of
+    the folds, and how much better it is cannot be told from them.
     """
     # Only ratios count, and squares must not overflow.
     scale, n_folds = float(np.abs(y - y.mean()).max()), splits.n_folds
@@ -309,8 +324,9 @@ def _of_numbers(
     variance /= splits.independent
     quantile = stats.t.ppf((1 + CONFIDENCE) / 2, n_groups - 1)
     half = quantile * variance**0.5 / ratio if ratio > 0 else 0.0
-    error = Estimate(ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(min(half, 700))))
-    return Performance(error, n_rows, mae=float(absolute.sum() / tested.sum()))
+    beats_mean = bool(ratio * np.exp(min(half, 700)) < 1)
+    mae = float(absolute.sum() / tested.sum())
+    return Performance(Estimate(ratio), n_rows, mae=mae, beats_mean=beats_mean)
 
 
 @dataclass(frozen=True)
@@ -323,7 +339,8 @@ class Difference:
         The first error minus the second.
     interval : tuple of (float, float), or None
         95 % interval, by `corrected_interval`, that of shares within -1 and 1; None if the
-        difference is the same in all folds.
+        difference is the same in all folds. That of 1 - R² is for the verdict only: it covers less
+        often than it says.
     visible : float
         The smallest true difference that folds like these show as significant in four of five
         cases; 0 if the difference is the same in all folds.
@@ -449,26 +466,33 @@ class Difference:
         return self.signed(self.mean) + (" points" if self.measure == "error" else "")
 
     def shown_interval(self) -> str:
-        """Return the interval, or why there is none."""
+        """Return the interval, or why there is none; nothing for a difference of R²."""
         ends = self.shown_ends()
-        return ends if self.interval is None else f"95 % interval {ends}"
+        return ends if self.interval is None or not ends else f"95 % interval {ends}"
 
     def shown_ends(self) -> str:
         """Return from where to where the interval reaches, or that nothing varies."""
         if self.interval is None:
             return "the same in every fold"
+        if self.measure != "error":
+            return ""
         low, high = map(self.signed, self.interval)
         return f"{low} to {high}"
 
     def signed(self, value: float) -> str:
-        """Return a number with its sign, in points where errors are shares."""
-        text = f"{100 * value:+.1f}" if self.measure == "error" else f"{value:+.3g}"
+        """Return a difference with its sign: in points where errors are shares, or of R²."""
+        text = f"{100 * value:+.1f}" if self.measure == "error" else f"{-value:+.3g}"
         return text.lstrip("+-") if abs(value) <= _SAME else text
 
 
 def shown_error(error: float, measure: str) -> str:
-    """Return an error as text: a percentage, or 1 - R² as it is."""
-    return f"{100 * error:.1f} %" if measure == "error" else f"{error:.3g}"
+    """Return an error as text: a percentage or, of 1 - R², R²."""
+    return f"{100 * error:.1f} %" if measure == "error" else f"{1 - error:.3g}"
+
+
+def measure_name(measure: str) -> str:
+    """Return what `shown_error` shows: "error", or "R²"."""
+    return "error" if measure == "error" else "R²"
 
 
 def corrected_interval(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from typing import Any, Self
 
 import numpy as np
@@ -19,10 +18,11 @@ Curves = dict[str, tuple[list[Contender], dict[str, Any]]]
 class ComparisonDisplay:
     """Test error, or a bound on the training objective, against the number of features.
 
-    There is a curve for each method. The error is the share of wrong classes in percent, or 1 − R²
-    where numbers are predicted. Bands are 95 % confidence intervals. Random features, the baseline
-    for every method, are dashed and grey; full data are a horizontal line. A method that finds its
-    own number of features is a point with a bar. The title of the legend says whether C was tuned.
+    There is a curve for each method. The error is the share of wrong classes in percent, with bands
+    of 95 % confidence intervals; where numbers are predicted, R² is drawn instead, without bands.
+    Random features, the baseline for every method, are dashed and grey; full data are a horizontal
+    line. A method that finds its own number of features is a point, with a bar if there are bands.
+    The title of the legend says whether C was tuned.
 
     With ``growth``, curves are upper bounds on the ratio of the objective with the chosen features
     to that with all. They hold for any labels of the rows that determine the model
@@ -116,11 +116,11 @@ class ComparisonDisplay:
     def _draw_errors(self, curves: Curves, own: dict[str, Any]) -> tuple[str, str]:
         """Draw each method; return the label of the y axis, and the legend's title for {} folds."""
         in_percent = self.comparison.measure == "error"
-        unit, label = (100, "test error (%)") if in_percent else (1, "1 − R² on test rows")
+        label = "test error (%)" if in_percent else "R² on test rows"
         for name, (contenders, style) in curves.items():
             places = [c.n_features for c in contenders]
-            found = np.array([astuple(c.performance.error) for c in contenders])
-            errors, low, high = unit * found.T
+            values = np.array([(c.error, *c.performance.error.ends) for c in contenders])
+            errors, low, high = (100 * values if in_percent else 1 - values).T
             if contenders[0].size is None:
                 lengths = errors - low, high - errors
                 self.points_[name] = self.ax_.errorbar(places, errors, lengths, capsize=3, **style)
@@ -131,7 +131,10 @@ class ComparisonDisplay:
         if (full := self.comparison.full) is not None:
             line: Any = {"color": "black", "linewidth": 1, "zorder": 1.5}
             name = f"all {full.n_features:g} features"
-            self.lines_[FULL_DATA] = self.ax_.axhline(unit * full.error, label=name, **line)
+            level = 100 * full.error if in_percent else 1 - full.error
+            self.lines_[FULL_DATA] = self.ax_.axhline(level, label=name, **line)
+        if not in_percent:
+            return label, f"{{}} folds,\n{self.comparison.cost}"
         self.ax_.set_ylim(bottom=max(self.ax_.get_ylim()[0], 0.0))
         return label, f"95 % intervals, {{}} folds,\n{self.comparison.cost}"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from certifeature._utils import require
 from certifeature.certificate import certificate as words
 from certifeature.comparison import FULL_DATA
-from certifeature.evaluation.performance import shown_error
+from certifeature.evaluation.performance import measure_name, shown_error
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -103,11 +103,6 @@ def samples(n_rows: int, classes: Mapping[str, int], word: str = "rows") -> str:
     counts = ", ".join(f"{count:,} {name}" for name, count in classes.items())
     of_classes = counts if len(classes) <= _MAX_CLASSES else f"{len(classes)} classes"
     return f"{n_rows:,} {word} ({of_classes})" if classes else f"{n_rows:,} {word}"
-
-
-def measure_name(measure: str) -> str:
-    """Return what an error is called, for the share of wrong classes or for 1 - R²."""
-    return "error" if measure == "error" else "1 − R²"
 
 
 def duration(seconds: float) -> str:
