@@ -20,6 +20,10 @@ from threadpoolctl import ThreadpoolController
 from certifeature._progress import listed
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+EPS = float(np.finfo(np.float64).eps)
+# Below it numbers lose digits. A sum of products loses less than this to underflow, for each.
+TINY = float(np.finfo(np.float64).tiny)
 
 # An array held as a whole: V where it is exact, a tall matrix made dense.
 MAX_ARRAY = 2**28

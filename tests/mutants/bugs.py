@@ -314,7 +314,7 @@ MEASURED = [
     Bug(
         "rounding of the basis is not taken off λ",
         "certificate/measured.py",
-        "return 8 * basis.n_components * _EPS * float(np.max(sample.scales)) ** 2",
+        "return 8 * basis.n_components * EPS * float(np.max(sample.scales)) ** 2",
         "return 0.0",
         f"{CERTIFICATE}::test_certificate_is_never_better_than_the_truth",
     ),
@@ -615,8 +615,8 @@ LEADING_DIRECTIONS = [
     Bug(
         "the rank tolerance is too large",
         "basis/basis.py",
-        "return 4 * max(rows.shape) * _EPS",
-        "return 4e8 * max(rows.shape) * _EPS",
+        "return 4 * max(rows.shape) * EPS",
+        "return 4e8 * max(rows.shape) * EPS",
         f"{BASIS}::TestImplicitVectors::test_directions_of_too_different_sizes_are_an_error",
     ),
 ]

@@ -14,13 +14,12 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
+from certifeature._utils import EPS, FloatArray
 from certifeature.rows.matrix import SMALLEST_NORM, column_norms, dense, scaled_back
-
-FloatArray = NDArray[np.float64]
 
 # Singular values up to this share of the norm of all values, once columns have the same size, come
 # from rounding.
-_ROUNDING = 16 * float(np.finfo(np.float64).eps)
+_ROUNDING = 16 * EPS
 # Columns of smaller norm have lost digits beside values near 1.
 _ALL_DIGITS = 1e-290
 
@@ -72,11 +71,10 @@ _TOLERABLE = 1e-9
 # A Gram matrix knows a singular value to eps·(σ₁/σ)²: within this ratio of the largest that leaves
 # twelve digits. Smaller ones are taken from the Gram matrix of what the larger ones leave over.
 _WELL_RESOLVED = 1e-2
-_EPS = float(np.finfo(np.float64).eps)
 
 
 def _rank_tolerance(rows: Any) -> float:
-    return 4 * max(rows.shape) * _EPS
+    return 4 * max(rows.shape) * EPS
 
 
 def condensed_rows(rows: Any) -> FloatArray:
@@ -231,7 +229,7 @@ _ORTHONORMAL = 1e-8
 # Probability that a bound by Lanczos' method fails.
 FAILURE = 0.01
 # Share of a column that rounding may account for, with room to spare for sums of many values.
-_LAST_DIGITS = 256 * float(np.finfo(np.float64).eps)
+_LAST_DIGITS = 256 * EPS
 
 
 class ImplicitVectors:

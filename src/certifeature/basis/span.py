@@ -17,7 +17,7 @@ from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
 from certifeature._progress import phase
-from certifeature._utils import as_count
+from certifeature._utils import FloatArray, as_count
 from certifeature.basis.basis import (
     FAILURE,
     Basis,
@@ -45,8 +45,6 @@ from certifeature.rows.matrix import (
     stored_values,
 )
 from certifeature.rows.rows import Rows
-
-FloatArray = NDArray[np.float64]
 
 _WIDTH = 4
 # Hashed with what identifies an operator, so that no operator can be built against its own start.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature import _utils as _memory
-from certifeature._utils import FloatArray, one_thread
+from certifeature._utils import EPS, FloatArray, IntArray, one_thread
 from certifeature.models.enclosure import (
     CLOSE,
     OVERFLOW_IS_WIDE,
@@ -18,12 +18,12 @@ from certifeature.models.enclosure import (
     at_scale_of_rows,
     points,
 )
-from certifeature.models.losses import EPS, ExcessLoss, Loss
+from certifeature.models.losses import ExcessLoss, Loss
 from certifeature.models.problem import Problem
 from certifeature.models.support import FEW_ROWS, Support
 from certifeature.rows.blocks import Block
 from certifeature.rows.rows import Rows
-from certifeature.sparsify.choice import ColumnChoice, IntArray
+from certifeature.sparsify.choice import ColumnChoice
 
 
 @OVERFLOW_IS_WIDE

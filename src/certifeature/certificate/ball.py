@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from certifeature._utils import FloatArray, as_positive
+from certifeature._utils import EPS, FloatArray, as_positive
 from certifeature.rows.matrix import (
     dense,
     finite_rows,
@@ -17,7 +17,6 @@ from certifeature.rows.matrix import (
     stored_values,
 )
 
-_EPS = float(np.finfo(np.float64).eps)
 # Rows that join the working set in one round.
 _MAX_NEWCOMERS = 256
 
@@ -87,7 +86,7 @@ def minimum_enclosing_ball(X: Any, *, tolerance: float = 1e-6) -> Ball:
         return Ball(0.0, np.eye(1, moved.shape[0])[0], 0.0)
     rows, exponent = normalised(moved)
     squared_norms = np.asarray((rows * rows).sum(axis=1)).ravel()
-    rounding = 16 * _EPS * float(squared_norms.max())
+    rounding = 16 * EPS * float(squared_norms.max())
 
     def evaluated(coefficients: FloatArray) -> tuple[FloatArray, float]:
         """Return squared distances from the centre, and the dual value, rounded to be safe."""
@@ -141,7 +140,7 @@ def _circumcentre(gram: FloatArray, present: FloatArray) -> FloatArray:
     if squared_lengths.max(initial=0.0) <= 0:
         return present
     # A trace of ridge decides between the solutions where rows depend on each other.
-    edges[np.diag_indices_from(edges)] += len(gram) * _EPS * squared_lengths.max()
+    edges[np.diag_indices_from(edges)] += len(gram) * EPS * squared_lengths.max()
     coefficients = np.empty(len(gram))
     coefficients[others] = np.linalg.solve(edges, squared_lengths / 2)
     coefficients[pole] = 1 - coefficients[others].sum()

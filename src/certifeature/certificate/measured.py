@@ -13,6 +13,7 @@ from scipy import sparse
 
 from certifeature import _utils as _memory
 from certifeature._progress import phase
+from certifeature._utils import EPS, TINY, FloatArray
 from certifeature.basis.basis import FAILURE, Basis
 from certifeature.basis.span import RowSummary, exact_basis, largest_eigenvalue
 from certifeature.certificate.certificate import Certificate, Regularised
@@ -29,11 +30,6 @@ from certifeature.rows.matrix import (
     times_power_of_two,
 )
 from certifeature.sparsify import ColumnChoice
-
-FloatArray = NDArray[np.float64]
-
-_EPS = float(np.finfo(np.float64).eps)
-_TINY = float(np.finfo(np.float64).tiny)
 
 
 def hinge_kept(regularised: Regularised) -> float:
@@ -122,7 +118,7 @@ def regularised_eigenvalues(
     largest = basis.singular_values[0]
     shares = basis.singular_values / largest
     ridge = float(mu / largest / largest)
-    if ridge < _TINY:
+    if ridge < TINY:
         return Regularised(float(mu), 0.0, np.inf)
     damping = shares / np.hypot(shares, np.sqrt(ridge))
     matrix = damping[:, None] * _gram(basis, sample) * damping
@@ -145,7 +141,7 @@ def _gram(basis: Basis, sample: ColumnChoice) -> FloatArray:
 
 def _rounding(basis: Basis, sample: ColumnChoice) -> float:
     """Return the error of M from rounding in V, for directions as strong as the first."""
-    return 8 * basis.n_components * _EPS * float(np.max(sample.scales)) ** 2
+    return 8 * basis.n_components * EPS * float(np.max(sample.scales)) ** 2
 
 
 def soft_bound(
@@ -204,7 +200,7 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float, columns: Any = None
     square_norm = float(np.linalg.norm(stored_values(rows))) ** 2
     rounding = operator_rounding(n_chosen + _longest_row(rows), square_norm, top, ridge)
     # Equal columns of large scales would have no inverse, either.
-    if not np.isfinite(rounding) or n_chosen * _EPS * top >= ridge:
+    if not np.isfinite(rounding) or n_chosen * EPS * top >= ridge:
         return Regularised(float(mu), 0.0, largest)
     gram[np.diag_indices_from(gram)] += ridge
     inverse, root, squared = np.linalg.inv(gram), np.sqrt(ridge), times_gram(rows, columns)
@@ -290,9 +286,9 @@ def operator_rounding(n_terms: int, square_norm: float, top: float, ridge: float
     It is infinite where a bound that counts it is not worth having, and squares may overflow.
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        found = 8 * n_terms * _EPS * (1 + np.divide(square_norm, ridge))
+        found = 8 * n_terms * EPS * (1 + np.divide(square_norm, ridge))
         found = float(found * (1 + np.divide(top, ridge)) ** 1.5)
-    return found if found < 1 / _EPS else np.inf
+    return found if found < 1 / EPS else np.inf
 
 
 class _Scaled:

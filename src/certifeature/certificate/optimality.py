@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
 from certifeature import _utils as _memory
-from certifeature._utils import one_thread
+from certifeature._utils import EPS, one_thread
 from certifeature.certificate.rounding import number, rounded_down, rounded_up
 from certifeature.models.enclosure import (
     CLOSE,
@@ -22,7 +22,6 @@ from certifeature.models.enclosure import (
     enclose,
     points,
 )
-from certifeature.models.losses import EPS
 from certifeature.models.margin import hard_margin
 from certifeature.models.problem import Problem, model_name, with_scale
 from certifeature.models.subset import SubsetProblem

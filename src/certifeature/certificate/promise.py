@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
+from certifeature._utils import TINY, FloatArray
 from certifeature.certificate.certificate import APriori
 from certifeature.sparsify.bss import LEAST_COVERAGE
 
-FloatArray = NDArray[np.float64]
-
-_TINY = float(np.finfo(np.float64).tiny)
 # Where growth is looked at before the best place is narrowed down.
 _GRID = 64
 
@@ -83,7 +80,7 @@ def _ridge(singular_values: FloatArray, mu: float) -> float:
     """Return μ relative to the largest eigenvalue, so that squares stay in range."""
     largest = float(singular_values[0])
     with np.errstate(over="ignore", under="ignore"):
-        return min(max(mu / largest / largest, _TINY), 1 / _TINY)
+        return min(max(mu / largest / largest, TINY), 1 / TINY)
 
 
 # Chance that the bounds of a random selection fail, half for each side.

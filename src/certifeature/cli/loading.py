@@ -100,7 +100,7 @@ class DataOptions:
     encoding
         Encoding of a CSV or TSV file that is not in UTF-8, such as latin1.
     zero_based
-        Indices of the SVMlight file start at 0, even if none of them is 0.
+        IntArray of the SVMlight file start at 0, even if none of them is 0.
     impute
         What takes the place of missing values: the median or the mean of the column, of the
         training rows in each fold. drop-columns leaves out columns that have any.

@@ -99,7 +99,7 @@ class Outcome:
     Attributes
     ----------
     chosen : ndarray of shape (n_chosen,)
-        Indices of the features, best first, among those that the selector gets.
+        IntArray of the features, best first, among those that the selector gets.
     seconds : float
         Time of the selection; what several sizes share counts for each of them.
     predicted : ndarray of shape (n_test,)

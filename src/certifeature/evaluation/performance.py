@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit, logit
 
+from certifeature._utils import FloatArray
 from certifeature.evaluation.splits import Splits
-
-FloatArray = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 # Differences closer than this differ by rounding only.

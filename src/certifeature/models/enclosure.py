@@ -17,7 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from certifeature import _utils as _memory
-from certifeature.models.losses import EPS, TINY, UNDERFLOW, Loss
+from certifeature._utils import EPS, TINY, FloatArray
+from certifeature.models.losses import UNDERFLOW, Loss
 from certifeature.models.problem import Part
 from certifeature.models.solver import MAX_DIRECT, bordered_solution, minimise, solved
 from certifeature.rows.matrix import (
@@ -28,8 +29,6 @@ from certifeature.rows.matrix import (
     stored_values,
     times_power_of_two,
 )
-
-FloatArray = NDArray[np.float64]
 
 # Relative difference of two bounds at which the search for better ones stops.
 CLOSE = 1e-6

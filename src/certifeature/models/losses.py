@@ -15,13 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from certifeature._utils import EPS, TINY, FloatArray
 from certifeature.rows.matrix import near_origin
 
-FloatArray = NDArray[np.float64]
-
-EPS = float(np.finfo(np.float64).eps)
-# Below it numbers lose digits. A sum of products loses less than this to underflow, for each.
-TINY = float(np.finfo(np.float64).tiny)
 # More than a product or a quotient loses to underflow.
 UNDERFLOW = 1024 * EPS * TINY
 # Of a smoothed hinge, as a share of its cost.

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from certifeature._utils import EPS, FloatArray
 from certifeature.models.enclosure import (
     CLOSE,
     OVERFLOW_IS_WIDE,
@@ -15,10 +15,8 @@ from certifeature.models.enclosure import (
     SafeRows,
     libsvm_multipliers,
 )
-from certifeature.models.losses import EPS, make_loss
+from certifeature.models.losses import make_loss
 from certifeature.models.solver import MAX_DIRECT, bordered_solution, minimise
-
-FloatArray = NDArray[np.float64]
 
 # Slack is so expensive at these C, for rows of size 1, that separable rows have nearly none.
 _HARD = 1e7

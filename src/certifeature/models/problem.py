@@ -17,11 +17,9 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 from sklearn.utils import compute_class_weight
 
-from certifeature._utils import as_positive
+from certifeature._utils import FloatArray, as_positive
 from certifeature.models.losses import LOSSES, Loss, make_loss
 from certifeature.rows.matrix import is_dask
-
-FloatArray = NDArray[np.float64]
 
 # The certificates are proven for these classes and no others. A subclass may minimise anything.
 _ACCEPTED = (SVC, LinearSVC, LogisticRegression, RidgeClassifier, Ridge, LinearSVR)

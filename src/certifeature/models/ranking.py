@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from certifeature._progress import phase
+from certifeature._utils import EPS, FloatArray, IntArray
 from certifeature.models.problem import Problem, has_free_intercept, predicts_numbers
 from certifeature.models.solver import squared_hinge_duals
 from certifeature.models.support import (
@@ -31,9 +32,6 @@ from certifeature.rows.matrix import (
     stored_values,
 )
 
-FloatArray = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
 # Of a feature each, for every subsample.
 Weights = Sequence[FloatArray] | FloatArray
 
@@ -47,7 +45,6 @@ _MAX_GRAM_ROWS = 2000
 _WEIGHT_DIGITS = 12
 # Share of the largest weight by which two fits with one solution may differ.
 _SOLVER = 1e-6
-_EPS = float(np.finfo(np.float64).eps)
 # LIBLINEAR penalises the intercept of a ranking as the weight of a constant column, whose value is
 # this multiple of the size of the rows.
 _NEARLY_FREE = 10.0
@@ -62,7 +59,7 @@ def stable_scores(
     n_subsamples: int = _SUBSAMPLES,
     share: float = 0.6,
     seed: int = 0,
-    groups: Indices | None = None,
+    groups: IntArray | None = None,
 ) -> FloatArray:
     """Score all features by how large their weights are against how much they vary.
 
@@ -164,8 +161,8 @@ def stable_scores(
 
 
 def _without_repeats(
-    rows: Any, y: NDArray[Any], sample_weight: FloatArray | None, order: Indices
-) -> tuple[Indices, FloatArray | None]:
+    rows: Any, y: NDArray[Any], sample_weight: FloatArray | None, order: IntArray
+) -> tuple[IntArray, FloatArray | None]:
     """Return the order without rows that are there already, whose weights add up.
 
     A row of weight 2 counts like two equal rows, so these are in a subsample together.
@@ -181,7 +178,7 @@ def _without_repeats(
     return order[is_new], None if (totals == 1).all() else totals
 
 
-def _subsamples(y: NDArray[Any], n_subsamples: int, share: float, seed: int) -> list[Indices]:
+def _subsamples(y: NDArray[Any], n_subsamples: int, share: float, seed: int) -> list[IntArray]:
     """Return rows of subsamples with the same share of each class."""
     rng = np.random.default_rng(seed)
     members = [np.flatnonzero(y == label) for label in np.unique(y)]
@@ -203,7 +200,7 @@ def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
     With U and Λ the eigenvectors and eigenvalues of XXᵀ, Z = U√Λ and B = U/√Λ.
     """
     values, vectors = linalg.eigh(dense(rows @ rows.T))
-    kept = values > len(values) * _EPS * values[-1]
+    kept = values > len(values) * EPS * values[-1]
     roots, vectors = np.sqrt(values[kept]), vectors[:, kept]
     return vectors * roots, vectors / roots
 
@@ -229,7 +226,11 @@ def _rename_classes(model: Any, names: dict[Any, int]) -> None:
 
 
 def _weights(
-    model: Any, X: Any, y: NDArray[Any], sample_weight: FloatArray | None, subsamples: list[Indices]
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    sample_weight: FloatArray | None,
+    subsamples: list[IntArray],
 ) -> Iterable[tuple[FloatArray, ...]]:
     """Return weights for each binary problem, with a line for each subsample."""
     fits = []
@@ -248,7 +249,7 @@ def _weights_at_once(
     exponent: int,
     y: NDArray[Any],
     sample_weight: FloatArray | None,
-    subsamples: list[Indices],
+    subsamples: list[IntArray],
 ) -> list[FloatArray]:
     """Return weights for each binary problem, with a line for each subsample.
 
@@ -266,7 +267,7 @@ def _weights_at_once(
     return [weights.T for weights in np.hsplit(rows.T @ duals, len(targets))]
 
 
-def _scores(fits: Weights, groups: Indices | None) -> FloatArray:
+def _scores(fits: Weights, groups: IntArray | None) -> FloatArray:
     """Return |mean|/(sd + rms sd) of weights; a second copy of them all may be too much.
 
     Of a group they are the norms of the means and of the standard deviations of its weights.

@@ -14,10 +14,9 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from certifeature.models.losses import EPS, ExcessLoss, Local, Loss
+from certifeature._utils import EPS, TINY, FloatArray
+from certifeature.models.losses import ExcessLoss, Local, Loss
 from certifeature.rows.matrix import dense, stored_values
-
-FloatArray = NDArray[np.float64]
 
 # Of the weights.
 _TOLERANCE = 1e-10
@@ -271,7 +270,7 @@ def bordered_solution(
 ) -> tuple[FloatArray, float]:
     """Return the β of sum ``total`` and the b for which Kβ + b is the right side."""
     n_rows = len(kernel)
-    size = np.sqrt(max(float(np.diag(kernel).max(initial=0.0)), np.finfo(np.float64).tiny))
+    size = np.sqrt(max(float(np.diag(kernel).max(initial=0.0)), TINY))
     system = np.zeros((n_rows + 1, n_rows + 1))
     system[:-1, :-1] = kernel / size**2
     system[-1, :-1] = system[:-1, -1] = 1.0

@@ -17,14 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature._utils import TINY, FloatArray, IntArray
 from certifeature.models.enclosure import OVERFLOW_IS_WIDE, SafeRows, SubsetBound, subset_bound
-from certifeature.models.losses import TINY
 from certifeature.models.problem import Part, Problem
 from certifeature.models.solver import minimise
 from certifeature.rows.matrix import scaled_columns
-
-FloatArray = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Shares z below which features are left out of a fit.
 _FAINT = 1e-9
@@ -85,13 +82,13 @@ class SubsetProblem:
     rows: SafeRows
     parts: list[Part]
     free: bool
-    groups: Indices
+    groups: IntArray
     fixed: NDArray[np.bool_]
     exponent: int
 
     @classmethod
     def of(
-        cls, X: Any, problem: Problem, groups: Indices | None = None, fixed: Any = ()
+        cls, X: Any, problem: Problem, groups: IntArray | None = None, fixed: Any = ()
     ) -> SubsetProblem:
         """Return the problem of a model on all subsets of the features.
 
@@ -179,7 +176,7 @@ class SubsetProblem:
             former, pace = latest, ahead
         return best
 
-    def rounded(self, relaxed: Relaxed, size: int) -> Indices:
+    def rounded(self, relaxed: Relaxed, size: int) -> IntArray:
         """Return the groups of largest shares, of equal ones those of most energy."""
         keys = -relaxed.energies, -relaxed.shares, ~self.fixed
         return np.lexsort(keys)[:size]
@@ -188,7 +185,7 @@ class SubsetProblem:
         """Return the norm of the weights of each group."""
         return np.sqrt(self._sums(weights[:-1] ** 2))
 
-    def splice(self, chosen: Indices) -> tuple[Indices, Fitted]:
+    def splice(self, chosen: IntArray) -> tuple[IntArray, Fitted]:
         """Improve a set of groups by exchanges, and return it with the model fitted to it.
 
         The groups of least weight make room for those outside of largest energy, a quarter of all
@@ -328,7 +325,7 @@ class SubsetProblem:
 class _Scaled(NamedTuple):
     """Columns of a matrix, by what they are multiplied, and the product."""
 
-    places: Indices
+    places: IntArray
     factors: FloatArray
     values: Any
 
@@ -352,6 +349,6 @@ class _Columns:
         return _Scaled(self._places, own, scaled_columns(self._values, own))
 
 
-def _lowest(keys: FloatArray, count: int) -> Indices:
+def _lowest(keys: FloatArray, count: int) -> IntArray:
     """Return the places of so many lowest keys."""
     return np.argpartition(keys, count - 1)[:count]

@@ -20,7 +20,7 @@ from sklearn.feature_selection import RFE
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC
 
-from certifeature._utils import one_thread, warn
+from certifeature._utils import FloatArray, one_thread, warn
 from certifeature.models.problem import (
     ModelBound,
     Problem,
@@ -45,8 +45,6 @@ from certifeature.rows.matrix import (
     times_power_of_two,
 )
 from certifeature.rows.rows import Rows, Spread, real_targets
-
-FloatArray = NDArray[np.float64]
 
 # Data that were not scaled can keep a solver busy for days. LIBSVM changes two multipliers in a
 # step; the other solvers pass over all rows in an iteration.

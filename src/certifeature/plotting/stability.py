@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import binom
 from sklearn.model_selection import check_cv
 
 from certifeature._progress import as_one_task
+from certifeature._utils import FloatArray
 from certifeature.evaluation import engine
 from certifeature.evaluation.splits import Splits
 from certifeature.plotting import _axes
 from certifeature.sparsify.choice import as_column_choice
-
-FloatArray = NDArray[np.float64]
 
 
 class StabilityDisplay:
@@ -38,7 +36,7 @@ class StabilityDisplay:
     Parameters
     ----------
     selections : sequence of array-like
-        Indices or boolean masks of the chosen features, at least two.
+        IntArray or boolean masks of the chosen features, at least two.
     n_features : int
         Number of features there are.
 

@@ -16,10 +16,10 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
+from certifeature._utils import TINY, FloatArray, IntArray
 
 # Squares of the values of a column with a smaller norm may underflow to zero.
 SMALLEST_NORM = 1e-140
-_TINY = float(np.finfo(np.float64).tiny)
 TOO_LARGE = (
     "X has values so large that sums or multiples of them overflow. Scale X first, for instance "
     "with sklearn.preprocessing.MaxAbsScaler."
@@ -180,10 +180,10 @@ def column_norms(X: Any) -> NDArray[np.float64]:
     largest = dense(abs(X).max(axis=0)).ravel() if X.shape[0] else np.zeros(X.shape[1])
     if (np.isfinite(norms) & (norms > SMALLEST_NORM) | (largest == 0)).all():
         return norms
-    scales = np.divide(1.0, largest, out=np.zeros(len(largest)), where=largest > _TINY)
+    scales = np.divide(1.0, largest, out=np.zeros(len(largest)), where=largest > TINY)
     norms = np.asarray(largest * norm_of(scaled_columns(X, scales), axis=0))
     # Of values that have lost digits, the largest tells about how long a column is.
-    return np.where(largest > _TINY, norms, largest)
+    return np.where(largest > TINY, norms, largest)
 
 
 def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:
@@ -254,11 +254,7 @@ def stored_bytes(X: Any) -> int:
     return int(X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
 
 
-FloatArray = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-
-def ranks(*keys: FloatArray) -> Indices:
+def ranks(*keys: FloatArray) -> IntArray:
     """Return the ranks that keys give, from 0 for the smallest; the first key counts most.
 
     Equal keys have equal ranks.
@@ -275,7 +271,7 @@ def ranks(*keys: FloatArray) -> Indices:
 _DIGITS = 9
 
 
-def class_numbers(rows: Any, y: NDArray[Any], sample_weight: FloatArray | None = None) -> Indices:
+def class_numbers(rows: Any, y: NDArray[Any], sample_weight: FloatArray | None = None) -> IntArray:
     """Return the number of the class of each row, from 0, by what its rows are and not by its name.
 
     Classes are ordered by the weight of their rows, and then by weighted sums over these: of their
@@ -294,10 +290,10 @@ def class_numbers(rows: Any, y: NDArray[Any], sample_weight: FloatArray | None =
     labels = np.unique(y, return_inverse=True)[1]
     lengths, ones = row_norms(rows), np.ones(rows.shape[1])
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight
-    middle = rows @ (rows.T @ weights) / max(float(weights @ lengths), _TINY)
+    middle = rows @ (rows.T @ weights) / max(float(weights @ lengths), TINY)
     facts = (np.ones(len(labels)), lengths, rows @ ones, middle, middle**2, _landmark(rows))
     sums = [np.bincount(labels, weights * fact) for fact in facts]
-    scales = [max(float(weights @ np.abs(fact)), _TINY) for fact in facts]
+    scales = [max(float(weights @ np.abs(fact)), TINY) for fact in facts]
     keys = [np.round(own / scale, _DIGITS) for own, scale in zip(sums, scales, strict=True)]
     numbers = np.empty(len(sums[0]), dtype=np.intp)
     numbers[np.lexsort(keys[::-1])] = np.arange(len(numbers))
@@ -306,7 +302,7 @@ def class_numbers(rows: Any, y: NDArray[Any], sample_weight: FloatArray | None =
 
 def canonical_order(
     rows: Any, y: NDArray[Any], sample_weight: FloatArray | None, *, numbers: bool = False
-) -> Indices:
+) -> IntArray:
     """Return an order of the rows that depends on where neither rows nor columns stand.
 
     Rows are told apart by their class or number, their length, the sum of their values, and their
@@ -328,7 +324,7 @@ def canonical_order(
     """
     n_features = rows.shape[1]
     if numbers:
-        members = (y / max(np.abs(y).max(initial=0.0), _TINY))[:, None]
+        members = (y / max(np.abs(y).max(initial=0.0), TINY))[:, None]
     else:
         members = (y[:, None] == np.arange(y.max() + 1)).astype(float)
     lengths = row_norms(rows)

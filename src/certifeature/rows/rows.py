@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import validate_data
 
-from certifeature._utils import one_each, warn
+from certifeature._utils import FloatArray, one_each, warn
 from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.rows.dask import DaskBlocks
 from certifeature.rows.matrix import (
@@ -34,8 +34,6 @@ from certifeature.rows.matrix import (
     times_power_of_two,
 )
 from certifeature.rows.names import warn_of_roles
-
-FloatArray = NDArray[np.float64]
 
 _SMALLEST_WEIGHT = 1e-12
 # Beyond this ratio of standard deviations, the widest columns decide alone.

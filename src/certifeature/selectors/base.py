@@ -20,6 +20,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifeature._progress import CallbackSupportMixin, fit_task, with_callbacks
+from certifeature._utils import FloatArray
 from certifeature.certificate.certificate import as_sentences
 from certifeature.models.problem import check_model, predicts_numbers
 from certifeature.rows.blocks import RowBlocks
@@ -68,9 +69,6 @@ def check_together(selector: Any) -> None:
         )
     if selector.basis == "truncated" and selector.n_components is None:
         raise ValueError("basis='truncated' needs n_components, the number of directions to keep.")
-
-
-FloatArray = NDArray[np.float64]
 
 
 class CertifiedSelector(SelectorMixin, BaseEstimator):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
-from certifeature._utils import FloatArray, one_each
+from certifeature._utils import FloatArray, IntArray, one_each
 from certifeature.basis.basis import Basis, row_blocks, squared_norms
 from certifeature.certificate.promise import bss_promise, ridge_cut
 from certifeature.models import feature_weights, stable_scores
@@ -22,7 +22,7 @@ from certifeature.rows.rows import Rows
 from certifeature.selectors.base import CONSTRAINTS, BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
 from certifeature.sparsify import ColumnChoice, bss
-from certifeature.sparsify.choice import Groups, IntArray, TooFewError, as_indices
+from certifeature.sparsify.choice import Groups, TooFewError, as_indices
 
 # Rankings by fits of models, and rankings that need no labels.
 LABELLED = ("coef", "stable")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certifeature._progress import phase
-from certifeature._utils import FloatArray, one_thread, warn
+from certifeature._utils import TINY, FloatArray, one_thread, warn
 from certifeature.basis import Basis
 from certifeature.basis.span import BasisFacts, leading_span, span
 from certifeature.certificate import APriori, Certificate
@@ -27,7 +27,6 @@ from certifeature.models.support import Support, every_row, find_support, grown
 from certifeature.rows.rows import Rows
 from certifeature.sparsify.choice import ColumnChoice, Groups, TooFewError, as_groups
 
-_TINY = float(np.finfo(np.float64).tiny)
 # Selections of guarantee="full", each with the support vectors of the previous one added.
 _MAX_ROUNDS = 20
 
@@ -402,7 +401,7 @@ class Fit:
         if self._latest.basis is None:
             return None
         mu, largest = self._bound.soft_mu, float(self._latest.basis.singular_values[0])
-        return None if mu is None or mu / largest / largest < _TINY else mu
+        return None if mu is None or mu / largest / largest < TINY else mu
 
     def _rescaled(self, columns: ColumnChoice) -> ColumnChoice:
         """Return the columns with the scales that the parameters ask for.

@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature import _utils as _memory
 from certifeature._progress import phase
-from certifeature._utils import as_count, check_choice, one_each
+from certifeature._utils import FloatArray, IntArray, as_count, check_choice, one_each
 from certifeature.basis.basis import Vectors, as_vectors, squared_norms
 from certifeature.sparsify.choice import ColumnChoice, Groups, Steps, checked_groups
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 Pick = tuple[int, FloatArray]
 
 

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certifeature._utils import one_each
+from certifeature._utils import IntArray, one_each
 from certifeature.models import feature_weights
 from certifeature.rows.matrix import ranks as joint_ranks
-
-IntArray = NDArray[np.intp]
 
 
 class TooFewError(ValueError):

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
-from certifeature._utils import as_positive, one_each, warn
+from certifeature._utils import FloatArray, as_positive, one_each, warn
 from certifeature.models.enclosure import balanced, best_shift
 from certifeature.rows.matrix import dense, finite_rows, near_origin, normalised, scaled_columns
-
-FloatArray = NDArray[np.float64]
 
 _GAP = 1e-6
 # Slack more expensive than weights by more than this is beyond double precision.

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from certifeature._utils import as_count, one_each
+from certifeature._utils import EPS, as_count, one_each
 from certifeature.basis.basis import condensed_rows
 from certifeature.rows.matrix import normalised
 from certifeature.sparsify.choice import ColumnChoice
 
-_EPS = float(np.finfo(np.float64).eps)
 # Share of a distance by which two are the same: more than rounding, less than anybody measures.
 _TIE = 1e-9
 
@@ -62,7 +61,7 @@ def rrqr(X: Any, n_select: int, *, ties: ArrayLike | None = None) -> ColumnChoic
     while sum(map(len, chosen)) < n_select:
         triangle, pivots = linalg.qr(matrix[:, left], mode="r", pivoting=True, check_finite=False)
         distances = np.abs(np.diag(triangle))
-        rank = int(np.sum(distances > 4 * max(matrix.shape) * _EPS * distances[0]))
+        rank = int(np.sum(distances > 4 * max(matrix.shape) * EPS * distances[0]))
         # Only columns of zeros have no rank.
         first = pivots[:rank] if rank else np.arange(len(left))
         chosen.append(left[first])
