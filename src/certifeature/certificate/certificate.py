@@ -289,11 +289,6 @@ class Certificate:
         """κ = Λ/λ, which bounds the growth of squared radius over squared margin."""
         return self.lambda_max / self.lambda_min if self.lambda_min > 0 else math.inf
 
-    @property
-    def objective_factor(self) -> float:
-        """Upper bound on the growth of the objective of any ℓ2-regularised linear model."""
-        return 1 / min(1.0, self.lambda_min) if self.lambda_min > 0 else math.inf
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, fit for JSON."""
         values = asdict(replace(self, optimality=None))

@@ -1,13 +1,11 @@
 """Feature selectors as scikit-learn transformers."""
 
+from certifeature.selectors.baselines import LeverageScoreSelector, RandomSelector, RRQRSelector
 from certifeature.selectors.best_subset import BestSubsetSelector
 from certifeature.selectors.bss import BSSSelector
 from certifeature.selectors.bss_cv import BSSSelectorCV
 from certifeature.selectors.fit import FitResult
-from certifeature.selectors.leverage import LeverageScoreSelector
 from certifeature.selectors.lpsvm import LPSVMSelector
-from certifeature.selectors.random import RandomSelector
-from certifeature.selectors.rrqr import RRQRSelector
 
 __all__ = [
     "BSSSelector",

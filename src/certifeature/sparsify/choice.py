@@ -16,7 +16,7 @@ from certifeature.rows.matrix import ranks as joint_ranks
 
 
 class TooFewError(ValueError):
-    """A number of features that is too small for what was asked, or for a random choice."""
+    """A number of features that is too small for what was asked."""
 
 
 @dataclass(frozen=True, eq=False)

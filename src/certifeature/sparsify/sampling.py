@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certifeature._utils import as_count
 from certifeature.basis.basis import as_vectors, squared_norms
-from certifeature.sparsify.choice import ColumnChoice, TooFewError, checked_groups
+from certifeature.sparsify.choice import ColumnChoice, checked_groups
 
 
 def leverage_scores(vectors: ArrayLike) -> NDArray[np.float64]:
@@ -37,7 +37,6 @@ def leverage_sample(
     *,
     groups: ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
-    replace: bool = True,
 ) -> ColumnChoice:
     r"""Sample features with probabilities p_i = ‖v_i‖²/ℓ, scaled so that M = VᵀRRᵀV averages to I.
 
@@ -46,26 +45,17 @@ def leverage_sample(
     vectors : array-like or ImplicitVectors of shape (n_features, n_components)
         Orthonormal columns; row i belongs to feature i.
     n_select : int
-        Number of draws r; with ``replace=False`` a bound on the expected number of features.
+        Number of independent draws r; a feature drawn c times gets the scale √(c/(r·p_i)).
     groups : array-like of int, of shape (n_features,), default=None
         Number of the group of each feature, from 0 on, to draw groups: p is the sum of those of
         their features. None makes each feature a group.
     random_state : int, Generator or None, default=None
         Source of the draws.
-    replace : bool, default=True
-        True makes r independent draws; a feature drawn c times gets the scale √(c/(r·p_i)). False
-        tosses a coin for each feature, which comes up with probability q_i = min(1, r·p_i), and
-        scales by 1/√q_i.
 
     Returns
     -------
     ColumnChoice
-        Chosen features, in the order of their first draw (coins: of their index), and scales.
-
-    Raises
-    ------
-    TooFewError
-        If no coin came up, which happens for very small n_select only. It is a ``ValueError``.
+        Chosen features, in the order of their first draw, and scales.
 
     Examples
     --------
@@ -77,19 +67,10 @@ def leverage_sample(
     parts = checked_groups(groups, len(vectors))
     scores = parts.sums(squared_norms(vectors))
     n_select = as_count("n_select", n_select)
-    rng = np.random.default_rng(random_state)
     probabilities = scores / scores.sum()
-    if replace:
-        draws = rng.choice(len(scores), size=n_select, p=probabilities)
-        return parts.columns(ColumnChoice.of_picks(draws, 1 / (n_select * probabilities[draws])))
-    chances = np.minimum(1.0, n_select * probabilities)
-    indices = np.flatnonzero(rng.random(len(scores)) < chances)
-    if not indices.size:
-        raise TooFewError(
-            f"no feature was chosen: with n_select={n_select} all {len(scores)} coins came up "
-            "tails. Ask for more features or use replace=True."
-        )
-    return parts.columns(ColumnChoice(indices, 1 / np.sqrt(chances[indices])))
+    rng = np.random.default_rng(random_state)
+    draws = rng.choice(len(scores), size=n_select, p=probabilities)
+    return parts.columns(ColumnChoice.of_picks(draws, 1 / (n_select * probabilities[draws])))
 
 
 def uniform(

@@ -80,8 +80,6 @@ def _draw_selector(rng, case, n_features):
         options["order"] = library.ORDERS[rng.integers(len(library.ORDERS))]
         if options["order"] != "cover" and rng.random() < 0.5:
             options["trust"] = float(rng.choice([0, 0.5, 1]))
-    if kind is LeverageScoreSelector:
-        options["replace"] = bool(rng.random() < 0.5)
     if rng.random() < 0.2:
         options["basis"] = ["truncated", "sketch"][rng.integers(2)]
         options["n_components"] = int(rng.integers(1, 10))

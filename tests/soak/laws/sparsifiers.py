@@ -102,19 +102,17 @@ def groups_keep_the_bounds(rng):
 
 
 def draws_add_up(rng):
-    """Squared scales times r·p are whole numbers that sum to r; with coins, they are 1/q."""
+    """Squared scales times r·p are whole numbers that sum to r."""
     V, _ = draw_basis(rng)
-    n_select, replace = int(rng.integers(1, 3 * len(V))), bool(rng.random() < 0.5)
-    seed = int(rng.integers(2**31))
-    sample = leverage_sample(V, n_select, random_state=seed, replace=replace)
-    _check(sample, len(V), n_select if replace else len(V))
+    n_select, seed = int(rng.integers(1, 3 * len(V))), int(rng.integers(2**31))
+    sample = leverage_sample(V, n_select, random_state=seed)
+    _check(sample, len(V), n_select)
     chances = n_select * np.sum(V[sample.indices] ** 2, axis=1) / V.shape[1]
-    counts = sample.scales**2 * (chances if replace else np.minimum(1.0, chances))
+    counts = sample.scales**2 * chances
     if not np.allclose(counts, np.rint(counts), rtol=1e-6, atol=1e-9):
         raise Violation(f"scales stand for {counts} draws")
-    expected = n_select if replace else len(sample.indices)
-    if np.rint(counts).sum() != expected:
-        raise Violation(f"scales stand for {np.rint(counts).sum()} draws of {expected}")
+    if np.rint(counts).sum() != n_select:
+        raise Violation(f"scales stand for {np.rint(counts).sum()} draws of {n_select}")
     n_uniform = int(rng.integers(1, len(V) + 1))
     sample = uniform(len(V), n_uniform, seed)
     _check(sample, len(V), n_uniform)
