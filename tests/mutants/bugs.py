@@ -969,6 +969,20 @@ ENCLOSED = [
         f"{CONSTANTS}::test_of_several_classes_the_margin_that_loses_most_counts",
     ),
     Bug(
+        "chosen columns are scaled before they are moved near the origin",
+        "certificate/realised.py",
+        "rows = SafeRows.of(X, None, scales)",
+        "rows = SafeRows.of(X * scales, None)",
+        f"{CERTIFICATE}::test_scaled_columns_far_from_the_origin_cost_what_they_do_near_it",
+    ),
+    Bug(
+        "a bound that is made of rounding is stated",
+        "certificate/certificate.py",
+        "if kept * _WORTH_READING > 1 else",
+        "if kept > 0 else",
+        f"{CERTIFICATE}::test_a_bound_beyond_a_million_is_not_stated",
+    ),
+    Bug(
         "half the square of a combination is off by 0.5 %",
         "models/enclosure.py",
         "** 2 / 2 * rounding",
