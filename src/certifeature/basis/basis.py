@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
 from certifeature._utils import EPS, FloatArray
-from certifeature.rows.matrix import SMALLEST_NORM, column_norms, dense, scaled_back
+from certifeature.rows.matrix import SMALLEST_NORM, column_norms, dense, scaled_back, transposed
 
 # Singular values up to this share of the norm of all values, once columns have the same size, come
 # from rounding.
@@ -109,12 +109,9 @@ def row_space(rows: Any) -> Basis:
     rounding error; the next level looks at the rest alone.
     """
     wide = rows.shape[0] <= rows.shape[1]
-    short, long = (rows, rows.T) if wide else (rows.T, rows)
+    short, long = (rows, transposed(rows)) if wide else (rows.T, rows)
     singular_values, rotation = _spectrum(short @ long)
     floor = _rank_tolerance(rows) * singular_values[0]
-    if sparse.issparse(long):
-        # Products with many columns are quicker row by row.
-        long = long.tocsr()
     long_side: list[FloatArray] = []
     short_side: list[FloatArray] = []
     found: list[FloatArray] = []
@@ -146,7 +143,7 @@ def implicit_row_space(rows: Any, combinations: FloatArray | None = None) -> Bas
     With combinations (a column each) it is the space of these. The levels are the same; of V, which
     would be large, only blocks exist, and every level reads the data once.
     """
-    columns = rows.tocsc().T if sparse.issparse(rows) else rows.T
+    columns = transposed(rows)
     if combinations is None:
         singular_values, rest = _spectrum(rows @ rows.T)
     else:

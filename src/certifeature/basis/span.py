@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.utils import gen_batches
-from sklearn.utils.extmath import row_norms
 
 from certifeature import _utils as _memory
 from certifeature._progress import phase
@@ -40,9 +39,11 @@ from certifeature.rows.matrix import (
     normalised,
     ranks,
     refusing_overflow,
+    row_norms,
     scaled_back,
     stored_bytes,
     stored_values,
+    transposed,
 )
 from certifeature.rows.rows import Rows
 
@@ -169,7 +170,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     """
     rows, exponent = normalised(X)
     # Sparse columns whose products with many vectors are quick.
-    columns = rows.T.tocsr() if sparse.issparse(rows) else rows.T
+    columns = transposed(rows)
     places, lengths = _places(rows)
     n_distinct = int(places.max()) + 1
     numbers = np.random.default_rng(0).standard_normal((n_distinct, n_components))
@@ -180,7 +181,7 @@ def leading_basis(X: Any, n_components: int) -> Basis | None:
     squares, turn = squares[::-1], turn[:, ::-1]
     if not squares[-1] > _WEAKEST**2 * squares[0]:
         return None
-    values, total = np.sqrt(squares), row_norms(columns, squared=True)
+    values, total = np.sqrt(squares), row_norms(columns) ** 2
     n_others = max(1, min(n_distinct, rows.shape[1]) - n_components)
     typical = min(np.sqrt(max(float(total.sum() - squares.sum()), 0.0) / n_others), values[-1])
     outside = Outside(
@@ -263,7 +264,7 @@ class Sketch:
         n_features, n_components = self._values.shape
         n_streams = max(1, _NUMBERS_AT_ONCE // (n_components * _STREAM_ROWS))
         for some in gen_batches(X.shape[0], n_streams * _STREAM_ROWS):
-            columns = X[some].T.tocsr() if sparse.issparse(X) else X[some].T
+            columns = transposed(X[some])
             used = np.arange(n_features)
             if sparse.issparse(X):
                 # Short rows leave most columns empty.
@@ -586,7 +587,9 @@ def truncated_basis(X: Any, n_components: int) -> Basis:
     if n_components < fewest and (fewest > _memory.MAX_GRAM or _is_large(rows, fewest)):
         # Lanczos needs a start; a fixed one keeps the result a function of X alone.
         start = np.random.default_rng(0).standard_normal(fewest)
-        left, _, _ = svds(rows, k=n_components, v0=start, solver="arpack")
+        products = (lambda v: rows @ v), (lambda v: rows.T @ v)
+        operator = LinearOperator(rows.shape, *products, dtype=np.float64)
+        left, _, _ = svds(operator, k=n_components, v0=start, solver="arpack")
         if _is_large(rows, n_components):
             return implicit_row_space(rows, left).at_scale(exponent, n_components)
         return row_space((rows.T @ left).T).at_scale(exponent, n_components)

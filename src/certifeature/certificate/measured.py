@@ -21,11 +21,12 @@ from certifeature.models.problem import ModelBound
 from certifeature.models.support import Support
 from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.rows.matrix import (
+    Centred,
     dense,
     exponent_of,
     fingerprint,
     scaled_columns,
-    stored_values,
+    size_of,
     times_gram,
     times_power_of_two,
 )
@@ -197,7 +198,7 @@ def bound_in_memory(X: Any, sample: ColumnChoice, mu: float, columns: Any = None
     gram = dense(chosen.T @ chosen)
     n_chosen = len(gram)
     top = float(np.abs(gram).sum(axis=1).max())
-    square_norm = float(np.linalg.norm(stored_values(rows))) ** 2
+    square_norm = size_of(rows) ** 2
     rounding = operator_rounding(n_chosen + _longest_row(rows), square_norm, top, ridge)
     # Equal columns of large scales would have no inverse, either.
     if not np.isfinite(rounding) or n_chosen * EPS * top >= ridge:
@@ -228,6 +229,9 @@ def _digest(columns: ColumnChoice) -> str:
 
 def _longest_row(X: Any) -> int:
     """Return the number of values in the longest row, which may all be rounded."""
+    if isinstance(X, Centred):
+        # Sums over all columns are made in pairs.
+        return _longest_row(X.stored) + X.shape[1].bit_length() + 32
     return int(np.diff(X.indptr).max()) if sparse.issparse(X) else int(X.shape[1])
 
 
@@ -320,7 +324,7 @@ class _Scaled:
 def _size(block: Block) -> tuple[int, float, str]:
     """Return the exponent of a block's largest value, its squared norm without that, a digest."""
     exponent = exponent_of(block.X)
-    square = float(np.sum(np.ldexp(stored_values(block.X), -exponent) ** 2))
+    square = size_of(times_power_of_two(block.X, -exponent)) ** 2
     return exponent, square, fingerprint(block.X)
 
 

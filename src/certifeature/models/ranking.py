@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -24,12 +24,13 @@ from certifeature.models.support import (
     fit_model,
 )
 from certifeature.rows.matrix import (
+    Centred,
     canonical_order,
     class_numbers,
     dense,
     normalised,
+    row_norms,
     scaled_back,
-    stored_values,
 )
 
 # Of a feature each, for every subsample.
@@ -133,7 +134,7 @@ def stable_scores(
     check_row_norms(X)
     rows, exponent = normalised(X)
     numbers = predicts_numbers(model)
-    model = _own_copy(model, X, seed)
+    is_free, model = has_free_intercept(model), _own_copy(model, X, seed)
     if not numbers:
         # Solvers take classes in the order of their names, which must not matter.
         names, y = y, class_numbers(rows, y, sample_weight)
@@ -149,11 +150,15 @@ def stable_scores(
     if is_squared_hinge and len(y) <= min(X.shape[1], _MAX_TOGETHER):
         problems = _weights_at_once(model, rows, exponent, y, sample_weight, subsamples)
     # Coordinates of the rows may be fewer than their values.
-    elif len(y) <= _MAX_GRAM_ROWS and len(y) ** 2 < stored_values(rows).size:
+    elif len(y) <= _MAX_GRAM_ROWS and len(y) ** 2 < _n_values(rows):
         X, back = _coordinates(rows)
         fits = _weights(model, scaled_back(X, exponent), y, sample_weight, subsamples)
         problems = ((rows.T @ (back @ np.column_stack(weights))).T for weights in fits)
     else:
+        if is_free:
+            model.set_params(intercept_scaling=np.inf)
+        # To an intercept that is free, the origin does not matter.
+        X = X.stored if isinstance(X, Centred) else X
         problems = _weights(model, X, y, sample_weight, subsamples)
     # Problems count as much as their classes have rows.
     scores = np.array([_scores(weights, groups) for weights in problems])
@@ -167,6 +172,7 @@ def _without_repeats(
 
     A row of weight 2 counts like two equal rows, so these are in a subsample together.
     """
+    rows = rows.stored if isinstance(rows, Centred) else rows
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     sums = np.asarray(rows.sum(axis=1)).ravel()
     first, second = order[:-1], order[1:]
@@ -194,6 +200,10 @@ def _subsamples(y: NDArray[Any], n_subsamples: int, share: float, seed: int) -> 
     ]
 
 
+def _n_values(rows: Any) -> int:
+    return int(rows.nnz if sparse.issparse(rows) else np.prod(rows.shape))
+
+
 def _coordinates(rows: Any) -> tuple[FloatArray, FloatArray]:
     """Return Z with ZZᵀ = XXᵀ, as narrow as can be, and B for which weights w of Z are XᵀBw of X.
 
@@ -210,7 +220,7 @@ def _own_copy(model: Any, X: Any, seed: int) -> Any:
     # Classes that overlap can keep LIBSVM busy long after the ranking is clear.
     model = capped(model, _MAX_ITERATIONS)
     if has_free_intercept(model):
-        size = float(np.linalg.norm(stored_values(X))) / X.shape[0] ** 0.5
+        size = float(np.linalg.norm(row_norms(X))) / X.shape[0] ** 0.5
         model.set_params(intercept_scaling=_NEARLY_FREE * size)
     if model.get_params().get("random_state", seed) is None:
         model.set_params(random_state=seed)

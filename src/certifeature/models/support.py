@@ -37,6 +37,7 @@ from certifeature.models.problem import (
 from certifeature.models.solver import MAX_DIRECT, minimise
 from certifeature.rows.blocks import Block, RowBlocks, stacked
 from certifeature.rows.matrix import (
+    as_float64,
     column_norms,
     dense,
     exponent_of,
@@ -288,7 +289,7 @@ def warn_of_no_optimum(model: Any) -> None:
 
 def check_row_norms(X: Any) -> None:
     """Raise if rows are so long that LIBSVM would never end."""
-    X = X.astype(np.float64, copy=False)
+    X = as_float64(X)
     if np.ldexp(X.shape[1] ** 0.5, exponent_of(X)) <= _LARGEST_ROW_NORM:
         return
     norm = float(column_norms(X.T).max(initial=0.0))
@@ -704,6 +705,12 @@ class Support:
         return np.empty(0) if self.problem is None else self.problem.classes
 
     @property
+    def as_given(self) -> Rows:
+        """The rows as they were before they were less their mean."""
+        own = np.isin(self.candidates.places, self.rows.places)
+        return self.candidates.take(np.flatnonzero(own))
+
+    @property
     def kind(self) -> str:
         """Which rows a certificate is for: "all" where none can be left out, or "support"."""
         return "all" if self.problem is not None and self.problem.all_rows_matter else "support"
@@ -742,8 +749,8 @@ def every_row(rows: Rows, estimator: Any) -> Support:
     """
     model, spread = _for_rows(estimator, rows)
     labels = rows.y
-    is_weighted = getattr(model, "class_weight", None) is not None
-    if rows.in_blocks and is_weighted:
+    needs_classes = Problem.of(model, None).loss == "multinomial"
+    if rows.in_blocks and (needs_classes or getattr(model, "class_weight", None) is not None):
         parts = rows.X.collect(attrgetter("y"))
         labels = None if any(part is None for part in parts) else np.concatenate(parts)
     problem = Problem.of(model, labels)

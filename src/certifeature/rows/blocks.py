@@ -16,7 +16,14 @@ from scipy import sparse
 from certifeature import _utils as _memory
 from certifeature._progress import listed, phase
 from certifeature._utils import as_count
-from certifeature.rows.matrix import finite_rows, refuse_dates, scaled_columns, stored_bytes
+from certifeature.rows.matrix import (
+    Centred,
+    dense,
+    finite_rows,
+    refuse_dates,
+    scaled_columns,
+    stored_bytes,
+)
 
 Total = TypeVar("Total")
 Result = TypeVar("Result")
@@ -244,6 +251,7 @@ class _MappedBlocks(RowBlocks):
         self._blocks, self._function, self.n_features = blocks, function, n_features
         if n_features == blocks.n_features:
             self.feature_names = blocks.feature_names
+        self._n_rows_found = blocks._n_rows_found
 
     def __repr__(self) -> str:
         return f"<{self.n_features} columns of {self._blocks!r}>"
@@ -336,6 +344,11 @@ def chosen(X: Any, columns: NDArray[np.intp], scales: NDArray[np.float64] | None
 
 def stacked(parts: list[Any]) -> Any:
     """Return rows from several blocks as one array, which is sparse if any of them is."""
+    if all(isinstance(part, Centred) for part in parts):
+        # Blocks of the same rows are less the same multiples of one row.
+        left = np.concatenate([part.left for part in parts])
+        return Centred(stacked([part.stored for part in parts]), left, parts[0].right)
+    parts = [dense(part) if isinstance(part, Centred) else part for part in parts]
     if any(sparse.issparse(part) for part in parts):
         return sparse.vstack(parts, format="csr")
     return np.vstack(parts)

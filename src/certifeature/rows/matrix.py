@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import norm as sparse_norm
 from sklearn.utils import gen_batches
-from sklearn.utils.extmath import row_norms
+from sklearn.utils.extmath import row_norms as norms_of_rows
 
 from certifeature import _utils as _memory
 from certifeature._utils import TINY, FloatArray, IntArray
@@ -31,8 +31,91 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
+class Centred:
+    """Sparse rows less multiples of one row, S − abᵀ, which is never written out.
+
+    Parameters
+    ----------
+    stored : sparse array of shape (n_samples, n_features)
+        S.
+    left, right : ndarray of shape (n_samples,) and (n_features,)
+        The multiples a, and the row b: the mean, but for what the columns of S are less already.
+
+    Examples
+    --------
+    >>> rows = Centred(sparse.csr_array([[2.0, 0.0], [0.0, 0.0]]), np.ones(2), np.array([1.0, 0.0]))
+    >>> np.asarray(rows), rows.T @ np.ones(2)
+    (array([[ 1.,  0.],
+           [-1.,  0.]]), array([0., 0.]))
+    """
+
+    __array_ufunc__ = None
+    ndim = 2
+
+    def __init__(self, stored: Any, left: NDArray[Any], right: NDArray[Any]) -> None:
+        self.stored, self.left, self.right = stored, left, right
+        self.shape = stored.shape
+
+    @property
+    def T(self) -> Centred:  # noqa: N802
+        """The transpose."""
+        return Centred(self.stored.T, self.right, self.left)
+
+    def tocsr(self) -> Centred:
+        """Return the same with S by rows."""
+        return Centred(self.stored.tocsr(), self.left, self.right)
+
+    def copy(self) -> Centred:
+        """Return the same with a copy of S."""
+        return Centred(self.stored.copy(), self.left, self.right)
+
+    def __getitem__(self, key: Any) -> Centred:
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        return Centred(self.stored[rows][:, columns], self.left[rows], self.right[columns])
+
+    def __matmul__(self, other: Any) -> NDArray[Any]:
+        if isinstance(other, Centred):
+            inner = dense(self.stored @ other.stored) - np.outer(self @ other.left, other.right)
+            return inner - np.outer(self.left, other.stored.T @ self.right)
+        return np.asarray(self.stored @ other - np.multiply.outer(self.left, self.right @ other))
+
+    def __rmatmul__(self, other: Any) -> NDArray[Any]:
+        return np.asarray((self.T @ other.T).T)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self.stored.toarray() - np.outer(self.left, self.right), dtype=dtype)
+
+
+def transposed(X: Any) -> Any:
+    """Return Xᵀ, by rows if it is sparse, whose products with many columns are quick."""
+    return X.T if isinstance(X, np.ndarray) else X.T.tocsr()
+
+
+def row_norms(X: Any) -> NDArray[np.float64]:
+    """Return the norms of the rows of a dense or sparse array."""
+    if not isinstance(X, Centred):
+        return np.asarray(norms_of_rows(X))
+    stored, left, right = X.stored.tocsr(), X.left, X.right
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(stored.indptr))
+    # Where nothing is stored there are squares of −ab: all of them, less those where there is.
+    shift = left[rows] * right[stored.indices]
+    there = np.bincount(rows, (stored.data - shift) ** 2, X.shape[0])
+    taken = np.bincount(rows, right[stored.indices] ** 2, X.shape[0])
+    return np.sqrt(there + left**2 * np.maximum(np.sum(right**2) - taken, 0.0))
+
+
+def size_of(X: Any) -> float:
+    """Return the norm of all values, or of the parts that are subtracted from each other."""
+    size = float(np.linalg.norm(stored_values(X)))
+    if isinstance(X, Centred):
+        size += float(np.linalg.norm(X.left) * np.linalg.norm(X.right))
+    return size
+
+
 def as_float64(X: Any) -> Any:
     """Return X in float64, as a canonical CSR array if it is sparse, without changing X."""
+    if isinstance(X, Centred):
+        return X
     if sparse.issparse(X):
         return canonical_csr(sparse.csr_array(X, dtype=np.float64))
     return np.asarray(X, dtype=np.float64)
@@ -55,6 +138,7 @@ def dense(X: Any) -> NDArray[Any]:
 
 def stored_values(X: Any) -> NDArray[Any]:
     """Return the values of a dense array, or those that a sparse array stores."""
+    X = X.stored if isinstance(X, Centred) else X
     return np.asarray(X.data if sparse.issparse(X) else X)
 
 
@@ -65,6 +149,9 @@ def exponent_of(X: Any) -> int:
 
 def times_power_of_two(X: Any, exponent: int) -> Any:
     """Return X·2^exponent, dense or CSR; without rounding while values stay in range."""
+    if isinstance(X, Centred):
+        stored = times_power_of_two(X.stored, exponent)
+        return Centred(stored, X.left, np.ldexp(X.right, exponent))
     values = np.ldexp(stored_values(X), exponent)
     if not sparse.issparse(X):
         return values
@@ -126,6 +213,11 @@ def times_gram(rows: Any, columns: Any = None) -> Callable[[NDArray[Any]], NDArr
     columns : CSR array, default=None
         Xᵀ, if it is known.
     """
+    if isinstance(rows, Centred):
+        inner = times_gram(rows.stored, columns and columns.stored)
+        met = rows.stored @ rows.right
+        mixed = met - np.sum(rows.right**2) * rows.left
+        return lambda V: inner(V) - np.outer(rows.left, met @ V) - np.outer(mixed, rows.left @ V)
     if not sparse.issparse(rows):
         return lambda V: np.asarray(rows @ (rows.T @ V))
     columns = rows.T.tocsr() if columns is None else columns
@@ -149,45 +241,58 @@ def times_gram(rows: Any, columns: Any = None) -> Callable[[NDArray[Any]], NDArr
 
 
 def near_origin(rows: Any) -> Any:
-    """Return rows less a point among them, in the columns where that costs no sparsity.
+    """Return rows less a point among them, in columns that are not zero in half of sparse rows.
 
-    A column of huge values that hardly differ, or not at all, then does not drown the others. A
-    sparse column with zeros is near the origin as it is. Every difference is rounded once, relative
-    to itself.
+    A column of huge values that hardly differ, or not at all, then does not drown the others.
+    Columns with many zeros are near the origin as they are. Every difference is rounded once,
+    relative to itself.
     """
+    if isinstance(rows, Centred):
+        return near_origin(rows.stored)
     if not rows.shape[0]:
         return rows
     with refusing_overflow():
         if not sparse.issparse(rows):
             return rows - (rows[0] + (rows - rows[0]).mean(axis=0))
-        full = np.bincount(rows.indices, minlength=rows.shape[1]) == rows.shape[0]
-        if not full.any():
-            return rows
-        # Few of the columns are full, and only these move.
-        moving = np.flatnonzero(full[rows.indices])
-        columns, data = rows.indices[moving], rows.data.copy()
-        first = np.where(full, rows[:1].toarray()[0], 0.0)
-        differences = np.bincount(columns, data[moving] - first[columns], rows.shape[1])
-        data[moving] -= (first + differences / rows.shape[0])[columns]
-        return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
+        counts = np.bincount(rows.indices, minlength=rows.shape[1])
+        columns = np.flatnonzero(2 * counts > rows.shape[0])
+        return with_dense_columns(rows, columns, near_origin(rows[:, columns].toarray()))
+
+
+def with_dense_columns(rows: Any, columns: NDArray[np.intp], values: NDArray[Any]) -> Any:
+    """Return sparse rows with other values in some columns."""
+    if not columns.size:
+        return rows
+    kept = sparse.csr_array(rows, copy=True)
+    kept.data[np.isin(kept.indices, columns)] = 0.0
+    kept.eliminate_zeros()
+    return canonical_csr(kept + original_columns(sparse.csr_array(values), columns, rows.shape[1]))
 
 
 def column_norms(X: Any) -> NDArray[np.float64]:
     """Return the norms of the columns of a dense or CSR array; no square leaves the range."""
-    norm_of = sparse_norm if sparse.issparse(X) else np.linalg.norm
+
+    def norms_of(X: Any) -> NDArray[np.float64]:
+        if isinstance(X, Centred):
+            return row_norms(X.T)
+        return np.asarray((sparse_norm if sparse.issparse(X) else np.linalg.norm)(X, axis=0))
+
     with np.errstate(over="ignore", under="ignore"):
-        norms = np.asarray(norm_of(X, axis=0))
-    largest = dense(abs(X).max(axis=0)).ravel() if X.shape[0] else np.zeros(X.shape[1])
+        norms = norms_of(X)
+    values = abs(X.stored if isinstance(X, Centred) else X)
+    largest = dense(values.max(axis=0)).ravel() if X.shape[0] else np.zeros(X.shape[1])
     if (np.isfinite(norms) & (norms > SMALLEST_NORM) | (largest == 0)).all():
         return norms
     scales = np.divide(1.0, largest, out=np.zeros(len(largest)), where=largest > TINY)
-    norms = np.asarray(largest * norm_of(scaled_columns(X, scales), axis=0))
+    norms = largest * norms_of(scaled_columns(X, scales))
     # Of values that have lost digits, the largest tells about how long a column is.
     return np.where(largest > TINY, norms, largest)
 
 
 def scaled_columns(X: Any, scales: NDArray[Any]) -> Any:
     """Return X with its columns scaled, of the same kind and format (ndarray, CSR or CSC)."""
+    if isinstance(X, Centred):
+        return Centred(scaled_columns(X.stored, scales), X.left, X.right * scales)
     with refusing_overflow():
         if not sparse.issparse(X):
             return X * scales
@@ -244,13 +349,16 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def fingerprint(X: Any) -> str:
     """Return a digest that tells whether two matrices of one kind hold the same values."""
     digest = blake2b(str(X.shape).encode(), digest_size=16)
-    for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
-        digest.update(np.ascontiguousarray(part).data)
+    parts = [X.stored, X.left, X.right] if isinstance(X, Centred) else [X]
+    for part in parts:
+        for values in (part.data, part.indices, part.indptr) if sparse.issparse(part) else (part,):
+            digest.update(np.ascontiguousarray(values).data)
     return digest.hexdigest()
 
 
 def stored_bytes(X: Any) -> int:
     """Return the memory that the values of a dense or CSR array take."""
+    X = X.stored if isinstance(X, Centred) else X
     return int(X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
 
 

@@ -20,6 +20,7 @@ from certifeature._utils import FloatArray, one_each, warn
 from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.rows.dask import DaskBlocks
 from certifeature.rows.matrix import (
+    Centred,
     canonical_csr,
     column_digests,
     exponent_of,
@@ -32,6 +33,7 @@ from certifeature.rows.matrix import (
     stored_bytes,
     stored_values,
     times_power_of_two,
+    with_dense_columns,
 )
 from certifeature.rows.names import warn_of_roles
 
@@ -253,21 +255,34 @@ class Rows:
         return ranks(*np.array([-sizes, contents], dtype=np.float64))
 
     def centred(self) -> Rows:
-        """Return rows in memory less their mean, in columns where that costs no sparsity.
+        """Return rows less their mean, which is not written out for sparse columns near the origin.
 
         A free intercept makes up for the difference, so that nothing else changes for its model.
         Rows that are all equal stay as they are, since nothing would be left of them.
         """
+        X, spread = self.X, self.spread
         if self.in_blocks:
-            return self
-        X = self.X
+            # Of other columns, at least half of the square of their norm is left.
+            far = np.flatnonzero(spread.means**2 > spread.variances)
+            move = partial(_less, np.ldexp(spread.means, spread.exponent), far)
+            return replace(self, X=X.mapped(move, X.n_features)) if spread.squares.any() else self
         if sparse.issparse(X) and 2 * X.nnz >= X.shape[0] * X.shape[1]:
             X = X.toarray()
         X = near_origin(X)
         if not sparse.issparse(X):
             # Their mean is rounding, but a direction of its own.
             X = X - np.average(X, axis=0, weights=self.sample_weight)
-        return replace(self, X=X) if stored_values(X).any() else self
+        if not stored_values(X).any():
+            return self
+        if sparse.issparse(X):
+            ones = np.ones(X.shape[0])
+            weights = ones if self.sample_weight is None else self.sample_weight
+            X = Centred(X, ones, X.T @ (weights / weights.sum()))
+        return replace(self, X=X)
+
+    def written_out(self) -> Rows:
+        """Return the rows without what is subtracted from them implicitly."""
+        return replace(self, X=self.X.stored) if isinstance(self.X, Centred) else self
 
     def take(self, chosen: NDArray[np.intp]) -> Rows:
         """Return some rows of those in memory."""
@@ -302,8 +317,20 @@ class Rows:
         # A row of tiny weight still belongs to the row space.
         shares = self.sample_weight / self.sample_weight.max()
         roots = np.sqrt(np.maximum(shares, _SMALLEST_WEIGHT))
+        if isinstance(self.X, Centred):
+            return Centred(sparse.diags_array(roots) @ self.X.stored, roots, self.X.right)
         is_sparse = sparse.issparse(self.X)
         return sparse.diags_array(roots) @ self.X if is_sparse else self.X * roots[:, None]
+
+
+def _less(means: FloatArray, far: NDArray[np.intp], X: Any) -> Any:
+    """Return the rows of a block less the means; sparse ones are moved where these are far."""
+    if not sparse.issparse(X):
+        return X - means
+    near = means.copy()
+    near[far] = 0.0
+    moved = with_dense_columns(X, far, X[:, far].toarray() - means[far])
+    return Centred(moved, np.ones(X.shape[0]), near)
 
 
 def scaling_needed(X: Any, deviations: FloatArray) -> tuple[str, str]:

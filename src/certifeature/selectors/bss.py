@@ -165,7 +165,10 @@ class BSSStrategy(Strategy):
         for order in [fill] if self.trust == 0 or head is fill else [fill, head]:
             if not isinstance(order, str):
                 if callable(order):
-                    order = _own_scores(order, _ranked_by(order, rows, support))
+                    ranked = _ranked_by(order, rows, support)
+                    if support and ranked is support.rows:
+                        ranked = support.as_given
+                    order = _own_scores(order, ranked)
                 found.append(self.groups.scores(checked_scores(order, self.groups.n_features)))
             elif order in BY_COVERAGE:
                 found.append(np.round(self.groups.sums(squared_norms(basis.vectors)), 12))

@@ -289,7 +289,7 @@ class Fit:
         facts, support = known.facts and known.facts.cut_to(picks.covered), self.support
         if support is not None and support.n_passes is None:
             # A fitted selector keeps the support vectors, not all rows.
-            support = replace(support, candidates=support.rows)
+            support = replace(support, candidates=support.rows.written_out())
         return FitResult(
             self._in_memory,
             support,
@@ -389,10 +389,7 @@ class Fit:
     @cached_property
     def _ties(self) -> NDArray[np.intp]:
         """Ranks of the groups by the values of their columns, before these were centred."""
-        rows = self._rows
-        if self.support is not None:
-            candidates = self.support.candidates
-            rows = candidates.take(np.flatnonzero(np.isin(candidates.places, rows.places)))
+        rows = self._rows if self.support is None else self.support.as_given
         return self._strategy.groups.ranks(rows.column_ranks)
 
     @property

@@ -19,6 +19,7 @@ from soak.laws.enclosures import (
     tube_is_enclosed,
 )
 from soak.laws.extremes import extreme_costs_end, far_columns_keep_their_digits
+from soak.laws.forms import blocks_are_memory, sparse_is_dense
 from soak.laws.growth import (
     extreme_growth_is_bounded,
     growth_is_bounded,
@@ -71,6 +72,8 @@ LAWS = {
         choices_ignore_rows,
         choices_ignore_columns,
         tied_choices_ignore_places,
+        sparse_is_dense,
+        blocks_are_memory,
         selectors_survive,
         certify_survives,
         readers_survive,
