@@ -1,5 +1,6 @@
 """The bound on all sets of k features, against every such set, solved without any dual value."""
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,8 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
+from certifeature.models.enclosure import SubsetBound
+from certifeature.models.losses import make_loss
 from certifeature.models.problem import Problem
 from certifeature.models.subset import SubsetProblem
 
@@ -168,3 +171,21 @@ def test_no_set_is_better_than_the_bound(name, seed):
 def test_no_set_of_groups_with_some_always_included_is_better(name):
     X, problem, _ = random_case(name, 5, n_features=9)
     check_every_set(X, problem, 3, np.array([0, 0, 1, 2, 3, 3, 3, 4, 5]), [1])
+
+
+def test_marks_survive_an_energy_beside_which_others_are_rounding(rng):
+    """The sum of the others is rounded when the largest energy is taken from the total."""
+    energies = np.append(1e16, rng.uniform(0.5, 1.0, 300))
+    loss = make_loss("squared_hinge", np.array([1.0, -1.0]), np.ones(2))
+    bound = SubsetBound(loss, 1e6, 0.0, energies, np.zeros(301, dtype=bool))
+    size = 200
+    exact = [Fraction(e) for e in energies]
+    order = sorted(range(301), key=lambda j: -exact[j])
+    inside, after = order[:size], exact[order[size]]
+    total = sum(exact[j] for j in inside)
+    for upper in np.geomspace(1e-9, 1e12, 40):
+        always, never = bound.in_every_and_no_set(size, upper)
+        for j in range(301):
+            rest = total - exact[j] + after if j in inside else total - exact[inside[-1]] + exact[j]
+            if Fraction(10**12, 4) / rest <= Fraction(upper):
+                assert not (always if j in inside else never)[j]

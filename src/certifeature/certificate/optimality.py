@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
 from certifeature import _utils as _memory
-from certifeature._utils import EPS, one_thread
+from certifeature._utils import EPS, TINY, one_thread
 from certifeature.certificate.rounding import number, rounded_down, rounded_up
 from certifeature.models.enclosure import (
     CLOSE,
@@ -21,10 +22,11 @@ from certifeature.models.enclosure import (
     at_scale_of_rows,
     enclose,
     points,
+    scaled_back,
 )
 from certifeature.models.margin import hard_margin
 from certifeature.models.problem import Problem, model_name, with_scale
-from certifeature.models.subset import SubsetProblem
+from certifeature.models.subset import OutOfRangeError, SubsetProblem
 from certifeature.models.support import Support
 from certifeature.rows.blocks import Block, RowBlocks
 from certifeature.rows.rows import Rows
@@ -172,28 +174,29 @@ def optimality_of(
     is_small = rows.n_rows <= _memory.MAX_GRAM
     if not (problem.is_smooth or is_small):
         return None
-    with one_thread():
+    with one_thread(), suppress(OutOfRangeError):
         objective, margins = _objective(rows.X[:, columns.indices], problem), _NO_MARGINS
         if support.n_passes is not None and all_rows is not None:
             objective = _objective_in_blocks(rows, all_rows.X, columns, problem, model)
         sets = SubsetProblem.of(rows.X, problem, labels, fixed)
-        upper = float(np.ldexp(objective, -2 * sets.exponent))
+        upper = max(float(np.ldexp(objective, -2 * sets.exponent)), TINY)
         bound = sets.bound(sets.relax(len(chosen), upper=upper).beta, upper)
         always, never = bound.in_every_and_no_set(len(chosen), upper)
         if len(problem.classes) == 2 and is_small and problem.loss.endswith("hinge"):
             margins = _margins(rows, columns, labels, fixed, len(chosen))
-    return Optimality(
-        float(np.ldexp(upper, 2 * sets.exponent)),
-        float(np.ldexp(bound.of_size(len(chosen)), 2 * sets.exponent)),
-        always[labels],
-        never[labels],
-        min(bound.fewest(upper), len(chosen)),
-        model_name(model),
-        rows.n_rows,
-        len(chosen),
-        groups.labels is not None,
-        *margins,
-    )
+        return Optimality(
+            objective,
+            scaled_back(bound.of_size(len(chosen)), upper, sets.exponent).lower,
+            always[labels],
+            never[labels],
+            min(bound.fewest(upper), len(chosen)),
+            model_name(model),
+            rows.n_rows,
+            len(chosen),
+            groups.labels is not None,
+            *margins,
+        )
+    return None
 
 
 def _objective(X: Any, problem: Problem) -> float:

@@ -230,7 +230,7 @@ def enclose(X: Any, loss: Loss, *, intercept: float | None) -> Enclosure:
         # There are no other classes.
         return Enclosure(0.0, 0.0)
     *_, best = points(rows, loss, free=free, close=CLOSE)
-    return _scaled_back(best.lower, best.upper, exponent - rows.exponent)
+    return scaled_back(best.lower, best.upper, exponent - rows.exponent)
 
 
 def at_scale_of_rows(X: Any, loss: Loss, intercept: float | None) -> tuple[SafeRows, Loss] | None:
@@ -249,7 +249,7 @@ def at_scale_of_rows(X: Any, loss: Loss, intercept: float | None) -> tuple[SafeR
     return (rows, replace(loss, costs=costs)) if in_range else None
 
 
-def _scaled_back(lower: float, upper: float, exponent: int) -> Enclosure:
+def scaled_back(lower: float, upper: float, exponent: int) -> Enclosure:
     """Return bounds times 4^exponent, wider where they leave the range of numbers."""
     with np.errstate(over="ignore", under="ignore"):
         bounds = np.ldexp([lower, upper], 2 * exponent)
@@ -446,12 +446,12 @@ class SubsetBound:
         n_inside = size - len(self.fixed) + len(others)
         always, never = self.fixed.copy(), np.zeros_like(self.fixed)
         if not 0 < n_inside < len(others):
-            return always, never
+            return always | (n_inside > 0), never
         order = others[np.argsort(-self.energies[others], kind="stable")]
         inside, outside = order[:n_inside], order[n_inside:]
         ranked = self.energies[order]
-        # Sums of the rest are at least what is left of the total, but for its rounding.
-        total = float(ranked[:n_inside].sum()) * (1 + 4 * EPS)
+        # What is left of the total without its largest part may be less than its rounding.
+        total = float(ranked[:n_inside].sum()) * (1 + (n_inside + 8) * EPS)
         # Without one of the largest the next one takes its place; another takes that of the last.
         without = self.of_energies(total - self.energies[inside] + ranked[n_inside])
         beside = self.of_energies(total - ranked[n_inside - 1] + self.energies[outside])

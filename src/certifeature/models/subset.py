@@ -41,6 +41,10 @@ _WORTHWHILE = 0.05
 _GAIN = 1e-9
 
 
+class OutOfRangeError(ValueError):
+    """Costs that leave the range of numbers at the scale of the rows."""
+
+
 class Relaxed(NamedTuple):
     """A relaxed choice: shares of groups, their objective, and its multipliers."""
 
@@ -115,7 +119,10 @@ class SubsetProblem:
             with np.errstate(over="ignore", under="ignore"):
                 costs = np.ldexp(loss.costs, 2 * rows.exponent)
             if not (np.isfinite(costs) & (costs >= TINY)).all():
-                raise ValueError("costs out of range")
+                raise OutOfRangeError(
+                    "C is out of range for rows of this size. Scale X first, for instance with "
+                    "sklearn.preprocessing.StandardScaler, or change C."
+                )
             parts.append(replace(part, loss=replace(loss, costs=costs)))
         return cls(rows, parts, free, groups, members, exponent - rows.exponent)
 
@@ -158,6 +165,8 @@ class SubsetProblem:
             reach = max(_LEAST, _FIRST * _SHRINKS**step)
             fit = self._fit(columns.scaled(factors), fit, tolerance=_ROUGH, reach=reach)
             energies = self._energies(fit.beta)
+            if not np.isfinite(fit.value) or not np.isfinite(energies).all():
+                break
             lower = self._lower(fit.beta, energies, size)
             if lower > best.lower:
                 best = best._replace(beta=fit.beta, lower=lower)
