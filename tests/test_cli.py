@@ -24,7 +24,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import BSSSelector, __version__
+from certifeature import BestSubsetSelector, BSSSelector, __version__
 from certifeature._files import is_number, write_files
 from certifeature.certificate import certify
 from certifeature.cli.app import run
@@ -515,6 +515,17 @@ class TestSteering:
         fixed = [f["index"] for f in result["features"] if f["why"] == "fixed"]
         assert fixed == kept
 
+    def test_the_best_subset_with_features_that_are_kept_and_groups(self, csv, data, capsys):
+        _, y, names = data
+        options = ("-m", "subset", "--keep", "gene 50", "--group-by", "gene ([0-9])")
+        found = run_json(capsys, "select", csv, "-t", "tumour", "-k", 3, *options)
+        groups = [name.removeprefix("gene ")[0] for name in names]
+        selector = BestSubsetSelector(3, feature_groups=groups, fixed_features=[50]).fit(
+            pd.read_csv(csv).iloc[:, :-1].to_numpy(), y
+        )
+        assert [f["index"] for f in found["features"]] == selector.indices_.tolist()
+        assert {f["why"] for f in found["features"]} == {"fixed", "best"}
+
     @pytest.mark.ci
     def test_people_see_why_a_feature_is_in(self, csv, tmp_path, capsys):
         report = tmp_path / "report.html"
@@ -545,12 +556,15 @@ class TestSteering:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (("-m", "rfe", "--keep", "gene 1"), "--keep works with bss, not with rfe"),
+            (("-m", "rfe", "--keep", "gene 1"), "--keep works with bss, subset, not with rfe"),
             (("-m", "rrqr", "--order", "coef"), "--order works with bss, not with rrqr"),
             (("-m", "bss-paper", "--trust", "1"), "--trust works with bss, not with bss-paper"),
-            (("-m", "l1", "--rescale", "none"), "leverage, rrqr, random, not with l1"),
+            (("-m", "l1", "--rescale", "none"), "rrqr, random, subset, not with l1"),
             (("-m", "lpsvm", "-k", "certified"), "leverage, rrqr, random, not with lpsvm"),
-            (("-m", "random", "-k", "cv"), "-k cv works with bss, not with random"),
+            (("-m", "random", "-k", "cv"), "-k cv works with bss, subset, not with random"),
+            (("-m", "subset", "--order", "coef"), "--order works with bss, not with subset"),
+            (("-m", "subset", "--unsupervised"), "subset needs labels"),
+            (("-m", "subset", "--rescale", "each"), "'rescale' parameter of BestSubsetSelector"),
             (("-k", "cv", "--unsupervised"), "labels"),
             (("-k", "auto"), "a positive whole number, certified or cv; got 'auto'"),
             (("--keep", "gene 99"), "no feature 'gene 99'"),

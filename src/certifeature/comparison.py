@@ -162,8 +162,13 @@ def _make_random(size: Any, _: Any, seed: int) -> Any:
     return selectors.RandomSelector(size, rescale=False, random_state=seed, **basis)
 
 
+def _make_subset(size: Any, model: Any, _: int) -> Any:
+    return selectors.BestSubsetSelector(size, estimator=model)
+
+
 _METHODS = (
     _ours("bss", selectors.BSSSelector),
+    SelectionMethod("subset", _make_subset),
     SelectionMethod("bss-paper", _make_bss_paper, ours=True, needs_classes=True),
     _ours("leverage", selectors.LeverageScoreSelector, draws=True),
     _ours("rrqr", selectors.RRQRSelector, rescale=False),
@@ -504,8 +509,8 @@ def compare(
     sizes : sequence of int
         Numbers of features to choose, fewer than there are.
     methods : sequence of str or selector, default=None
-        Some of "bss", "bss-paper" (its algorithm as published), "leverage", "rrqr", "rfe",
-        "lpsvm", "l1", "univariate" and "random", or selectors with a parameter
+        Some of "bss", "subset" (`BestSubsetSelector`), "bss-paper" (BSS as published), "leverage",
+        "rrqr", "rfe", "lpsvm", "l1", "univariate" and "random", or selectors with a parameter
         ``n_features_to_select``, ``max_features`` or ``k``; None takes all that have names. For a
         model that predicts numbers that is without "bss-paper", "lpsvm" and "l1", which are
         classifiers.
@@ -547,8 +552,9 @@ def compare(
 
     Notes
     -----
-    "bss" multiplies the chosen columns by one factor, which makes up for those left out; others do
-    not. With C tuned that hardly counts; at the C of the model it is part of the difference.
+    "bss" and "subset" multiply the chosen columns by one factor, which makes up for those left out;
+    others do not. With C tuned that hardly counts; at the C of the model it is part of the
+    difference.
 
     Examples
     --------

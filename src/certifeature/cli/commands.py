@@ -21,6 +21,7 @@ from certifeature.cli.loading import DataOptions, Loaded, read_features
 from certifeature.cli.options import (
     CROSS_VALIDATED,
     METHOD,
+    STREAMED,
     JSONOption,
     ModelOptions,
     ReportOption,
@@ -160,7 +161,7 @@ def _check_stream(
     data: DataOptions, options: SelectOptions, model: ModelOptions, cv: int | None
 ) -> None:
     in_memory = {
-        f"--method {options.method}": not options.entry.ours,
+        f"--method {options.method}": options.method not in STREAMED,
         "-k cv": options.size == CROSS_VALIDATED,
         "--scale standard": model.scale is Scaling.standard,
         "--cv": cv,

@@ -31,8 +31,10 @@ _OURS = [name for name, method in METHODS.items() if method.ours]
 _CLASSIFIERS = [name for name, method in METHODS.items() if method.needs_classes]
 # The paper's algorithm is bss with its own order, and nothing trusted.
 _STEERED = ["bss"]
-GROUPED = ["bss", "leverage", "random"]
-_LISTS = {"methods": METHODS, "ours": _OURS, "classifiers": _CLASSIFIERS, "orders": ORDERS}
+_SEARCHED = ["bss", "subset"]
+GROUPED = [*_SEARCHED, "leverage", "random"]
+STREAMED = [*_OURS, "subset"]
+_LISTS = {"methods": METHODS, "streamed": STREAMED, "classifiers": _CLASSIFIERS, "orders": ORDERS}
 
 JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 ReportOption = Annotated[Path | None, typer.Option("--report", "-r", help="Write an HTML report.")]
@@ -167,16 +169,16 @@ class SelectOptions:
     size
         Number of features to choose. certified: about the smallest number for which the training
         objective is proven to be at most twice that with all features. cv: the number found by
-        cross-validation (bss only).
+        cross-validation (bss and subset only).
     unsupervised
         Choose features for all rows, without labels.
     method
         Method of selection: {methods}.
     keep
-        Feature that is always included (bss only); may be repeated. It may be several names with
-        commas between them, or @FILE, a file with one name per line or one written by -o. A feature
-        without a name is given by its number, counted from 0; in SVMlight files, index 1 is
-        feature 0.
+        Feature that is always included (bss and subset only); may be repeated. It may be several
+        names with commas between them, or @FILE, a file with one name per line or one written by
+        -o. A feature without a name is given by its number, counted from 0; in SVMlight files,
+        index 1 is feature 0.
     order
         How features are ranked (bss only): {orders}; or a pair such as stable,coef, where the first
         is for the trusted features.
@@ -184,14 +186,14 @@ class SelectOptions:
         Share of the features that is taken directly from the top of the ranking (bss only): 0 to 1,
         or auto.
     group_by
-        Choose features in groups, each as a whole (bss, leverage and random only): prefix:_ groups
-        them by what stands before the last _ of their names; a regular expression by what its first
-        parentheses match, or else by the whole match; @FILE by a file with a name, a tab and the
-        name of its group per line. Features in no group stand alone. -k counts groups. The
+        Choose features in groups, each as a whole (bss, subset, leverage and random only): prefix:_
+        groups them by what stands before the last _ of their names; a regular expression by what
+        its first parentheses match, or else by the whole match; @FILE by a file with a name, a tab
+        and the name of its group per line. Features in no group stand alone. -k counts groups. The
         categories of a column of text are such a group.
     rescale
         How to scale the chosen columns. common: all by one factor; each: every column by its own
-        factor; none: not at all. The default depends on the method. For {ours}.
+        factor; none: not at all. The default depends on the method. For {streamed}.
     """
 
     size: Annotated[str, typer.Option("-k", metavar="NUMBER")]
@@ -236,12 +238,12 @@ class SelectOptions:
         is_search, name = self.size == CROSS_VALIDATED, self.entry.name
         options = (
             ("-k certified", self.size == CERTIFIED, _OURS),
-            ("-k cv", is_search, _STEERED),
-            ("--keep", self.keep, _STEERED),
+            ("-k cv", is_search, _SEARCHED),
+            ("--keep", self.keep, _SEARCHED),
             ("--order", self.order, _STEERED),
             ("--trust", self.trust, _STEERED),
             ("--group-by", self.group_by, GROUPED),
-            ("--rescale", self.rescale, _OURS),
+            ("--rescale", self.rescale, STREAMED),
         )
         for option, given, takers in options:
             if given and name not in takers:

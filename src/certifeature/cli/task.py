@@ -236,7 +236,7 @@ def certified(
     rows = "all" if unsupervised else "support"
     asked = None if data.y is None else model
     certifier = Certifier.of_data(data.X, data.y, asked, rows, fitted=selector)
-    certificate = certifier.certificate(columns, selector)
+    certificate = certifier.certificate(columns, selector, optimality=True)
     if unsupervised:
         return certificate, None if data.y is None else fit_at_scale(model, Rows(data.X), data.y)
     return certificate, certifier.support.model

@@ -40,7 +40,7 @@ class Feature:
     label : str or None
         Class that it points to, or "higher" or "lower" numbers, where there is such a thing.
     why : str or None
-        Why it is in ("fixed", "trusted", "cover" or "next"), where the selector tells.
+        Why it is in ("fixed", "trusted", "cover", "next" or "best"), where the selector tells.
     frequency : float or None
         Share of the folds in which it was chosen anew, where there are folds.
     group : str

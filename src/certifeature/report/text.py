@@ -22,6 +22,7 @@ MISSING = "–"
 _METHOD_NAMES = {
     FULL_DATA: "all features",
     "bss": "BSS",
+    "subset": "the best subset",
     "rfe": "RFE",
     "l1": "the L1 penalty",
     "univariate": "the univariate test",
