@@ -19,7 +19,9 @@ from threadpoolctl import threadpool_limits
 
 from certifeature import BSSSelector
 from certifeature.basis import exact_basis
-from certifeature.sparsify import bss, leverage_sample, leverage_scores, rrqr
+from certifeature.sparsify import bss, leverage_scores
+from certifeature.sparsify.rrqr import rrqr
+from certifeature.sparsify.sampling import leverage_sample
 
 DRAWS = 11
 EPSILONS = (1, 1 / 3, 1 / 10)

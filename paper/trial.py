@@ -24,8 +24,7 @@ from certifeature.basis import Basis
 from certifeature.basis.span import span
 from certifeature.certificate.measured import extreme_eigenvalues, without_basis
 from certifeature.evaluation.engine import fold_seed
-from certifeature.models import fit_model
-from certifeature.models.support import Support, find_support
+from certifeature.models.support import Support, find_support, fit_model
 from certifeature.rows.matrix import scaled_columns
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import ColumnChoice

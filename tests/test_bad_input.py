@@ -23,7 +23,7 @@ from certifeature import (
     compare,
 )
 from certifeature.evaluation import new_data_errors
-from certifeature.models import cascade
+from certifeature.models.support import cascade
 from certifeature.rows import ArrayBlocks
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]

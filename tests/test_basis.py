@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQRSelector
-from certifeature.basis import ImplicitVectors, exact_basis, sketched_basis, truncated_basis
-from certifeature.basis.basis import condensed_rows, squared_norms
+from certifeature.basis import exact_basis, sketched_basis
+from certifeature.basis.basis import ImplicitVectors, condensed_rows, squared_norms
+from certifeature.basis.span import truncated_basis
 
 
 def projector(vectors):

@@ -21,7 +21,7 @@ from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, RRQ
 from certifeature.basis import exact_basis
 from certifeature.basis.span import RowSummary
 from certifeature.io import FileBlocks
-from certifeature.models import cascade, fit_model, support_rows
+from certifeature.models.support import cascade, fit_model, support_rows
 from certifeature.rows.blocks import ArrayBlocks, RowBlocks
 
 SELECTORS = [BSSSelector, LeverageScoreSelector, RRQRSelector, RandomSelector]

@@ -7,8 +7,8 @@ from sklearn.feature_selection import chi2
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from certifeature import BSSSelector, RRQRSelector, certify
-from certifeature.basis import exact_basis, sketched_basis, truncated_basis
-from certifeature.basis.span import leading_basis
+from certifeature.basis import exact_basis, sketched_basis
+from certifeature.basis.span import leading_basis, truncated_basis
 from certifeature.certificate.measured import bound_in_memory, measured_in_blocks
 from certifeature.models import stable_scores
 from certifeature.models.problem import default_model

@@ -29,7 +29,7 @@ from certifeature.certificate.promise import sampling_promise
 from certifeature.datasets import make_relevant_features
 from certifeature.models import default_model
 from certifeature.rows import ArrayBlocks
-from certifeature.sparsify import leverage_sample
+from certifeature.sparsify.sampling import leverage_sample
 
 SELECTIONS = {
     "bss": BSSSelector(60),

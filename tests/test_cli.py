@@ -35,9 +35,9 @@ from certifeature.comparison import METHODS, compare
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import NewData, new_data_errors
 from certifeature.io import read_data
-from certifeature.models import at_scale, default_model, fit_model, support
+from certifeature.models import at_scale, default_model, support
 from certifeature.models.problem import model_name
-from certifeature.models.support import fit_at_scale
+from certifeature.models.support import fit_at_scale, fit_model
 from certifeature.report import Report, write_report
 from certifeature.rows.rows import Rows
 from certifeature.sparsify.choice import as_column_choice

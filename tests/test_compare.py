@@ -31,7 +31,8 @@ from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import new_data_errors
 from certifeature.evaluation.engine import ALL_FEATURES, Candidate, cross_validate
 from certifeature.evaluation.splits import Splits, splits_of
-from certifeature.models import at_scale, default_model, fit_model
+from certifeature.models import at_scale, default_model
+from certifeature.models.support import fit_model
 from certifeature.rows.rows import Rows
 from certifeature.selectors import fit as fit_module
 from certifeature.sparsify import ColumnChoice

@@ -15,16 +15,17 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, certify
 from certifeature import _utils as _memory
-from certifeature.basis import Basis, exact_basis, truncated_basis
-from certifeature.basis.span import largest_eigenvalue
+from certifeature.basis import Basis, exact_basis
+from certifeature.basis.span import largest_eigenvalue, truncated_basis
 from certifeature.certificate import minimum_enclosing_ball
 from certifeature.certificate.all_rows import _region
 from certifeature.certificate.measured import left_out_factors
 from certifeature.datasets import make_relevant_features
-from certifeature.models import Problem, cascade, enclose, hard_margin, make_loss, support_rows
+from certifeature.models import enclose, hard_margin, make_loss
 from certifeature.models.enclosure import SafeRows, at_scale_of_rows, points
+from certifeature.models.problem import Problem
 from certifeature.models.solver import minimise
-from certifeature.models.support import objective
+from certifeature.models.support import cascade, objective, support_rows
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import ColumnChoice, bss
 

@@ -22,9 +22,9 @@ from certifeature import (
     compare,
 )
 from certifeature.datasets import make_relevant_features
-from certifeature.models import Problem, at_scale, default_model, fit_model
-from certifeature.models.problem import SOFTNESS, with_scale
-from certifeature.models.support import class_importance
+from certifeature.models import at_scale, default_model
+from certifeature.models.problem import SOFTNESS, Problem, with_scale
+from certifeature.models.support import class_importance, fit_model
 from certifeature.rows import ArrayBlocks
 from certifeature.rows.matrix import column_digests, times_gram
 from certifeature.rows.rows import Spread

@@ -20,8 +20,8 @@ from certifeature.certificate.promise import sampling_promise
 from certifeature.comparison import compare
 from certifeature.datasets import make_relevant_features
 from certifeature.rows.blocks import ArrayBlocks
-from certifeature.sparsify import leverage_sample
 from certifeature.sparsify.choice import as_column_choice, as_groups
+from certifeature.sparsify.sampling import leverage_sample
 
 KINDS = [BSSSelector, LeverageScoreSelector, RandomSelector]
 

@@ -30,10 +30,10 @@ from certifeature import (
     compare,
 )
 from certifeature.certificate.all_rows import unproven_rows
-from certifeature.models import Problem, feature_weights, fit_model, stable_scores, support_rows
+from certifeature.models import feature_weights, stable_scores
 from certifeature.models import solver as smooth_minimiser
-from certifeature.models.problem import check_model, predicts_numbers
-from certifeature.models.support import find_support
+from certifeature.models.problem import Problem, check_model, predicts_numbers
+from certifeature.models.support import find_support, fit_model, support_rows
 from certifeature.rows import ArrayBlocks
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import ColumnChoice

@@ -11,9 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, SVR, LinearSVC, OneClassSVM
 
-from certifeature.models import Problem, default_model, feature_weights, fit_model, support_rows
+from certifeature.models import default_model, feature_weights
 from certifeature.models import solver as newton
-from certifeature.models.problem import with_scale
+from certifeature.models.problem import Problem, with_scale
+from certifeature.models.support import fit_model, support_rows
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, LPSVMSelector, RRQRSelector
 from certifeature.basis import exact_basis
-from certifeature.models import fit_model, support_rows
+from certifeature.models.support import fit_model, support_rows
 from certifeature.rows import ArrayBlocks
 from certifeature.rows.rows import Rows
 

@@ -42,10 +42,11 @@ from certifeature.basis.span import _largest_ritz_value
 from certifeature.certificate import APriori
 from certifeature.certificate.all_rows import _have_no_loss, _regions
 from certifeature.datasets import make_relevant_features
-from certifeature.models import Problem, enclose, fit_model, make_loss
+from certifeature.models import enclose, make_loss
 from certifeature.models.enclosure import SafeRows
+from certifeature.models.problem import Problem
 from certifeature.models.solver import minimise
-from certifeature.models.support import capped
+from certifeature.models.support import capped, fit_model
 from certifeature.rows import ArrayBlocks
 
 

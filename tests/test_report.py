@@ -24,9 +24,9 @@ from certifeature.certificate import APriori, Certificate, Realised
 from certifeature.certificate.certificate import number
 from certifeature.evaluation import Estimate, Performance
 from certifeature.evaluation.engine import SizeSearch
-from certifeature.report import Feature, Report, features_of, methods_paragraph, render
-from certifeature.report.contents import features_csv
-from certifeature.report.page import write_report
+from certifeature.report import Report, features_of
+from certifeature.report.contents import Feature, features_csv
+from certifeature.report.page import methods_paragraph, render, write_report
 from certifeature.report.text import decimals, duration, one_line, samples, template, ticks, visible
 
 CERTIFICATE = Certificate(

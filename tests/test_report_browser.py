@@ -13,7 +13,8 @@ from estimates import comparison, contender, new_data, performed
 from certifeature.certificate import APriori, Certificate, Realised
 from certifeature.evaluation import Estimate
 from certifeature.evaluation.engine import SizeSearch
-from certifeature.report import Feature, Report, write_report
+from certifeature.report import Report, write_report
+from certifeature.report.contents import Feature
 
 HALF = Estimate(0.5, 0.4, 0.6)
 pytestmark = [pytest.mark.ci, pytest.mark.slow]

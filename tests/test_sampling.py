@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from random_rows import random_rows
 from scipy import linalg, sparse
 
-from certifeature.sparsify import leverage_sample, leverage_scores, rrqr, uniform
+from certifeature.sparsify import leverage_scores
+from certifeature.sparsify.rrqr import rrqr
+from certifeature.sparsify.sampling import leverage_sample, uniform
 
 
 @pytest.fixture

@@ -35,8 +35,10 @@ from certifeature import (
     RRQRSelector,
     certify,
 )
-from certifeature.basis import BasisFacts, exact_basis
-from certifeature.models import feature_weights, fit_model, stable_scores, support_rows
+from certifeature.basis import exact_basis
+from certifeature.basis.span import BasisFacts
+from certifeature.models import feature_weights, stable_scores
+from certifeature.models.support import fit_model, support_rows
 from certifeature.rows import ArrayBlocks
 
 OLD_SKLEARN = parse_version(sklearn.__version__) < parse_version("1.9")

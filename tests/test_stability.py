@@ -12,8 +12,9 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature.models import feature_weights, fit_model
+from certifeature.models import feature_weights
 from certifeature.models.ranking import _subsamples, stable_scores
+from certifeature.models.support import fit_model
 from certifeature.rows.matrix import canonical_order, class_numbers
 
 LIBSVM = SVC(kernel="linear")

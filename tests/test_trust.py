@@ -10,7 +10,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from certifeature import BSSSelector, certify
 from certifeature.basis import exact_basis
-from certifeature.models import feature_weights, fit_model, stable_scores
+from certifeature.models import feature_weights, stable_scores
+from certifeature.models.support import fit_model
 from certifeature.rows import ArrayBlocks
 from certifeature.selectors.bss import LABELLED
 from certifeature.sparsify import bss

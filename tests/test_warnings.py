@@ -17,7 +17,7 @@ from sklearn.svm import SVC, LinearSVC
 from certifeature import BSSSelector, LPSVMSelector, RandomSelector, certify, compare
 from certifeature._utils import warn
 from certifeature.datasets import make_relevant_features
-from certifeature.models import cascade, fit_model
+from certifeature.models.support import cascade, fit_model
 from certifeature.rows import ArrayBlocks
 from certifeature.sparsify import lpsvm
 

@@ -10,7 +10,8 @@ import pytest
 from certifeature.certificate import APriori, Certificate, Realised, Regularised
 from certifeature.certificate.certificate import grade, rounded_up
 from certifeature.cli.output import certificate_values
-from certifeature.report import Report, methods_paragraph, render
+from certifeature.report import Report
+from certifeature.report.page import methods_paragraph, render
 
 CERTIFICATE = Certificate(
     rows="all",

@@ -8,7 +8,8 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 from certifeature import BSSSelector, certify
-from certifeature.models import at_scale, fit_model
+from certifeature.models import at_scale
+from certifeature.models.support import fit_model
 
 # Of sets whose search takes more than three minutes with as many rows as the others.
 FEWER_ROWS = {"movie_reviews": 200, "graphics/autos": 200, "farm_ads": 200}

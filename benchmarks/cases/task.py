@@ -7,7 +7,7 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
-from certifeature.models import fit_model
+from certifeature.models.support import fit_model
 
 # What those show that select nothing.
 ALL_FEATURES = "all features"

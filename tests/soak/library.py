@@ -5,9 +5,10 @@ from unittest.mock import patch
 
 from certifeature import _utils as _memory
 from certifeature.certificate.ball import minimum_enclosing_ball
-from certifeature.models import enclose, fit_model, hard_margin, make_loss
+from certifeature.models import enclose, hard_margin, make_loss
 from certifeature.models import support as find
-from certifeature.models import support_rows as rows_of_support
+from certifeature.models.support import fit_model
+from certifeature.models.support import support_rows as rows_of_support
 from certifeature.selectors import bss as covering
 from certifeature.selectors.bss import ORDERS
 

@@ -9,14 +9,7 @@ X is dense or sparse and is never densified: the work goes through its smaller G
 itself would be large, its rows are made when they are asked for.
 """
 
-from certifeature.basis.basis import Basis, ImplicitVectors
-from certifeature.basis.span import BasisFacts, exact_basis, sketched_basis, truncated_basis
+from certifeature.basis.basis import Basis
+from certifeature.basis.span import exact_basis, sketched_basis
 
-__all__ = [
-    "Basis",
-    "BasisFacts",
-    "ImplicitVectors",
-    "exact_basis",
-    "sketched_basis",
-    "truncated_basis",
-]
+__all__ = ["Basis", "exact_basis", "sketched_basis"]

@@ -40,7 +40,8 @@ from certifeature.datasets.dataset import Dataset
 from certifeature.io._common import as_utf8, not_found
 from certifeature.io.reader import FileBlocks, data_files, format_of, joined, read_data
 from certifeature.models.problem import are_numbers, has_decimals, too_many
-from certifeature.rows import Block, RowBlocks
+from certifeature.rows import RowBlocks
+from certifeature.rows.blocks import Block
 from certifeature.rows.matrix import fingerprint, scaled_columns
 from certifeature.rows.names import (
     changed_names,

@@ -28,8 +28,9 @@ from certifeature.certificate import Certificate
 from certifeature.certificate.certificate import as_sentences
 from certifeature.cli.loading import Loaded
 from certifeature.evaluation.engine import SizeSearch
-from certifeature.report import Feature, Report, render
-from certifeature.report.contents import features_csv
+from certifeature.report import Report
+from certifeature.report.contents import Feature, features_csv
+from certifeature.report.page import render
 from certifeature.rows.matrix import dense
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}

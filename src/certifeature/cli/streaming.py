@@ -20,8 +20,8 @@ from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import class_scores
 from certifeature.io.reader import FileBlocks
 from certifeature.models.support import find_support
-from certifeature.rows import Block, RowBlocks
-from certifeature.rows.blocks import chosen
+from certifeature.rows import RowBlocks
+from certifeature.rows.blocks import Block, chosen
 from certifeature.rows.matrix import stored_values
 from certifeature.rows.rows import Rows
 from certifeature.sparsify import ColumnChoice

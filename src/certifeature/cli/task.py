@@ -37,8 +37,8 @@ from certifeature.evaluation.new_data import new_data_candidates
 from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
 from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import capped, fit_at_scale, with_numbers
-from certifeature.report import Feature, features_of
-from certifeature.report.contents import with_frequencies
+from certifeature.report import features_of
+from certifeature.report.contents import Feature, with_frequencies
 from certifeature.rows.rows import Rows
 from certifeature.selectors.bss_cv import default_sizes
 from certifeature.sparsify import ColumnChoice

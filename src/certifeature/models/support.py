@@ -517,7 +517,7 @@ def cascade(blocks: RowBlocks, svm: Any) -> Support:
     --------
     >>> from certifeature.rows import ArrayBlocks
     >>> from certifeature.datasets import make_relevant_features
-    >>> from certifeature.models import cascade
+    >>> from certifeature.models.support import cascade
     >>> from sklearn.svm import LinearSVC
     >>> X, y = make_relevant_features(400, 50, 5, random_state=0)
     >>> result = cascade(ArrayBlocks(X, y, n_rows=90), LinearSVC(random_state=0))

@@ -14,7 +14,9 @@ from certifeature.models.support import Support
 from certifeature.rows.rows import Rows
 from certifeature.selectors.base import BaseSelector
 from certifeature.selectors.fit import Picks, Ranking, Strategy
-from certifeature.sparsify import ColumnChoice, leverage_sample, leverage_scores, rrqr, uniform
+from certifeature.sparsify import ColumnChoice, leverage_scores
+from certifeature.sparsify.rrqr import rrqr
+from certifeature.sparsify.sampling import leverage_sample, uniform
 
 
 class _LeverageStrategy(Strategy):
@@ -112,7 +114,6 @@ class LeverageScoreSelector(BaseSelector):
     See Also
     --------
     BSSSelector : Keeps a better bound with fewer features, without randomness.
-    certifeature.sparsify.leverage_sample : The draws themselves.
 
     References
     ----------
@@ -219,10 +220,6 @@ class RRQRSelector(BaseSelector):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has string column names.
-
-    See Also
-    --------
-    certifeature.sparsify.rrqr : The factorisation itself.
 
     References
     ----------

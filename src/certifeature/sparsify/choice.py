@@ -53,7 +53,7 @@ class ColumnChoice:
     groups : ndarray of shape (n_chosen,) or None
         The group of each, where features are chosen in groups; its columns follow one another.
     factor : float
-        Part of all scales that `transform` leaves out, see `certifeature.models.Support`.
+        Part of all scales that `transform` leaves out, see `Support`.
     """
 
     indices: NDArray[np.intp]

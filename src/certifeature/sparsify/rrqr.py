@@ -47,7 +47,7 @@ def rrqr(X: Any, n_select: int, *, ties: ArrayLike | None = None) -> ColumnChoic
 
     Examples
     --------
-    >>> from certifeature.sparsify import rrqr
+    >>> from certifeature.sparsify.rrqr import rrqr
     >>> rrqr([[3.0, 3.0, 0.0], [0.0, 0.1, 1.0]], 3).indices
     array([1, 2, 0])
     """

@@ -95,7 +95,7 @@ def uniform(
 
     Examples
     --------
-    >>> from certifeature.sparsify import uniform
+    >>> from certifeature.sparsify.sampling import uniform
     >>> sample = uniform(100, 4, random_state=0)
     >>> len(set(sample.indices.tolist())), sample.scales.tolist()
     (4, [5.0, 5.0, 5.0, 5.0])

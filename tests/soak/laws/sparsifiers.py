@@ -3,7 +3,9 @@
 import numpy as np
 from direct import direct_bss
 
-from certifeature.sparsify import bss, leverage_sample, rrqr, uniform
+from certifeature.sparsify import bss
+from certifeature.sparsify.rrqr import rrqr
+from certifeature.sparsify.sampling import leverage_sample, uniform
 from soak.verdict import Violation
 
 # What rounding may take from a bound.
