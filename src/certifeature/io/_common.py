@@ -75,21 +75,25 @@ def _unpacked(content: bytes, source: str) -> bytes:
     with decoding(source, "compressed data"), opener(packed) as file:
         while part := file.read(2**20):
             unpacked.write(part)
-            _check_size(unpacked.tell(), packed.tell())
+            _check_size(unpacked.tell(), packed.tell(), source)
     return unpacked.getvalue()
 
 
-def unzipped(content: bytes) -> zipfile.ZipFile:
+def unzipped(content: bytes, source: str) -> zipfile.ZipFile:
     """Return an archive, or raise if its members are much larger than their file."""
     archive = zipfile.ZipFile(io.BytesIO(content))
-    _check_size(sum(member.file_size for member in archive.infolist()), len(content))
+    _check_size(sum(member.file_size for member in archive.infolist()), len(content), source)
     return archive
 
 
-def _check_size(unpacked: int, packed: int) -> None:
+class _TooLargeError(ValueError):
+    """Something unpacks to fill the memory."""
+
+
+def _check_size(unpacked: int, packed: int, source: str) -> None:
     if unpacked > max(_MAX_UNPACKED, _MAX_RATIO * packed):
         sizes = f"{packed / 2**20:.1f} MiB unpack to more than {unpacked / 2**30:.1f} GiB"
-        raise ValueError(f"{sizes}. If that is right, unpack the file first")
+        raise _TooLargeError(f"{source}: {sizes}. If that is right, unpack the file first.")
 
 
 def _zstd() -> Any:
@@ -107,6 +111,8 @@ def decoding(source: str, kind: str) -> Iterator[None]:
             # What decoders warn about is checked in the result.
             warnings.simplefilter("ignore")
             yield
+    except _TooLargeError:
+        raise
     except Exception as error:
         raise ValueError(
             f"{source}: not {kind} that can be read ({type(error).__name__}: {error}). The file "

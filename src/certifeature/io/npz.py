@@ -24,7 +24,7 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
     with decoding(source, "an NPZ file"):
         if not content.startswith(b"PK"):
             raise ValueError("no archive")
-        _check_members(content)
+        _check_members(content, source)
         archive = np.load(io.BytesIO(content), allow_pickle=False)
         names = list(archive.files)
     if set(names) >= _SPARSE_KEYS:
@@ -41,12 +41,12 @@ def read_npz(content: bytes, source: str, columns: Columns) -> Dataset:
     return columns.held_out_of(checked_data(X, y, feature_names, source, columns.accept))
 
 
-def _check_members(content: bytes) -> None:
+def _check_members(content: bytes, source: str) -> None:
     """Raise if any member of the archive is damaged, missing or too large.
 
     Labels with a damaged name would otherwise look like no labels.
     """
-    archive = unzipped(content)
+    archive = unzipped(content, source)
     end = content.rfind(b"PK\x05\x06")
     n_members = int.from_bytes(content[end + 10 : end + 12], "little")
     if n_members != len(archive.filelist):

@@ -465,7 +465,7 @@ def _excel(content: bytes, source: str) -> _Records:
     """Return the records of the first sheet of a workbook."""
     openpyxl = require("openpyxl", "Excel files", "cli")
     with decoding(source, "an Excel file"):
-        unzipped(content)
+        unzipped(content, source)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheet = book.worksheets[0]
         # One stray cell far away would make all rows as long as its own.
