@@ -791,9 +791,7 @@ class TestAsPeopleHaveThem:
     @pytest.mark.parametrize("packer", PACKERS)
     def test_what_unpacks_to_fill_the_memory_is_refused(self, packer, monkeypatch):
         monkeypatch.setattr("certifeature.io._common._MAX_UNPACKED", 2**20)
-        with pytest.raises(
-            ValueError, match=r"^the_file: \d\S+ MiB unpack .*unpack the file"
-        ):
+        with pytest.raises(ValueError, match=r"^the_file: \d\S+ MiB unpack .*unpack the file"):
             read(PACKERS[packer](bytes(2**26)), "csv")
 
     @pytest.mark.parametrize("packer", PACKERS)
@@ -820,9 +818,7 @@ class TestAsPeopleHaveThem:
             content = buffer.getvalue()
         else:
             content = written("npz", np.zeros((2, 2**23)), np.arange(2))
-        with pytest.raises(
-            ValueError, match=r"^the_file: \d\S+ MiB unpack .*unpack the file"
-        ):
+        with pytest.raises(ValueError, match=r"^the_file: \d\S+ MiB unpack .*unpack the file"):
             read(content, kind)
 
 
