@@ -178,13 +178,9 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize(
-    ("problem", "setting", "size", "few"),
-    pairwise(sorted(PROBLEMS), SETTINGS, [4, 30, 120], [5, 256]),
-    ids=str,
+    ("problem", "setting", "size"), pairwise(sorted(PROBLEMS), SETTINGS, [4, 30, 120]), ids=str
 )
-def test_what_is_measured_holds_of_the_kernels(problem, setting, size, few, rng, small_limits):
-    # Of many directions the last are left out by BSS.
-    small_limits(FEW_DIRECTIONS=few)
+def test_what_is_measured_holds_of_the_kernels(problem, setting, size, rng):
     given_problem = PROBLEMS[problem]
     X, y = make_relevant_features(90, 240, 20, random_state=1)
     if "classes" in given_problem:

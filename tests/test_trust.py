@@ -250,20 +250,3 @@ def test_certified_measures_all_directions_of_a_truncated_basis(rng):
     )
     assert selector.fit(X).certificate_.lambda_min >= 0.5
     assert selector.n_features_to_select_ > 5 / (1 - np.sqrt(0.5)) ** 2
-
-
-def test_features_that_rank_far_below_all_picks_are_a_last_resort(small_limits, data):
-    """BSS comes back to features that it has before it looks at them."""
-    X, y = data
-    options = {"order": "coef", "trust": 0.5, "random_state": 0}
-    small_limits(LEAST_LOOKED_AT=60, LOOKED_AT=1)
-    cut = BSSSelector(40, **options).fit(X, y)
-    assert len(cut.indices_) == 40
-    small_limits(LEAST_LOOKED_AT=len(cut.scores_))
-    whole = BSSSelector(40, **options).fit(X, y)
-    best = np.argsort(-cut.scores_, kind="stable")[:60]
-    n_far = [
-        np.sum(~np.isin(selector.indices_[selector.reasons_ == "cover"], best))
-        for selector in (cut, whole)
-    ]
-    assert n_far[0] < n_far[1]

@@ -93,10 +93,6 @@ def _ranked_by(order: Any, rows: Rows | None, support: Support | None) -> Rows:
 # Directions that BSS covers for each of its picks, where it cannot cover all: alone, and beside
 # always-included features.
 _COVERED_ALONE, _COVERED_BESIDE = 0.5, 0.6
-# Best-ranked features that BSS considers, for each pick and at least, before it picks one again.
-_LOOKED_AT, _LEAST_LOOKED_AT = 16, 1024
-# For a model with μ > 0, BSS covers at least this many directions, and as many as it has picks.
-_FEW_DIRECTIONS = 256
 # Weights of more rows hardly depend on a subsample.
 _FEW_ROWS = 1000
 # Leading directions: one for two picks, within these limits, and at most four for each.
@@ -275,33 +271,26 @@ class BSSStrategy(Strategy):
         if n_picks == 0:
             return Picks(groups.columns(ColumnChoice(kept, np.ones(size), None, reasons)), basis)
         if mu is None:
-            covered, cut = self.covered(basis, kept, n_picks), None
-            directions, coverage = covered, None
+            covered, coverage = self.covered(basis, kept, n_picks), None
         else:
-            covered, cut = basis, ridge_cut(basis.spectrum, mu, n_picks)
-            n_covered, directions = max(_FEW_DIRECTIONS, n_picks), basis
-            if n_covered < basis.n_components:
-                directions = basis.truncated(n_covered)
-            coverage = cut.shares[: directions.n_components]
-        n_looked_at = max(_LEAST_LOOKED_AT, _LOOKED_AT * n_picks)
-        priority = self._priority(ranking, directions, basis, coverage, n_looked_at)
-        # BSS makes two picks at least; the first alone can match one direction exactly.
-        vectors, n_made = directions.vectors, n_picks if cut else max(2, n_picks)
+            cut = ridge_cut(basis.spectrum, mu, n_picks)
+            covered, coverage = basis, cut.shares[: basis.n_components]
         picked = bss(
-            vectors,
-            n_made,
+            covered.vectors,
+            # Of two picks at least, the first alone can match one direction exactly.
+            max(2, n_picks) if mu is None else n_picks,
             groups=groups.labels,
             coverage=coverage,
-            priority=priority,
+            priority=self._priority(ranking, covered, basis, coverage),
             chosen=kept,
             ties=ranking.ties,
         )
         promise = None
-        if cut is None and n_picks == 1:
+        if mu is None and n_picks == 1:
             best, _ = groups.members(groups.of(picked.indices[:1]))
             scale = 1 / np.linalg.norm(covered.vectors[best])
             picked = ColumnChoice(best, np.full(len(best), scale))
-        elif cut is None:
+        elif mu is None:
             promise = bss_promise(covered.n_components, n_picks)
             if len(kept) or not self.for_proof:
                 # The other features have scale 1, and add at most the identity.
@@ -320,13 +309,8 @@ class BSSStrategy(Strategy):
         )
         return Picks(groups.columns(choice), covered, promise)
 
-    def _priority(
-        self, ranking: Ranking, directions: Basis, whole: Basis, coverage: Any, n_looked_at: int
-    ) -> Any:
-        """Return the ranking for BSS, given the directions that it is to cover.
-
-        Features that rank far below the number of picks, and redundant ones, have −∞.
-        """
+    def _priority(self, ranking: Ranking, directions: Basis, whole: Basis, coverage: Any) -> Any:
+        """Return the ranking for BSS and the directions it covers; redundant features have −∞."""
         if isinstance(self.fill, str) and self.fill == "cover":
             return "cover"
         scores = ranking.scores
@@ -336,10 +320,6 @@ class BSSStrategy(Strategy):
             parts = [block**2 @ shares for _, block in row_blocks(directions.vectors)]
             scores = np.round(self.groups.sums(np.concatenate(parts)), 12)
         scores = with_faint_last(scores, directions, whole, self.groups)
-        if not self.for_proof and n_looked_at < len(scores):
-            # Ties are included, so that the order of the columns has no influence.
-            last = np.partition(scores, -n_looked_at)[-n_looked_at]
-            scores = np.where(scores >= last, scores, -np.inf)
         return scores if ranking.redundant is None else np.where(ranking.redundant, -np.inf, scores)
 
 
@@ -516,10 +496,6 @@ class BSSSelector(BaseSelector):
     for rows in blocks. For a hinge loss, or if no model is named, the basis is cut to 6 directions
     for 10 picks (5 if no feature is always included), unless there are more picks than directions
     and either ``rescale="each"`` or "certified" is set.
-
-    Unless ``rescale="each"`` or "certified" is set, BSS considers the 16 best-ranked features for
-    each of its picks (1,024 at least) and picks one of its features again before it considers
-    others.
 
     The paper's algorithm is ``estimator=SVC(kernel="linear"), order="leverage", trust=0,
     rescale="each"``.
