@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import BSSSelector, LPSVMSelector, RRQRSelector
+from certifeature import BestSubsetSelector, BSSSelector, LPSVMSelector, RRQRSelector
 from certifeature.basis import exact_basis
 from certifeature.models.support import fit_model, support_rows
 from certifeature.rows import ArrayBlocks
@@ -23,6 +23,7 @@ SELECTORS = [
     BSSSelector(order="leverage"),
     RRQRSelector(),
     RRQRSelector(supervised=False),
+    BestSubsetSelector(),
 ]
 
 

@@ -2,7 +2,6 @@
 
 from functools import lru_cache
 from time import process_time
-from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
@@ -31,8 +30,6 @@ SETTINGS = {
         (1, "stable", "stable", None),
     ]
 }
-# c of BestSubsetSelector.
-SUBSETS = {f"best subset, c={c}": c for c in (0.03, 0.1, 0.5)}
 _MANY_ROWS = 1000
 SOFT = 0.3
 # How LIBLINEAR starts; the selector goes on to the optimum by itself.
@@ -52,9 +49,8 @@ class Methods:
         """Return the chosen columns, CPU seconds, and the growth of the objective if certified."""
         if name in SETTINGS:
             return self._bss(r, *SETTINGS[name])
-        if name in SUBSETS:
-            with patch.object(BestSubsetSelector, "softness", SUBSETS[name]):
-                return self._fitted(BestSubsetSelector(r))
+        if name == "best subset":
+            return self._fitted(BestSubsetSelector(r))
         if name == "default":
             return self._fitted(BSSSelector(r))
         if name not in self._paths:
@@ -242,7 +238,7 @@ _RIVALS = {
     "abess": _abess,
     "skglm": _skglm,
 }
-METHODS = (*_RIVALS, "default", *SUBSETS, *SETTINGS)
+METHODS = (*_RIVALS, "default", "best subset", *SETTINGS)
 
 
 def sizes_of(method, sizes):

@@ -35,6 +35,8 @@ _ROUGH, _TOLERANCE = 1e-4, 1e-6
 # How far from its kink a hinge is smoothed: in the first step, by how much less in each step, and
 # at least.
 _FIRST, _SHRINKS, _LEAST = 0.5, 0.8, 1e-4
+# Relative to the largest, to which numbers that are equal but for rounding are so.
+_DIGITS = 9
 # Share of what is open that is not worth more work.
 _WORTHWHILE = 0.05
 # Share of the objective by which an exchange has to lower it.
@@ -81,6 +83,8 @@ class SubsetProblem:
         Groups that are in all sets.
     exponent : int
         Objectives are those of the data over 4^exponent.
+    ties : ndarray of int, of shape (n_groups,)
+        Which of groups that are alike but for rounding comes first.
     """
 
     rows: SafeRows
@@ -89,10 +93,16 @@ class SubsetProblem:
     groups: IntArray
     fixed: NDArray[np.bool_]
     exponent: int
+    ties: IntArray
 
     @classmethod
     def of(
-        cls, X: Any, problem: Problem, groups: IntArray | None = None, fixed: Any = ()
+        cls,
+        X: Any,
+        problem: Problem,
+        groups: IntArray | None = None,
+        fixed: Any = (),
+        ties: IntArray | None = None,
     ) -> SubsetProblem:
         """Return the problem of a model on all subsets of the features.
 
@@ -106,6 +116,8 @@ class SubsetProblem:
             Number of each feature's group; None for single features.
         fixed : ndarray of int, default=()
             Numbers of the groups that are in all sets.
+        ties : ndarray of int, of shape (n_groups,), default=None
+            Which of equal groups comes first; None for that of the lower number.
         """
         rows, free = SafeRows.of(X, problem.intercept), problem.intercept is None
         groups = np.arange(X.shape[1]) if groups is None else groups
@@ -124,7 +136,8 @@ class SubsetProblem:
                     "sklearn.preprocessing.StandardScaler, or change C."
                 )
             parts.append(replace(part, loss=replace(loss, costs=costs)))
-        return cls(rows, parts, free, groups, members, exponent - rows.exponent)
+        ties = np.arange(len(members)) if ties is None else ties
+        return cls(rows, parts, free, groups, members, exponent - rows.exponent, ties)
 
     @property
     def n_columns(self) -> int:
@@ -187,8 +200,9 @@ class SubsetProblem:
 
     def rounded(self, relaxed: Relaxed, size: int) -> IntArray:
         """Return the groups of largest shares, of equal ones those of most energy."""
-        keys = -relaxed.energies, -relaxed.shares, ~self.fixed
-        return np.lexsort(keys)[:size]
+        keys = (np.round(-key / (key.max() or 1.0), _DIGITS) for key in relaxed[:2])
+        shares, energies = keys
+        return np.lexsort((self.ties, energies, shares, ~self.fixed))[:size]
 
     def sizes(self, weights: FloatArray) -> FloatArray:
         """Return the norm of the weights of each group."""
@@ -217,8 +231,8 @@ class SubsetProblem:
         energies = self._energies(fit.beta)
         while n_exchanged:
             sizes = self.sizes(fit.weights)
-            leaving = _lowest(np.where(inside & ~self.fixed, sizes, np.inf), n_exchanged)
-            coming = _lowest(np.where(inside, np.inf, -energies), n_exchanged)
+            leaving = self._lowest(np.where(inside & ~self.fixed, sizes, np.inf), n_exchanged)
+            coming = self._lowest(np.where(inside, np.inf, -energies), n_exchanged)
             other = inside.copy()
             other[leaving], other[coming] = False, True
             tried = self.fit(other, fit)
@@ -298,6 +312,14 @@ class SubsetProblem:
         """Return the sums of squares of each group."""
         return np.asarray(np.bincount(self.groups, squares.sum(axis=1), len(self.fixed)), float)
 
+    def _lowest(self, keys: FloatArray, count: int) -> IntArray:
+        """Return the groups of lowest keys, which are equal if they differ by rounding only."""
+        largest = float(np.abs(keys[np.isfinite(keys)]).max(initial=0.0)) or 1.0
+        keys = np.round(keys / largest, _DIGITS)
+        # Of millions, few need sorting.
+        low = np.flatnonzero(keys <= np.partition(keys, count - 1)[count - 1])
+        return low[np.lexsort((self.ties[low], keys[low]))][:count]
+
     def _lower(self, beta: FloatArray, energies: FloatArray, size: int) -> float:
         """Return the dual value of multipliers for sets of so many groups, but for rounding."""
         linear = square = 0.0
@@ -356,8 +378,3 @@ class _Columns:
             self._values = values.tocsr() if sparse.issparse(values) else values
         own = factors[self._places]
         return _Scaled(self._places, own, scaled_columns(self._values, own))
-
-
-def _lowest(keys: FloatArray, count: int) -> IntArray:
-    """Return the places of so many lowest keys."""
-    return np.argpartition(keys, count - 1)[:count]

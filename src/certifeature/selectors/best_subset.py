@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Options, StrOptions
 
 from certifeature.models import feature_weights
-from certifeature.models.problem import SOFTNESS, Problem, is_scaled, with_scale
+from certifeature.models.problem import Problem, with_scale
 from certifeature.models.subset import SubsetProblem
 from certifeature.models.support import Support
 from certifeature.rows.rows import Rows
@@ -68,10 +68,9 @@ class _SubsetStrategy(Strategy):
         rows, support = self.support.candidates, self.support
         first, _ = self.groups.members(ranking.best(ranking.scores, size))
         spread = support.spread or rows.spread
-        factor = self.selector.softness / SOFTNESS if is_scaled(support.asked) else 1.0
-        model = with_scale(support.asked, spread.size(first) or spread.size(), factor)
+        model = with_scale(support.asked, spread.size(first) or spread.size())
         problem = Problem.of(model, rows.labels, rows.sample_weight, classes=support.classes)
-        return SubsetProblem.of(rows.X, problem, self.groups.labels, self.fixed)
+        return SubsetProblem.of(rows.X, problem, self.groups.labels, self.fixed, ranking.ties)
 
 
 class BestSubsetSelector(BaseSelector):
@@ -157,8 +156,6 @@ class BestSubsetSelector(BaseSelector):
     """
 
     _strategy = _SubsetStrategy
-    # The c of C = c/s², with s² that of the columns of largest weight, where C is "scale".
-    softness: ClassVar[float] = 0.1
     _parameter_constraints = {  # noqa: RUF012
         "n_features_to_select": CONSTRAINTS["n_features_to_select"][:2],
         "estimator": CONSTRAINTS["estimator"],

@@ -361,6 +361,7 @@ class Fit:
             return latest
         if not self._strategy.uses_directions:
             ranking = self._strategy.rank(self._in_memory, self.support, None)
+            ranking = replace(ranking, ties=self._ties)
             self._latest = Directions(None, None, None, ranking)
             return self._latest
         with phase("compute basis"):
