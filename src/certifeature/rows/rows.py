@@ -87,7 +87,8 @@ class Spread:
         """
         if isinstance(X, RowBlocks):
             return X.accumulate(cls, lambda total, block: total.merged(_spread_of(block)))
-        return _spread_about(near_origin(X), sample_weight)
+        # The variances of sparse columns are computed about their means.
+        return _spread_about(X if sparse.issparse(X) else near_origin(X), sample_weight)
 
     @property
     def variances(self) -> FloatArray:
