@@ -30,8 +30,10 @@ _POWER = 1.5
 # Most by which momentum changes a share in a step, and how small a share may become.
 _LARGEST_CHANGE, _SMALLEST_SHARE = 1e3, 1e-200
 _MAX_STEPS = 300
-# Of the weights of fits: to a relaxed choice, whose multipliers are then as good, and to others.
-_ROUGH, _TOLERANCE = 1e-4, 1e-6
+# Of the weights of fits, whose objectives are then wrong by less than its square.
+_TOLERANCE = 1e-3
+# So many fits may end short of it before the relaxation is given up.
+_MAX_FAILURES = 5
 # How far from its kink a hinge is smoothed: in the first step, by how much less in each step, and
 # at least.
 _FIRST, _SHRINKS, _LEAST = 0.5, 0.8, 1e-4
@@ -40,7 +42,7 @@ _DIGITS = 9
 # Share of what is open that is not worth more work.
 _WORTHWHILE = 0.05
 # Share of the objective by which an exchange has to lower it.
-_GAIN = 1e-9
+_GAIN = 1e-6
 
 
 class OutOfRangeError(ValueError):
@@ -58,11 +60,15 @@ class Relaxed(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """A model fitted to some columns: objective, weights and intercepts, multipliers."""
+    """A model fitted to some columns: objective, weights and intercepts, multipliers.
+
+    ``reached`` tells whether this is the optimum, to the tolerance.
+    """
 
     value: float
     weights: FloatArray
     beta: FloatArray
+    reached: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,12 +179,15 @@ class SubsetProblem:
         shares = self._capped(np.ones(len(self.fixed)) if start is None else start, size)
         best = Relaxed(shares, shares, np.zeros((self.rows.values.shape[0], self.n_columns)))
         columns, fit, value, former, pace = _Columns(self.rows.values), None, np.inf, shares, 1.0
+        failures = 0
         for step in range(_MAX_STEPS):
             factors = np.sqrt(np.where(shares > _FAINT, shares, 0.0))[self.groups]
             reach = max(_LEAST, _FIRST * _SHRINKS**step)
-            fit = self._fit(columns.scaled(factors), fit, tolerance=_ROUGH, reach=reach)
+            fit = self._fit(columns.scaled(factors), fit, reach)
+            failures += not fit.reached
             energies = self._energies(fit.beta)
-            if not np.isfinite(fit.value) or not np.isfinite(energies).all():
+            is_finite = np.isfinite(fit.value) and np.isfinite(energies).all()
+            if not is_finite or failures > _MAX_FAILURES:
                 break
             lower = self._lower(fit.beta, energies, size)
             if lower > best.lower:
@@ -271,14 +280,7 @@ class SubsetProblem:
         return _Columns(self.rows.values)
 
     @OVERFLOW_IS_WIDE
-    def _fit(
-        self,
-        columns: _Scaled,
-        start: Fitted | None = None,
-        *,
-        tolerance: float = _TOLERANCE,
-        reach: float = _LEAST,
-    ) -> Fitted:
+    def _fit(self, columns: _Scaled, start: Fitted | None = None, reach: float = _LEAST) -> Fitted:
         """Return the model fitted to scaled columns, and its weights of the columns as they are.
 
         A loss with a kink is smoothed for the fit; the objective is that of the loss itself.
@@ -286,6 +288,7 @@ class SubsetProblem:
         places, factors, values = columns
         weights = np.zeros((len(self.groups) + 1, self.n_columns))
         beta, value = np.zeros((values.shape[0], self.n_columns)), 0.0
+        reached = True
         constant = None if self.free else self.rows.constant
         scales = np.append(factors, 1.0)[:, None]
         for part in self.parts:
@@ -295,14 +298,15 @@ class SubsetProblem:
             if start is not None:
                 guess = np.vstack([start.weights[places], start.weights[-1:]])[:, part.columns]
                 guess = np.divide(guess, scales, out=np.zeros_like(guess), where=scales > 0)
-            found, _ = minimise(own, loss, constant, guess, tolerance)
+            found, arrived = minimise(own, loss, constant, guess, _TOLERANCE)
             scores = own @ found[:-1] + (1.0 if constant is None else constant) * found[-1]
             penalised = found[:-1] if self.free else found
             value += float((penalised**2).sum()) / 2 + part.loss.value(scores)
             beta[part.rows, part.columns] = -loss.at(scores).slopes
             weights[places, part.columns] = found[:-1] * factors[:, None]
             weights[-1, part.columns] = found[-1]
-        return Fitted(value, weights, beta)
+            reached &= arrived
+        return Fitted(value, weights, beta, reached)
 
     def _energies(self, beta: FloatArray) -> FloatArray:
         """Return ½(xⱼᵀβ)² of each group, over all parts."""

@@ -20,7 +20,7 @@ from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_indices
 
 # Relative gap at which the relaxation is near enough to start exchanges from it.
-_NEAR = 1e-2
+_NEAR = 3e-2
 # Least share that a feature starts from, as a part of the largest.
 _SMALL = 1e-6
 
