@@ -1,6 +1,7 @@
 """Methods beside each other: the same folds, the same rows, and what is told of them."""
 
 import sys
+from dataclasses import replace
 from functools import partial
 
 import estimates
@@ -23,7 +24,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
-from certifeature import BSSSelector, certify
+from certifeature import BestSubsetSelector, BSSSelector, certify
 from certifeature import compare as compare_repeatedly
 from certifeature.basis import sketched_basis
 from certifeature.comparison import METHODS, SelectionMethod, growth_for
@@ -149,7 +150,7 @@ class TestNumbers:
         found = compare(X, y, [12], methods=methods, estimator=model, cv=3, tune=False)
         assert found.measure == "1 - R2"
         head, full = str(found).splitlines()[1:3]
-        assert head.split()[3:5] == ["R²", "seconds"]
+        assert head.split()[3:5] == ["R²", "stability"]
         assert float(full.split()[3]) == pytest.approx(1 - found.full.error, rel=1e-2)
         for fold in range(3):
             train, test = plain_split(y, fold, 3)
@@ -484,6 +485,24 @@ class TestEngine:
             for one, other in zip(outcomes, again.outcomes[key], strict=True):
                 np.testing.assert_array_equal(one.predicted, other.predicted)
 
+    @pytest.mark.parametrize("model", [None, LogisticRegression(C=0.1)])
+    def test_choices_are_as_close_to_the_best_as_certify_says_at_one_c(self, data, model):
+        X, y = data
+        options = {"methods": ["bss", "subset", "univariate", "lpsvm"], "cv": 2, "tune": False}
+        found = compare(X, y, [10], estimator=model, preprocessing=StandardScaler(), **options)
+        X = StandardScaler().fit_transform(X)
+        best = BestSubsetSelector(10, estimator=model).fit(X, y)
+        one = at_scale(X[:, best.indices_]) if model is None else model
+        assert np.isnan(found.contenders[0].optimality)
+        contenders = {contender.method: contender for contender in found.contenders}
+        for method in ("bss", "univariate", "subset"):
+            contender = contenders[method]
+            selector = METHODS[method].make(10, default_model() if model is None else model, 0)
+            expected = certify(X, y, selector.fit(X, y), estimator=one).optimality.ratio
+            assert contender.optimality == pytest.approx(expected, abs=0.01)
+            assert 0.5 < contender.optimality <= contenders["subset"].optimality * (1 + 1e-12)
+        assert 0 < contenders["lpsvm"].optimality <= 1
+
     def test_repeats_are_of_a_number_of_folds(self, data):
         X, y = data
         found = compare(X, y, [5], methods=["univariate"], cv=3, n_repeats=2, tune=False)
@@ -498,20 +517,32 @@ class TestEngine:
 class TestResult:
     COMPARISON = estimates.comparison(
         estimates.contender("full data", None, 2000.0, (0.0, 0.5), 0.0, 1.0),
-        estimates.contender("bss", 20, 20.0, (0.25, 0.25), 1.234, 12.345),
+        replace(
+            estimates.contender("bss", 20, 20.0, (0.25, 0.25), 1.234, 12.345),
+            stability=0.5,
+            optimality=0.9499,
+        ),
         estimates.contender("random", 20, 20.0, (0.25, 0.25), 0.0, np.inf),
     )
 
     def test_text(self):
         assert str(self.COMPARISON).splitlines() == [
             "1 × 2-fold cross-validation, at the C of the model",
-            "method     asked  features    error (95 % interval)  seconds  growth",
-            "full data             2000  25.0 % (17.5 to 34.3 %)     0.00       1",
-            "bss           20        20  25.0 % (17.5 to 34.3 %)     1.23    > 10",
-            "random        20        20  25.0 % (17.5 to 34.3 %)     0.00    > 10",
+            "method     asked  features    error (95 % interval)  stability  seconds  optimality  "
+            "growth",
+            "full data             2000  25.0 % (17.5 to 34.3 %)                0.00              "
+            "     1",
+            "bss           20        20  25.0 % (17.5 to 34.3 %)       0.50     1.23       0.949  "
+            "  > 10",
+            "random        20        20  25.0 % (17.5 to 34.3 %)                0.00              "
+            "  > 10",
+            "stability: agreement of the folds on the features, 0 for random ones, 1 if they are "
+            "the same",
+            "optimality: the training objective of any as many features is at least this share of "
+            "that of those chosen on all rows, for one C for each number of features",
             "growth: upper bound on the ratio of training objectives (chosen over all features) "
             "for any labels of the rows that determine the model, with probability 0.99 or more; "
-            "median of the folds; up to 2 good, up to 10 fair, beyond that no useful bound",
+            "median of the folds; > 10: no useful bound",
         ]
 
     def test_frame(self):

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectKBest, f_classif, f_regression
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, l1_min_c
 
 from certifeature import selectors
 from certifeature.certificate.certificate import shown_bound
 from certifeature.certificate.measured import Measurable
+from certifeature.certificate.optimality import ratios_to_best
+from certifeature.certificate.rounding import number, rounded_down
 from certifeature.evaluation import Difference, Performance
 from certifeature.evaluation.engine import (
     ALL_FEATURES,
     Candidate,
     CrossValidation,
+    Key,
     cross_validate,
+    nogueira_index,
     size_parameter,
     table_and_labels,
 )
@@ -28,7 +36,14 @@ from certifeature.evaluation.new_data import FULL_DATA, cost_in_words
 from certifeature.evaluation.performance import measure_name
 from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
 from certifeature.models import at_scale, default_model, feature_weights
-from certifeature.models.problem import check_model, cost_of, is_scaled, predicts_numbers, solver_of
+from certifeature.models.problem import (
+    check_model,
+    cost_of,
+    is_scaled,
+    predicts_numbers,
+    solver_of,
+    with_scale,
+)
 from certifeature.models.support import capped, find_support
 from certifeature.rows.rows import Rows, as_rows, warn_if_unscaled
 from certifeature.selectors.base import CertifiedSelector
@@ -230,10 +245,14 @@ def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[Selectio
     return list(methods.values())
 
 
-_GROWTH = (
+_MEASURED = ("error_at_cost", "stability", "seconds", "optimality", "growth")
+_LEGEND = (
+    "stability: agreement of the folds on the features, 0 for random ones, 1 if they are the same\n"
+    "optimality: the training objective of any as many features is at least this share of that of "
+    "those chosen on all rows, for one C for each number of features\n"
     "growth: upper bound on the ratio of training objectives (chosen over all features) for "
     "any labels of the rows that determine the model, with probability 0.99 or more; median "
-    "of the folds; up to 2 good, up to 10 fair, beyond that no useful bound"
+    "of the folds; > 10: no useful bound"
 )
 
 
@@ -264,6 +283,13 @@ class Contender:
         The features chosen in each fold, best first; empty for full data.
     error_at_cost : float or None
         The error at the C of the model, where C is tuned.
+    stability : float
+        Agreement of the choices of the folds: 0 for random ones, 1 if they are all the same; NaN
+        where all features are chosen.
+    optimality : float
+        How close the choice on all rows is to the best: the least training objective that any as
+        many features can have is at least this share of its own. All methods are compared at one C
+        for each number of features. NaN if that was not computed.
     """
 
     method: str
@@ -276,6 +302,8 @@ class Contender:
     # Hundreds of numbers for each fold are nothing to look at.
     chosen: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
     error_at_cost: float | None = None
+    stability: float = np.nan
+    optimality: float = np.nan
 
     @property
     def error(self) -> float:
@@ -323,7 +351,11 @@ class Comparison:
 
     @classmethod
     def from_result(
-        cls, result: CrossValidation, candidates: Sequence[Candidate], note: str | None = None
+        cls,
+        result: CrossValidation,
+        candidates: Sequence[Candidate],
+        optimality: Mapping[Key, float],
+        note: str | None = None,
     ) -> Self:
         """Return the comparison of some of the candidates of a cross-validation.
 
@@ -333,6 +365,8 @@ class Comparison:
             What `certifeature.evaluation.engine.cross_validate` returns, with growth.
         candidates : sequence of Candidate
             Those to compare, in this order.
+        optimality : mapping of (str, int or None) to float
+            What `optimality_for` returns.
         note : str, default=None
             Why C was not tuned, where that was asked for.
         """
@@ -344,6 +378,7 @@ class Comparison:
             growths = [outcome.growth for outcome in outcomes if outcome.growth is not None]
             at_cost = [outcome.error_at_cost for outcome in outcomes]
             weights = result.splits.weights
+            times = np.bincount([*chain.from_iterable(chosen)], minlength=result.n_features)
             contenders.append(
                 Contender(
                     name,
@@ -355,6 +390,8 @@ class Comparison:
                     growth=float(np.median(growths)),
                     chosen=() if name == FULL_DATA else chosen,
                     error_at_cost=float(np.average(at_cost, weights=weights)) if tuned else None,
+                    stability=nogueira_index(times / len(chosen), len(chosen)),
+                    optimality=optimality.get((name, size), np.nan),
                 )
             )
         notes = "; ".join(part for part in (note, result.splits.note) if part)
@@ -365,20 +402,23 @@ class Comparison:
         has_auc = any(contender.performance.auc for contender in self.contenders)
         name = "error (95 % interval)" if self.measure == "error" else measure_name(self.measure)
         header = ["method", "asked", "features", name, "AUC"]
-        rows = [[*header[: 4 + has_auc], "seconds", "growth"]]
+        rows = [[*header[: 4 + has_auc], "stability", "seconds", "optimality", "growth"]]
         for c in self.contenders:
             size = "" if c.size is None else str(c.size)
             error = c.performance.error.shown(self.measure)
             auc = [f"{c.performance.auc.value:.2f}" if c.performance.auc else ""][: int(has_auc)]
+            stability = "" if np.isnan(c.stability) else f"{c.stability:z.2f}"
+            optimality = "" if np.isnan(c.optimality) else number(rounded_down(c.optimality))
             n_features, seconds = f"{c.n_features:.0f}", f"{c.seconds:.2f}"
-            rows.append([c.method, size, n_features, error, *auc, seconds, shown_bound(c.growth)])
+            shown = stability, seconds, optimality, shown_bound(c.growth)
+            rows.append([c.method, size, n_features, error, *auc, *shown])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
             for name, *numbers in rows
         ]
         title = f"{self.n_repeats} × {self.n_folds}-fold cross-validation, {self.cost}"
-        return "\n".join([title, *([self.note] if self.note else []), *lines, _GROWTH])
+        return "\n".join([title, *([self.note] if self.note else []), *lines, _LEGEND])
 
     @property
     def n_repeats(self) -> int:
@@ -427,7 +467,7 @@ class Comparison:
         return [
             {"method": c.method, "size": c.size, "n_features": c.n_features}
             | c.performance.to_record()
-            | {"error_at_cost": c.error_at_cost, "seconds": c.seconds, "growth": c.growth}
+            | {name: getattr(c, name) for name in _MEASURED}
             for c in self.contenders
         ]
 
@@ -542,8 +582,9 @@ def compare(
     Returns
     -------
     Comparison
-        Errors, times and measured growth; print it, or see ``to_frame()``. Errors are shares of
-        wrong classes, or 1 - R² where numbers are predicted.
+        Errors, stability, times, how close choices are to the best, and measured growth; print it,
+        or see ``to_frame()``. Errors are shares of wrong classes, or 1 - R² where numbers are
+        predicted.
 
     See Also
     --------
@@ -580,7 +621,8 @@ def compare(
     candidates = candidates_for(chosen, sizes, model, preprocessing=preprocessing, **options)
     run: Any = {"growth": growth_for(model), "n_jobs": n_jobs, "random_state": random_state}
     result = cross_validate(table, y, candidates, splits, **run)
-    return Comparison.from_result(result, candidates, problem)
+    optimality = optimality_for(table, y, candidates, random_state)
+    return Comparison.from_result(result, candidates, optimality, problem)
 
 
 def candidates_for(
@@ -617,6 +659,52 @@ def candidates_for(
         options["draws"] = method.draws
         made.append(Candidate.of(method.name, selector, model, preprocessing, **options))
     return made
+
+
+def optimality_for(
+    X: Any, y: NDArray[Any], candidates: Sequence[Candidate], random_state: int = 0
+) -> dict[Key, float]:
+    """Return how close the choices of candidates on all rows are to the best of their size.
+
+    It is the least training objective that any as many features can have, or less, over that of the
+    choice. All choices of one size are compared at one C: that of the model for the columns that
+    `BestSubsetSelector` chooses.
+
+    Parameters
+    ----------
+    X, y
+        Data, as `certifeature.evaluation.engine.cross_validate` takes them.
+    candidates : sequence of Candidate
+        Pipelines of the same transformers and model, but for the selector.
+    random_state : int, default=0
+        Seed of the methods that draw.
+    """
+    (*steps, _, (_, model)), everything = candidates[0].pipeline.steps, np.arange(len(y))
+    choosing = [
+        replace(
+            c, pipeline=Pipeline([*c.pipeline.steps[:-1], ("model", ALL_FEATURES)]), tuned=False
+        )
+        for c in candidates
+        if c.name != FULL_DATA
+    ]
+    splits = Splits([(everything, everything)])
+    result = cross_validate(X, y, choosing, splits, random_state=random_state)
+    shares: dict[Key, float] = {}
+    by_size: dict[int, list[Key]] = {}
+    for key, (outcome,) in result.outcomes.items():
+        by_size.setdefault(max(key[1] or 0, len(outcome.chosen)), []).append(key)
+    with warnings.catch_warnings():
+        # They were given for the folds, if they are worth it.
+        warnings.simplefilter("ignore")
+        transformed = clone(Pipeline(steps)).fit_transform(X, y) if steps else X
+        rows = Rows(as_rows(transformed).X, y)
+        for size, keys in by_size.items():
+            if 0 < size < rows.n_features:
+                best = selectors.BestSubsetSelector(size, estimator=model).fit(rows.X, y)
+                own = with_scale(model, rows.spread.size(best.indices_))
+                choices = [result.outcomes[key][0].chosen for key in keys]
+                shares |= zip(keys, ratios_to_best(rows, own, choices), strict=True)
+    return shares
 
 
 def growth_for(model: Any) -> Callable[[Rows], Callable[[ColumnChoice], float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -197,6 +198,32 @@ def optimality_of(
             *margins,
         )
     return None
+
+
+@OVERFLOW_IS_WIDE
+def ratios_to_best(rows: Rows, model: Any, choices: Sequence[NDArray[np.intp]]) -> list[float]:
+    """Return which share of the objective of each choice of columns is the least that any can have.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows, in memory.
+    model : estimator
+        The model, at the C that all choices are compared at.
+    choices : sequence of ndarray of int
+        Choices of columns, which are compared with all sets as large as the largest of them. Their
+        shares are NaN where that takes too long.
+    """
+    problem = Problem.of(model, rows.labels, rows.sample_weight)
+    if not (problem.is_smooth or rows.n_rows <= _memory.MAX_GRAM):
+        return [np.nan] * len(choices)
+    with one_thread():
+        sets, size = SubsetProblem.of(rows.X, problem), max(map(len, choices))
+        objectives = np.array([_objective(rows.X[:, chosen], problem) for chosen in choices])
+        uppers = np.ldexp(objectives, -2 * sets.exponent)
+        least = float(uppers.min())
+        bound = sets.bound(sets.relax(size, upper=least).beta, least).of_size(size)
+    return [min(1.0, bound / upper) if upper > 0 else 1.0 for upper in uppers.tolist()]
 
 
 def _objective(X: Any, problem: Problem) -> float:

@@ -30,6 +30,7 @@ from certifeature.comparison import (
     candidates_for,
     growth_for,
     methods_for,
+    optimality_for,
 )
 from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import Candidate, SizeSearch, cross_validate, search_size
@@ -325,7 +326,8 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
     features = with_frequencies(choice.features, choice.columns, new_data)
     comparison = None
     if beside:
-        comparison = Comparison.from_result(result.first, compared, problem)
+        optimality = optimality_for(data.X, data.y, compared, seed)
+        comparison = Comparison.from_result(result.first, compared, optimality, problem)
     return replace(choice, certificate=certificate, features=features, comparison=comparison)
 
 

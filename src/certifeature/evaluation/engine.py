@@ -205,9 +205,9 @@ def jaccard_index(masks: FloatArray) -> float:
 
 
 def nogueira_index(frequencies: FloatArray, n_selections: int) -> float:
-    """Return the stability that is corrected for chance; NaN where all features are chosen."""
+    """Return the stability that is corrected for chance; NaN of one choice, of all and of none."""
     share = frequencies.mean()
-    if share == 1:
+    if n_selections == 1 or share in (0, 1):
         return float("nan")
     spread = n_selections / (n_selections - 1) * np.mean(frequencies * (1 - frequencies))
     return float(1 - spread / (share * (1 - share)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from certifeature._utils import require
 from certifeature.certificate import certificate as words
+from certifeature.certificate.rounding import number, rounded_down
 from certifeature.comparison import FULL_DATA
 from certifeature.evaluation.performance import measure_name, shown_error
 
@@ -199,7 +200,7 @@ def template(name: str) -> Template:
     )
     texts: list[Any] = [one_line, typeset, joined, samples, measure_name, method_name, model_name]
     texts += [duration, shown_error, ticks, words.headline, words.scope, words.details]
-    texts += [words.shown_bound]
+    texts += [words.shown_bound, rounded_down, number]
     environment.filters |= {filter_.__name__: filter_ for filter_ in texts}
     environment.filters["thousands"] = "{:,}".format
     environment.globals["missing"] = MISSING
