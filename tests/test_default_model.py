@@ -23,7 +23,7 @@ from certifeature import (
 )
 from certifeature.datasets import make_relevant_features
 from certifeature.models import at_scale, default_model
-from certifeature.models.problem import SOFTNESS, Problem, with_scale
+from certifeature.models.problem import Problem, with_scale
 from certifeature.models.support import class_importance, fit_model
 from certifeature.rows import ArrayBlocks
 from certifeature.rows.matrix import column_digests, times_gram
@@ -162,15 +162,13 @@ def test_scikit_learn_reproduces_the_printed_model(genes, shift):
 def test_the_rule_is_there_for_other_models(genes):
     X, y = genes
     square = X.var(axis=0).sum()
-    assert pytest.approx(SOFTNESS / square) == at_scale(X, LogisticRegression(C="scale")).C
-    assert at_scale(X, RidgeClassifier(alpha="scale")).alpha == pytest.approx(
-        square / (2 * SOFTNESS)
-    )
-    assert pytest.approx(SOFTNESS / square) == at_scale(sparse.csr_array(X)).C
+    assert pytest.approx(0.5 / square) == at_scale(X, LogisticRegression(C="scale")).C
+    assert at_scale(X, RidgeClassifier(alpha="scale")).alpha == pytest.approx(square / (2 * 0.5))
+    assert pytest.approx(0.5 / square) == at_scale(sparse.csr_array(X)).C
     weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
     repeated = np.repeat(X, weights.astype(int), axis=0)
     weighted = at_scale(X, sample_weight=weights)
-    assert pytest.approx(SOFTNESS / repeated.var(axis=0).sum()) == weighted.C
+    assert pytest.approx(0.5 / repeated.var(axis=0).sum()) == weighted.C
     for model in (LogisticRegression(C="scale"), RidgeClassifier(alpha="scale")):
         first, second = (BSSSelector(20, estimator=model).fit(a * X, y) for a in (1, 1e-3))
         assert first.indices_.tolist() == second.indices_.tolist()

@@ -23,6 +23,7 @@ MODELS = {
     "ridge": RidgeClassifier(alpha=40.0),
     "penalised intercept": LinearSVC(C=0.2),
 }
+FREE = {"dual": False, "intercept_scaling": np.inf}
 TUBE = LinearSVR(loss="squared_epsilon_insensitive", C=0.2, epsilon=0.1)
 
 
@@ -105,6 +106,22 @@ def test_the_layer_is_said_left_out_and_stored(binary):
     assert not (closeness.always & closeness.never).any()
     assert not closeness.always[~selector.support_].any()
     assert not closeness.never[selector.support_].any()
+
+
+def test_a_hard_model_chooses_for_the_margin():
+    X, y = make_relevant_features(40, 300, 20, random_state=1)
+    by_name = {
+        name: BestSubsetSelector(40, estimator=LinearSVC(C=name, **FREE)).fit(X, y)
+        for name in ("soft", "scale", "hard")
+    }
+    margins = {
+        name: certify(X, y, selector.indices_).optimality.margin
+        for name, selector in by_name.items()
+    }
+    assert margins["hard"] > margins["scale"] > margins["soft"]
+    soft = certify(X, y, by_name["soft"]).optimality
+    assert soft.ratio > certify(X, y, by_name["hard"]).optimality.ratio > 0.5
+    assert soft.ratio > 0.99
 
 
 def test_margins_of_separable_classes_are_bounded():

@@ -1361,8 +1361,8 @@ DEFAULT_MODEL = [
     Bug(
         "C is over the size of the rows, not its square",
         "models/problem.py",
-        "float(np.divide(SOFTNESS, size) / size)",
-        "float(np.divide(SOFTNESS, size))",
+        "float(np.divide(softness, size) / size)",
+        "float(np.divide(softness, size))",
         f"{DEFAULT}::test_units_change_nothing",
     ),
     Bug(

@@ -31,8 +31,9 @@ _BALANCES_WEIGHTS = "sample_weight" in signature(compute_class_weight).parameter
 _MANY_CLASSES = 3
 # So few rows may all have labels of their own.
 _MIN_ROWS = 10
-# The C or alpha of a model that is set by the scale of its rows, and the c of C = c/s².
-SCALE, SOFTNESS = "scale", 0.5
+# The c of C = c/s², for a C or alpha that is set by the scale of the rows: the usual one, one for
+# choices that recur more, and one that leaves hardly any slack.
+SCALE, SOFTNESS = "scale", {"scale": 0.5, "soft": 0.1, "hard": 1e5}
 _REMEDY = (
     "use one of SVC(kernel='linear'), LinearSVC, LogisticRegression with an l2 penalty or "
     "RidgeClassifier, and for real-valued targets Ridge or "
@@ -159,8 +160,12 @@ def default_model(y: Any = None) -> Any:
 
 def is_scaled(model: Any) -> bool:
     """Tell whether C, or alpha, is set by the scale of the rows."""
+    return _softness(model) is not None
+
+
+def _softness(model: Any) -> float | None:
     value = getattr(model, "alpha", getattr(model, "C", None))
-    return isinstance(value, str) and value == SCALE
+    return SOFTNESS.get(value) if isinstance(value, str) else None
 
 
 def has_free_intercept(model: Any) -> bool:
@@ -177,17 +182,18 @@ def with_scale(model: Any, size: float, factor: float = 1.0) -> Any:
         Unfitted linear model.
     size : float
         Root mean squared distance s of the rows from their mean. ``C="scale"`` becomes c/s², and
-        ``alpha="scale"`` s²/(2c), with c = ½; other values stay.
+        ``alpha="scale"`` s²/(2c), with c = ½; "soft" has c = 0.1 and "hard" 100,000. Numbers stay.
     factor : float, default=1.0
         What C is multiplied by, or alpha divided.
     """
     is_ridge, found = isinstance(model, Ridge | RidgeClassifier), clone(model)
-    if is_scaled(model):
+    softness = _softness(model)
+    if softness is not None:
         with np.errstate(over="ignore", under="ignore", divide="ignore"):
-            cost = float(np.divide(SOFTNESS, size) / size) if size else 1.0
+            cost = float(np.divide(softness, size) / size) if size else 1.0
         if not 0 < cost < np.inf:
             raise ValueError(
-                f"the rows are {size:.3g} away from their mean, so that C = {SOFTNESS}/s² is out "
+                f"the rows are {size:.3g} away from their mean, so that C = {softness:g}/s² is out "
                 "of range. Scale X first, for instance with sklearn.preprocessing.MaxAbsScaler."
             )
         found.set_params(**{"alpha": 1 / (2 * cost)} if is_ridge else {"C": cost})

@@ -200,7 +200,8 @@ def at_scale(X: Any, estimator: Any = None, *, sample_weight: FloatArray | None 
     X : {array-like, sparse array or matrix} of shape (n_samples, n_features)
         Rows that the model is to be fitted to.
     estimator : estimator, default=None
-        Linear model with ``C="scale"`` or, for ridge regression, ``alpha="scale"``, which means
+        Linear model with ``C="scale"`` (or "soft", a fifth of it, or "hard", 200,000 times as
+        much, for hardly any slack) or, for ridge regression, ``alpha="scale"``, which means
         s². None is an SVM with the squared hinge loss and an intercept that is hardly penalised
         (``intercept_scaling`` is large).
     sample_weight : ndarray of shape (n_samples,), default=None

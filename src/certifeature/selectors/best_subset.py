@@ -92,7 +92,9 @@ class BestSubsetSelector(BaseSelector):
     estimator : estimator, default=None
         The linear model whose objective counts; None is a soft SVM that does not depend on the
         units of X, or ridge regression, where y has decimals, or more different numbers than half
-        of the rows.
+        of the rows. With ``LinearSVC(C="soft", dual=False, intercept_scaling=np.inf)`` choices
+        recur more, and are closer to the best; with ``C="hard"`` the margin counts, and hardly any
+        slack is left.
     rescale : {"common", False}, default="common"
         Whether `transform` multiplies the chosen columns by one common factor, which brings short
         rows, such as texts of unit norm, back to the size that they had.
@@ -136,6 +138,7 @@ class BestSubsetSelector(BaseSelector):
     See Also
     --------
     BSSSelector : Keeps the objective for any labels, and the distances of the rows.
+    at_scale : What ``C="soft"`` and ``C="hard"`` are for some rows.
     certify : Bounds how much better other sets could be.
 
     References
