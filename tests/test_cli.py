@@ -353,6 +353,22 @@ class TestSelect:
         layers = [line.split()[0].strip(",:") for line in sentences[-2:]]
         assert layers == ["Realised", "Measured"]
 
+    def test_features_in_every_best_set_are_marked(self, csv, tmp_path, capsys):
+        table = tmp_path / "chosen.csv"
+        arguments = ["select", csv, "-t", "tumour", "-k", 20, "-m", "subset"]
+        found = run_json(capsys, *arguments)
+        always = [f["index"] for f in found["features"] if f["always"]]
+        assert always == [f["index"] for f in found["features"] if f["index"] in always] != []
+        assert set(always) == set(found["certificate"]["optimality"]["always"])
+        assert run([*map(str, arguments), "-o", str(table)]) == 0
+        text = capsys.readouterr().out
+        marked = [
+            line.split("│")[1].strip() for line in text.splitlines() if line.endswith(" every │")
+        ]
+        assert marked == [f["name"] for f in found["features"] if f["always"]]
+        assert "about these rows, not about new samples" in text
+        assert pd.read_csv(table)["in_every_best_set"].sum() == len(always)
+
     @pytest.mark.parametrize("command", ["select", "certify"])
     def test_growth_comes_first_in_json(self, command, csv, tmp_path, capsys):
         chosen = tmp_path / "chosen.txt"
@@ -535,7 +551,7 @@ class TestSteering:
         assert run([*arguments, "-r", str(report), "-o", str(chosen)]) == 0
         text, page = capsys.readouterr().out, report.read_text(encoding="utf-8")
         lines = [line.split("│") for line in text.splitlines() if "│ gene" in line]
-        why = [cells[-2].strip() for cells in lines]
+        why = [cells[6].strip() for cells in lines]
         assert why == 1 * ["fixed"] + 10 * ["trusted"] + 8 * ["cover"] + ["next"]
         subject = "with these 20 features (1 fixed, 10 trusted) the training objective of LinearSVC"
         for shown in (text, page):

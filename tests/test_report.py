@@ -28,6 +28,7 @@ from certifeature.report import Report, features_of
 from certifeature.report.contents import Feature, features_csv
 from certifeature.report.page import methods_paragraph, render, write_report
 from certifeature.report.text import decimals, duration, one_line, samples, template, ticks, visible
+from certifeature.sparsify import ColumnChoice
 
 CERTIFICATE = Certificate(
     rows="support",
@@ -386,17 +387,43 @@ def test_features_stand_by_frequency_then_by_rank():
     assert names == ["half", "second", "third", "seldom"]
 
 
+def test_features_in_every_best_set_are_marked(rng):
+    found = certify(rng.normal(size=(60, 9)), np.arange(60) % 2, [3, 5, 8])
+    marks, chosen = np.isin(np.arange(9), [3, 8]), ColumnChoice(np.array([3, 5, 8]), np.ones(3))
+    found = replace(found, optimality=replace(found.optimality, always=marks))
+    features = features_of(chosen, optimality=found.optimality)
+    assert [f.always for f in features] == [True, False, True]
+    report = Report("Best", 60, certificate=found, features=features)
+    assert [row[-1] for row in shown_rows(report, "features sortable")] == ["yes", "–", "yes"]
+    assert "about these rows, not about new samples" in render(report)
+    plain = render(replace(report, features=features_of(chosen)))
+    assert "In every best set" not in plain
+
+
 def test_features_as_a_table_to_take_away():
     features = [
-        Feature(2, "=1+1", 1.0, 0.5, "-sick", "cover", 0.9),
+        Feature(2, "=1+1", 1.0, 0.5, "-sick", "cover", 0.9, always=True),
         Feature(1, 'a,"b"\n', 2.0, frequency=0.1),
     ]
     html = render(report_about(features=features))
     (table,) = re.findall(r'href="data:text/csv;base64,([^"]*)" download="features.csv"', html)
     assert list(csv.reader(io.StringIO(b64decode(table).decode(), newline=""))) == [
-        ["rank", "feature", "scale", "weight", "points_to", "why", "frequency"],
-        ["1", 'a,"b"\n', "2.0", "", "", "", "0.1"],
-        ["2", "'=1+1", "1.0", "0.5", "'-sick", "cover", "0.9"],
+        [
+            *(
+                [
+                    "rank",
+                    "feature",
+                    "scale",
+                    "weight",
+                    "points_to",
+                    "why",
+                    "frequency",
+                    "in_every_best_set",
+                ]
+            )
+        ],
+        ["1", 'a,"b"\n', "2.0", "", "", "", "0.1", ""],
+        ["2", "'=1+1", "1.0", "0.5", "'-sick", "cover", "0.9", "True"],
     ]
 
 

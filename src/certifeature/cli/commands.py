@@ -49,6 +49,7 @@ from certifeature.comparison import Comparison, compare, method_named
 from certifeature.datasets import load_docstrings
 from certifeature.models.problem import model_name, predicts_numbers
 from certifeature.report import features_of
+from certifeature.report.contents import EVERY_BEST_SET
 from certifeature.rows.matrix import fingerprint
 
 _N_SHOWN = 20
@@ -216,7 +217,8 @@ def certify_command(
         loaded = loaded.prepared()
         certificate, fitted = certified(loaded, columns, estimator, unsupervised=unsupervised)
     asked = {"Features": str(features), "Model": str(estimator)}
-    listed = features_of(columns, loaded.names, model=fitted)
+    marks = certificate.optimality
+    listed = features_of(columns, loaded.names, model=fitted, optimality=marks)
     title = f"Certificate for {len(listed)} features of"
     result = json_text(certificate_values(certificate)) if as_json else f"{certificate}\n"
     reported: Any = (title, asked, loaded, model.seed)
@@ -361,22 +363,24 @@ def _text(choice: Choice) -> str:
     title = f"{len(features)} features chosen in {choice.seconds:.1f} s"
     if len(features) > _N_SHOWN:
         title += f"; the first {_N_SHOWN}"
-    header = ["feature", "rank", "scale", "|w|", "points to", "why"]
-    if not any(f.why for f in features):
-        header.remove("why")
+    has_marks = any(f.always for f in features)
+    optional = {"why": any(f.why for f in features), "best sets": has_marks}
+    header = ["feature", "rank", "scale", "|w|", "points to", *filter(optional.get, optional)]
     table = Table(title=title, title_justify="left")
     for name in header:
         table.add_column(name, justify="left" if name == "feature" else "right")
     for f in features[:_N_SHOWN]:
         weight = "" if f.weight is None else f"{f.weight:.3g}"
         name, label = (escape(visible(text)) for text in (f.name, f.label or ""))
+        more = {"why": f.why or "", "best sets": "every" if f.always else ""}
         cells = (name, str(f.rank), f"{f.scale:.3g}", weight, label)
-        table.add_row(*(*cells, f.why or "")[: len(header)])
+        table.add_row(*cells, *(more[name] for name in header[len(cells) :]))
     search = ""
     if choice.search is not None:
         search = f"{found_size(choice.search)}\n{size_curve(choice.search)}\n\n"
     shown = "".join(segment.text for segment in Console().render(table))
-    return f"{search}{shown}\n{choice.certificate}\n"
+    marks = f"{EVERY_BEST_SET}\n" if has_marks else ""
+    return f"{search}{shown}{marks}\n{choice.certificate}\n"
 
 
 def _json(task: Task, choice: Choice) -> str:

@@ -194,6 +194,7 @@ def choose(task: Task) -> Choice:
             data, columns, task.model, selector=selector, unsupervised=unsupervised
         )
     named: Any = {"group_names": getattr(selector, "group_names_", None)}
+    named["optimality"] = certificate.optimality
     features = features_of(columns, data.names, model=model, **named)
     return Choice(columns, features, certificate, model, seconds, search)
 

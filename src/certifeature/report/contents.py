@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from certifeature._files import csv_text
 from certifeature.certificate import Certificate
+from certifeature.certificate.optimality import Optimality
 from certifeature.comparison import Comparison, Contender
 from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import SizeSearch
@@ -21,6 +22,11 @@ from certifeature.models.problem import predicts_numbers
 from certifeature.models.support import dense_coef
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
+
+EVERY_BEST_SET = (
+    "In every best set: without it, no other set of as many features has a training objective as "
+    "low. That is about these rows, not about new samples."
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ class Feature:
         Why it is in ("fixed", "trusted", "cover", "next" or "best"), where the selector tells.
     frequency : float or None
         Share of the folds in which it was chosen anew, where there are folds.
+    always : bool or None
+        Whether it is in every best set of as many features, where that was computed.
     group : str
         Name of the group of columns that it was chosen with, if any.
     """
@@ -54,6 +62,7 @@ class Feature:
     label: str | None = None
     why: str | None = None
     frequency: float | None = None
+    always: bool | None = None
     group: str = ""
 
 
@@ -147,6 +156,7 @@ def features_of(
     model: Any = None,
     group_names: Sequence[str] | None = None,
     new_data: NewData | None = None,
+    optimality: Optimality | None = None,
 ) -> list[Feature]:
     """Return the chosen features, best first.
 
@@ -162,6 +172,8 @@ def features_of(
         Names of all groups, where columns are chosen in groups; None takes those of the selector.
     new_data : NewData, default=None
         Cross-validation of the choice, for how often each feature was chosen.
+    optimality : Optimality, default=None
+        How close the choice is to the best of its size, for which features are in every best set.
 
     Examples
     --------
@@ -187,6 +199,9 @@ def features_of(
         sizes, groups = np.bincount(sample.groups), sample.groups.tolist()
         called = [group_names[group] if sizes[group] > 1 else "" for group in groups]
         features = [replace(f, group=name) for f, name in zip(features, called, strict=True)]
+    if optimality is not None:
+        marks = optimality.always[sample.indices].tolist()
+        features = [replace(f, always=mark) for f, mark in zip(features, marks, strict=True)]
     return features if new_data is None else with_frequencies(features, sample, new_data)
 
 
@@ -236,8 +251,17 @@ def in_groups(features: Sequence[Feature]) -> list[tuple[Feature, list[Feature]]
 
 def features_csv(features: Sequence[Feature]) -> str:
     """Return the chosen columns by rank as CSV, in which no name can become a formula."""
-    header = ("rank", "feature", "scale", "weight", "points_to", "why", "frequency", "group")
-    table = [header, *map(astuple, sorted(features, key=attrgetter("rank")))]
+    header = (
+        "rank",
+        "feature",
+        "scale",
+        "weight",
+        "points_to",
+        "why",
+        "frequency",
+        "in_every_best_set",
+    )
+    table = [(*header, "group"), *map(astuple, sorted(features, key=attrgetter("rank")))]
     has_groups = any(f.group for f in features)
     return csv_text(row if has_groups else row[:-1] for row in table)
 

@@ -16,7 +16,7 @@ import sklearn
 import certifeature
 from certifeature._files import write_text
 from certifeature.evaluation.performance import Estimate
-from certifeature.report.contents import Feature, Report, features_csv, in_groups
+from certifeature.report.contents import EVERY_BEST_SET, Feature, Report, features_csv, in_groups
 from certifeature.report.text import asset, decimals, template
 
 
@@ -63,6 +63,7 @@ def render(report: Report) -> str:
         features=_feature_rows(report.features),
         table=f"data:text/csv;base64,{table}",
         curves=_curves(report),
+        every_best_set=EVERY_BEST_SET,
         paragraph=methods_paragraph(report) if is_told else "",
     )
 
