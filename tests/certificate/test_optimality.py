@@ -13,7 +13,7 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import BestSubsetSelector, BSSSelector, Certificate, at_scale, certify
 from certifeature.datasets import make_relevant_features
-from certifeature.models import default_model
+from certifeature.models import default_model, support
 from certifeature.rows import ArrayBlocks
 
 MODELS = {
@@ -169,6 +169,21 @@ def test_sparse_rows_and_blocks_are_bounded_as_dense_ones():
         assert other.objective == pytest.approx(dense.objective, rel=0.02)
         assert other.ratio == pytest.approx(dense.ratio, rel=0.05)
         assert other.lower_bound <= dense.objective
+
+
+def test_rows_of_blocks_that_were_not_gathered_have_no_margin(monkeypatch):
+    monkeypatch.setattr(support, "FEW_ROWS", 0)
+    y = np.tile([0, 1], 100)
+    signs = 2.0 * y - 1
+    # The second feature separates the rows near the edge only, and only these are gathered.
+    near = np.arange(200) % 50 < 2
+    X = np.column_stack([np.where(near, 1.0, 5.0) * signs, np.where(near, 1.0, -1.0) * signs])
+    blocks = ArrayBlocks(X, y, n_rows=50)
+    model = LinearSVC(C=1.0, dual=False)
+    assert certify(X, y, [1], estimator=model).optimality.margin is None
+    closeness = certify(blocks, None, [1], estimator=model, realised=False).optimality
+    assert closeness.n_rows < 200
+    assert closeness.margin is None
 
 
 def test_groups_and_always_included_features_count():

@@ -10,9 +10,11 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
+from certifeature.models import subset
 from certifeature.models.enclosure import SubsetBound
 from certifeature.models.losses import make_loss
 from certifeature.models.problem import Problem
+from certifeature.models.solver import minimise as fit
 from certifeature.models.subset import SubsetProblem
 
 FREE = {"dual": False, "intercept_scaling": np.inf}
@@ -129,16 +131,16 @@ def random_case(name, seed, n_rows=12, n_features=7):
 
 def check_every_set(X, problem, size, groups, fixed):
     """Hold bound, marks and the found set against every set of so many groups."""
-    subset = SubsetProblem.of(X, problem, groups, fixed)
-    scale = 4.0**subset.exponent
+    subsets = SubsetProblem.of(X, problem, groups, fixed)
+    scale = 4.0**subsets.exponent
     others = np.setdiff1d(np.arange(groups.max() + 1), fixed)
     sets = [(*fixed, *chosen) for chosen in combinations(others, size - len(fixed))]
     values = {tuple(sorted(s)): attained(problem, X[:, np.isin(groups, s)]) for s in sets}
     least = min(values.values())
     slack = 1e-6 * max(values.values())
-    relaxed = subset.relax(size)
+    relaxed = subsets.relax(size)
     start = np.lexsort((-relaxed.energies, -relaxed.shares))[:size]
-    chosen, fit = subset.splice(start)
+    chosen, fit = subsets.splice(start)
     assert set(fixed) <= set(chosen.tolist())
     assert len(chosen) == size
     # A hinge is smoothed for the fits.
@@ -147,7 +149,7 @@ def check_every_set(X, problem, size, groups, fixed):
     assert -slack <= excess <= slack + smoothing
     for beta in (relaxed.beta, fit.beta):
         for upper in np.quantile(list(values.values()), [0.0, 0.1, 0.5, 1.0]):
-            bound = subset.bound(beta, upper / scale)
+            bound = subsets.bound(beta, upper / scale)
             assert bound.of_size(size) * scale <= least + slack
             always, never = bound.in_every_and_no_set(size, upper / scale)
             for members, value in values.items():
@@ -189,3 +191,21 @@ def test_marks_survive_an_energy_beside_which_others_are_rounding(rng):
             rest = total - exact[j] + after if j in inside else total - exact[inside[-1]] + exact[j]
             if Fraction(10**12, 4) / rest <= Fraction(upper):
                 assert not (always if j in inside else never)[j]
+
+
+def test_a_relaxation_that_rounding_keeps_from_its_optimum_ends_early(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((6, 4)), np.array([0, 1, 2, 0, 1, 2])
+    fits = []
+    monkeypatch.setattr(subset, "minimise", lambda *given: fits.append(1) or fit(*given))
+    problem = Problem.of(LinearSVC(C=1e32, **FREE), y)
+    assert 0 < SubsetProblem.of(X, problem).relax(2).lower < np.inf
+    assert len(fits) < 3 * 100
+
+
+def test_groups_that_add_nothing_to_those_always_included_are_alike():
+    X, y = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]), np.array([1, 0])
+    subsets = SubsetProblem.of(X, Problem.of(SVC(kernel="linear", C=0.9), y), None, [0])
+    relaxed = subsets.relax(2)
+    assert relaxed.lower == pytest.approx(relaxed.upper, rel=1e-3)
+    np.testing.assert_allclose(relaxed.shares, [1.0, 0.5, 0.5])

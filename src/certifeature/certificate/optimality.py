@@ -177,13 +177,16 @@ def optimality_of(
         return None
     with one_thread(), suppress(OutOfRangeError):
         objective, margins = _objective(rows.X[:, columns.indices], problem), _NO_MARGINS
-        if support.n_passes is not None and all_rows is not None:
+        gathered = support.n_passes is not None
+        if gathered and all_rows is not None:
             objective = _objective_in_blocks(rows, all_rows.X, columns, problem, model)
         sets = SubsetProblem.of(rows.X, problem, labels, fixed)
         upper = max(float(np.ldexp(objective, -2 * sets.exponent)), TINY)
         bound = sets.bound(sets.relax(len(chosen), upper=upper).beta, upper)
         always, never = bound.in_every_and_no_set(len(chosen), upper)
-        if len(problem.classes) == 2 and is_small and problem.loss.endswith("hinge"):
+        # Rows that were not gathered may have a smaller margin, or none.
+        separable = len(problem.classes) == 2 and problem.loss.endswith("hinge")
+        if separable and is_small and not gathered:
             margins = _margins(rows, columns, labels, fixed, len(chosen))
         return Optimality(
             objective,

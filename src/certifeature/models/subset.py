@@ -340,10 +340,12 @@ class SubsetProblem:
     def _capped(self, shares: FloatArray, size: int) -> FloatArray:
         """Return min(1, shares/τ) with the τ for which they sum to so many; 1 if always included.
 
-        Where fewer are positive, all of these are 1.
+        Where fewer are positive, all of these are 1; where none is, all are alike.
         """
         capped, n_others = np.ones(len(shares)), size - int(self.fixed.sum())
         others = shares[~self.fixed]
+        if not others.any():
+            others = np.ones_like(others)
         if n_others < len(others):
             ranked = np.partition(others, -n_others) if n_others else others
             top = np.sort(ranked[len(others) - n_others :])[::-1]
