@@ -130,6 +130,8 @@ def _intercept(model):
         return 0.0
     penalised = isinstance(model, LinearSVC | LinearSVR)
     penalised = penalised or getattr(model, "solver", None) == "liblinear"
+    # An infinite one stands for an intercept without a penalty.
+    penalised = penalised and np.isfinite(model.intercept_scaling)
     return float(model.intercept_scaling) if penalised else None
 
 

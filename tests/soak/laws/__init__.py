@@ -37,12 +37,24 @@ from soak.laws.sparsifiers import (
     groups_keep_the_bounds,
     pivots_are_farthest,
 )
+from soak.laws.subset import (
+    any_multipliers_bound_every_set,
+    few_more_columns_reach_the_relaxation,
+    no_groups_beat_the_bound,
+    no_rival_beats_the_bound,
+    no_set_beats_the_bound,
+)
 from soak.laws.support import covered_rows_change_nothing, support_rows_suffice
 
 LAWS = {
     law.__name__: law
     for law in (
         oracles_agree,
+        no_set_beats_the_bound,
+        no_groups_beat_the_bound,
+        any_multipliers_bound_every_set,
+        few_more_columns_reach_the_relaxation,
+        no_rival_beats_the_bound,
         bss_keeps_its_bounds,
         bss_keeps_its_bounds_with_shares,
         groups_keep_the_bounds,
