@@ -148,7 +148,10 @@ def certificates_of(
 
 def _model_of(selector: Any) -> Any:
     """Return the unfitted model that a selector of this library chose for; None for any other."""
-    return selector.estimator if hasattr(selector, "scales_") else None
+    if not hasattr(selector, "scales_"):
+        return None
+    support = getattr(selector.fit_result_, "support", None)
+    return support.asked if selector.estimator is None and support else selector.estimator
 
 
 def _support_found_by(selector: Any, rows: Rows, estimator: Any) -> Support | None:

@@ -133,7 +133,7 @@ def _inner_model(model: Any) -> str:
     return ""
 
 
-def default_model(y: Any = None) -> Any:
+def default_model(y: Any = None, cost: str = SCALE) -> Any:
     """Return the unfitted model that features are chosen for if no other is given.
 
     It is an SVM with the squared hinge loss, ``C="scale"`` (see `at_scale`) and an intercept that
@@ -145,6 +145,8 @@ def default_model(y: Any = None) -> Any:
     y : array-like of shape (n_samples,), default=None
         Labels. Numbers with decimals, and more different numbers than half of the rows, are no
         classes.
+    cost : {"scale", "soft", "hard"}, default="scale"
+        C, or alpha.
 
     Examples
     --------
@@ -154,8 +156,8 @@ def default_model(y: Any = None) -> Any:
     Ridge(alpha='scale')
     """
     if are_numbers(y):
-        return Ridge(alpha=SCALE)
-    return LinearSVC(C=SCALE, dual=False, intercept_scaling=np.inf)
+        return Ridge(alpha=cost)
+    return LinearSVC(C=cost, dual=False, intercept_scaling=np.inf)
 
 
 def is_scaled(model: Any) -> bool:

@@ -22,6 +22,7 @@ from sklearn.svm import LinearSVC
 
 from certifeature._utils import FloatArray, one_thread, warn
 from certifeature.models.problem import (
+    SCALE,
     ModelBound,
     Problem,
     check_model,
@@ -763,7 +764,7 @@ def _seen_by(problem: Problem, rows: Rows, spread: Spread | None) -> Rows:
     return rows.centred() if spread is not None and problem.intercept is None else rows
 
 
-def find_support(rows: Rows, estimator: Any) -> Support:
+def find_support(rows: Rows, estimator: Any, cost: str = SCALE) -> Support:
     """Train a model, and return its support vectors.
 
     Parameters
@@ -772,12 +773,14 @@ def find_support(rows: Rows, estimator: Any) -> Support:
         With labels, or numbers.
     estimator : estimator or None
         Unfitted linear model; None is the default.
+    cost : {"scale", "soft", "hard"}, default="scale"
+        C of the default.
     """
     if estimator is not None:
         check_model(estimator)
     candidates = rows.together(FEW_ROWS)
     if estimator is None:
-        estimator = default_model((candidates or rows).y)
+        estimator = default_model((candidates or rows).y, cost)
     if candidates is None:
         model, spread = _for_rows(estimator, rows)
         found = cascade(rows.X, model)

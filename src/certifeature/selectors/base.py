@@ -254,7 +254,7 @@ class BaseSelector(CallbackSupportMixin, TakesColumns):
         """
         # With guarantee="full" all but the support vectors are found in rounds, which are one
         # phase.
-        n_phases = 2 if self.guarantee == "full" else 4 + self.supervised
+        n_phases = 2 if self.guarantee == "full" else 4 + bool(self.supervised)
         with fit_task(self, n_phases=n_phases, X=X, y=y), fitting(self) as fitted:
             fit = Fit.of(fitted._checked(X, y, sample_weight))
             choose = fit.result_for_all_rows if self.guarantee == "full" else fit.result

@@ -28,7 +28,7 @@ _SMALL = 1e-6
 class _SubsetStrategy(Strategy):
     """Rounds the relaxation of the best subset, and improves it by exchanges."""
 
-    uses_directions = False
+    uses_directions, default_cost = False, "soft"
     support: Any = None
 
     def __init__(self, selector: Any, given: Rows, seed: int = 0) -> None:
@@ -90,11 +90,11 @@ class BestSubsetSelector(BaseSelector):
     n_features_to_select : int or float, default=100
         Number of features, or share of them.
     estimator : estimator, default=None
-        The linear model whose objective counts; None is a soft SVM that does not depend on the
-        units of X, or ridge regression, where y has decimals, or more different numbers than half
-        of the rows. With ``LinearSVC(C="soft", dual=False, intercept_scaling=np.inf)`` choices
-        recur more, and are closer to the best; with ``C="hard"`` the margin counts, and hardly any
-        slack is left.
+        The linear model whose objective counts; None is an SVM that does not depend on the units
+        of X and is softer than that of `BSSSelector`, so that choices recur more and are closer to
+        the best: ``LinearSVC(C="soft", dual=False, intercept_scaling=np.inf)``; or ridge regression
+        with ``alpha="soft"``, where y has decimals, or more different numbers than half of the
+        rows. With ``C="hard"`` the margin counts, and hardly any slack is left.
     rescale : {"common", False}, default="common"
         Whether `transform` multiplies the chosen columns by one common factor, which brings short
         rows, such as texts of unit norm, back to the size that they had.

@@ -22,7 +22,7 @@ from certifeature.certificate import APriori, Certificate
 from certifeature.certificate.all_rows import unproven_rows
 from certifeature.certificate.measured import Measurable, spectrum_rounding
 from certifeature.certificate.promise import effective_dimension
-from certifeature.models.problem import ModelBound
+from certifeature.models.problem import SCALE, ModelBound
 from certifeature.models.support import Support, every_row, find_support, grown
 from certifeature.rows.rows import Rows
 from certifeature.sparsify.choice import ColumnChoice, Groups, TooFewError, as_groups
@@ -120,8 +120,9 @@ class Strategy(ABC):
         groups = getattr(selector, "feature_groups", None)
         self.groups = as_groups(groups, given.n_features, given.feature_names)
 
-    # Whether columns are chosen for directions of the rows.
+    # Whether columns are chosen for directions of the rows, and C where no model is given.
     uses_directions: ClassVar[bool] = True
+    default_cost: ClassVar[str] = SCALE
 
     @property
     def ranks_directions(self) -> bool:
@@ -243,7 +244,8 @@ class Fit:
         if not strategy.selector.supervised:
             return cls(strategy, strategy.given)
         with phase("find support vectors"):
-            support = find_support(strategy.given, strategy.selector.estimator)
+            selector = strategy.selector
+            support = find_support(strategy.given, selector.estimator, strategy.default_cost)
         return cls(strategy, support.rows, support)
 
     def columns(self, size: int) -> ColumnChoice:
