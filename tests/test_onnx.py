@@ -17,6 +17,7 @@ from sklearn.svm import LinearSVC
 import certifeature
 import certifeature.onnx
 from certifeature import (
+    BestSubsetSelector,
     BSSSelector,
     BSSSelectorCV,
     LeverageScoreSelector,
@@ -43,6 +44,10 @@ SELECTORS = [
         for rescale in ("common", False)
     ),
     pytest.param(LPSVMSelector(), id="LPSVMSelector"),
+    *(
+        pytest.param(BestSubsetSelector(30, rescale=rescale), id=f"BestSubsetSelector-{rescale}")
+        for rescale in ("common", False)
+    ),
 ]
 TYPES = [np.float32, np.float64, np.int64, np.int32, np.bool_]
 

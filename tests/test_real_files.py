@@ -308,6 +308,12 @@ class TestStream:
         growth = whole["certificate"]["measured_growth"]
         assert found["certificate"]["measured_growth"] == pytest.approx(growth)
         assert "30 of 400 features" in (files / "r.html").read_text(encoding="utf-8")
+        options = ("select", "parts", "-k", 30, "-m", "subset")
+        expected, whole = chosen(capsys, *options)
+        indices, found = chosen(capsys, *options, "--stream")
+        assert indices == expected
+        share = whole["certificate"]["optimality"]["lower_bound"]
+        assert found["certificate"]["optimality"]["lower_bound"] == pytest.approx(share)
 
     def test_no_file_is_held_longer_than_it_takes(self, files, capsys, monkeypatch):
         # Less than the files need, and enough for the names of 400 columns.

@@ -186,6 +186,36 @@ def test_rows_of_blocks_that_were_not_gathered_have_no_margin(monkeypatch):
     assert closeness.margin is None
 
 
+@pytest.mark.filterwarnings("ignore:the features have standard deviations")
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"fixed_features": [45]},
+        {"feature_groups": np.repeat(np.arange(25), 2)},
+        {"estimator": LinearSVC(C=1e-4)},
+    ],
+)
+def test_blocks_of_support_vectors_have_the_best_subset_of_all_rows(parameters, monkeypatch):
+    monkeypatch.setattr(support, "FEW_ROWS", 0)
+    X, y = make_relevant_features(150, 50, 10, random_state=0)
+    y[::5] = -y[::5]
+    expected = BestSubsetSelector(8, **parameters).fit(X, y)
+    assert len(expected.support_rows_) == 150
+    for Z, labels in (
+        (ArrayBlocks(X, y, n_rows=40), None),
+        (ArrayBlocks(sparse.csr_array(X), y, n_rows=40), None),
+        (da.from_array(X, chunks=(60, -1)), da.from_array(y, chunks=60)),
+    ):
+        selector = BestSubsetSelector(8, **parameters).fit(Z, labels)
+        np.testing.assert_array_equal(selector.indices_, expected.indices_)
+        np.testing.assert_allclose(selector.scales_, expected.scales_)
+        own, other = (
+            certify(*rows, chosen, realised=False).optimality
+            for rows, chosen in (((Z, labels), selector), ((X, y), expected))
+        )
+        assert own.ratio == pytest.approx(other.ratio, rel=1e-4)
+
+
 def test_groups_and_always_included_features_count():
     X, y = make_relevant_features(50, 40, 6, random_state=0)
     groups = np.repeat(np.arange(20), 2)
