@@ -534,13 +534,20 @@ class TestSteering:
     def test_the_best_subset_with_features_that_are_kept_and_groups(self, csv, data, capsys):
         _, y, names = data
         options = ("-m", "subset", "--keep", "gene 50", "--group-by", "gene ([0-9])")
-        found = run_json(capsys, "select", csv, "-t", "tumour", "-k", 3, *options)
+        found, soft = (
+            run_json(capsys, "select", csv, "-t", "tumour", "-k", 3, *options, *cost)
+            for cost in ((), ("-C", "soft"))
+        )
         groups = [name.removeprefix("gene ")[0] for name in names]
         selector = BestSubsetSelector(3, feature_groups=groups, fixed_features=[50]).fit(
             pd.read_csv(csv).iloc[:, :-1].to_numpy(), y
         )
-        assert [f["index"] for f in found["features"]] == selector.indices_.tolist()
+        for result in (found, soft):
+            assert [f["index"] for f in result["features"]] == selector.indices_.tolist()
         assert {f["why"] for f in found["features"]} == {"fixed", "best"}
+        optimality = certify(pd.read_csv(csv).iloc[:, :-1].to_numpy(), y, selector).optimality
+        expected = pytest.approx(optimality.objective)
+        assert soft["certificate"]["optimality"]["objective"] == expected
 
     @pytest.mark.ci
     def test_people_see_why_a_feature_is_in(self, csv, tmp_path, capsys):

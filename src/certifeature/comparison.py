@@ -37,6 +37,7 @@ from certifeature.evaluation.performance import measure_name
 from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
 from certifeature.models import at_scale, default_model, feature_weights
 from certifeature.models.problem import (
+    SCALE,
     check_model,
     cost_of,
     is_scaled,
@@ -178,6 +179,10 @@ def _make_random(size: Any, _: Any, seed: int) -> Any:
 
 
 def _make_subset(size: Any, model: Any, _: int) -> Any:
+    name = "alpha" if hasattr(model, "alpha") else "C"
+    if is_scaled(model) and getattr(model, name) == SCALE:
+        # As where no model is given.
+        model = clone(model).set_params(**{name: "soft"})
     return selectors.BestSubsetSelector(size, estimator=model)
 
 

@@ -23,7 +23,7 @@ from certifeature.cli.loading import check_classes
 from certifeature.cli.preparing import Scaling
 from certifeature.comparison import METHODS, SelectionMethod, method_named
 from certifeature.models import default_model
-from certifeature.models.problem import SCALE, are_numbers, has_decimals
+from certifeature.models.problem import SCALE, SOFTNESS, are_numbers, has_decimals
 from certifeature.selectors.bss import LABELLED, ORDERS
 
 CERTIFIED, CROSS_VALIDATED = _SEARCHES = ("certified", "cv")
@@ -110,9 +110,11 @@ class ModelOptions:
         rows; regression: ridge regression for any numbers. Ridge uses alpha = 1/(2C), so that C
         means the same for all models.
     cost
-        Parameter C of the model: a number, or scale. The larger it is, the closer the model fits
-        the data. scale: 0.5 over the mean squared distance of the rows from their mean, so that the
-        units of the columns do not matter; the SVM then has an intercept that is not penalised.
+        Parameter C of the model: a number, or scale, soft or hard. The larger it is, the closer the
+        model fits the data. scale: 0.5 over the mean squared distance of the rows from their mean,
+        so that the units of the columns do not matter; soft: 0.1 over it, by which subset chooses
+        unless C is given; hard: 100,000 over it. The SVM then has an intercept that is not
+        penalised.
     class_weight
         balanced: errors on rare classes count more, so that every class counts alike in the model.
     seed
@@ -136,10 +138,10 @@ class ModelOptions:
             raise ValueError(f"--model regression predicts numbers, and {found}.")
         if supervised:
             check_classes(y, self.model)
-        cost = SCALE if self.cost == SCALE else _positive(self.cost)
+        cost = self.cost if self.cost in SOFTNESS else _positive(self.cost)
         weights = None if self.class_weight is None else str(self.class_weight)
-        if self.model is Models.svm and cost == SCALE:
-            return default_model().set_params(class_weight=weights)
+        if self.model is Models.svm and isinstance(cost, str):
+            return default_model(cost=cost).set_params(class_weight=weights)
         if self.model is Models.svm:
             return LinearSVC(C=cost, random_state=self.seed, class_weight=weights)
         if self.model is Models.logistic:
@@ -156,7 +158,7 @@ def _positive(text: str) -> float:
     """Return the number that --C gives."""
     value = float(text) if is_number(text) else math.nan
     if not 1e-12 <= value < math.inf:
-        raise ValueError(f"--C must be a positive number, or scale; got {text!r}.")
+        raise ValueError(f"--C must be a positive number, scale, soft or hard; got {text!r}.")
     return value
 
 
