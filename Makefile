@@ -89,7 +89,7 @@ release-check: $(EXTRAS)release
 	$(BIN)/python tools/check_release.py dist
 
 clean:
-	rm -rf $(VENV) $(OLDEST) dist docs/_build docs/gallery docs/api/generated docs/_static/example-report.html .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) .venv-docs dist docs/_build docs/gallery docs/api/generated docs/_static/example-report.html .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "certifeature needs Python 3.11 or newer; name one with: make PYTHON=python3.11")'
