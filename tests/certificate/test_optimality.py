@@ -1,6 +1,7 @@
 """How close a selection is to the best of its size, as `certify` says it."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 
 import dask.array as da
@@ -13,7 +14,7 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import BestSubsetSelector, BSSSelector, Certificate, at_scale, certify
 from certifeature.datasets import make_relevant_features
-from certifeature.models import default_model, support
+from certifeature.models import default_model, hard_margin, support
 from certifeature.rows import ArrayBlocks
 
 MODELS = {
@@ -134,6 +135,37 @@ def test_margins_of_separable_classes_are_bounded():
     assert "widest margin" in str(closeness)
     # Classes that overlap by all features have no margin.
     assert certify(*small(), [0, 1]).optimality.margin is None
+
+
+@pytest.mark.parametrize("cost", [0.01, 0.3, 7.0])
+def test_the_objective_is_enclosed_from_above_and_the_bound_from_below(cost):
+    X, y = np.array([[1.0], [-1.0]]), [1, 0]
+    closeness = certify(X, y, [0], estimator=LinearSVC(C=cost, fit_intercept=False)).optimality
+    exact = 2 * Fraction(cost) / (1 + 4 * Fraction(cost))
+    assert Fraction(closeness.lower_bound) <= exact <= Fraction(closeness.objective)
+    assert closeness.ratio > 1 - 1e-9
+
+
+def test_c_is_that_of_the_chosen_columns():
+    X, y = small()
+    X *= np.arange(1, 9)
+    model = at_scale(X[:, [0, 1]])
+    closeness = certify(X, y, [0, 1], realised=False).optimality
+    assert f"C={model.C:.4g}" in closeness.model
+    fixed = certify(X, y, [0, 1], estimator=model, realised=False).optimality
+    assert closeness.objective == pytest.approx(fixed.objective, rel=1e-3)
+
+
+def test_no_set_has_a_wider_margin_than_the_bound():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((10, 7)), np.arange(10) % 2
+    margins = {s: hard_margin(X[:, s], 2.0 * y - 1) for s in combinations(range(7), 5)}
+    separating = [s for s, margin in margins.items() if margin is not None]
+    widest = max(margins[s].lower for s in separating)
+    for chosen in separating:
+        closeness = certify(X, y, list(chosen), realised=False).optimality
+        assert closeness.margin <= margins[chosen].upper
+        assert widest <= closeness.widest_margin <= 2 * widest
 
 
 @pytest.mark.parametrize("factor", [1e-100, 1e-3, 1e3, 1e15])

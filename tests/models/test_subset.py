@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature.models import subset
-from certifeature.models.enclosure import SubsetBound
+from certifeature.models.enclosure import SafeRows, SubsetBound, subset_bound
 from certifeature.models.losses import make_loss
 from certifeature.models.problem import Problem
 from certifeature.models.solver import minimise as fit
@@ -147,10 +147,16 @@ def check_every_set(X, problem, size, groups, fixed):
     smoothing = 1e-4 * problem.costs.sum() * (problem.loss == "hinge")
     excess = fit.value * scale - values[tuple(chosen.tolist())]
     assert -slack <= excess <= slack + smoothing
-    for beta in (relaxed.beta, fit.beta):
+    rng = np.random.default_rng(size)
+    near = [
+        fit.beta + share * np.abs(fit.beta).max() * rng.standard_normal(fit.beta.shape)
+        for share in (1e-3, 1e-2, 0.1)
+    ]
+    for beta in (relaxed.beta, fit.beta, 0.9 * fit.beta, *near):
         for upper in np.quantile(list(values.values()), [0.0, 0.1, 0.5, 1.0]):
             bound = subsets.bound(beta, upper / scale)
             assert bound.of_size(size) * scale <= least + slack
+            assert bound.fewest((upper + slack) / scale) <= size
             always, never = bound.in_every_and_no_set(size, upper / scale)
             for members, value in values.items():
                 if value <= upper - slack:
@@ -209,3 +215,20 @@ def test_groups_that_add_nothing_to_those_always_included_are_alike():
     relaxed = subsets.relax(2)
     assert relaxed.lower == pytest.approx(relaxed.upper, rel=1e-3)
     np.testing.assert_allclose(relaxed.shares, [1.0, 0.5, 0.5])
+
+
+def test_energies_are_no_less_than_those_of_exact_arithmetic(rng):
+    X, signs = rng.standard_normal((40, 12)), np.ones(40)
+    beta = rng.uniform(0.1, 0.2, (40, 1))
+    # Sums that cancel are no more than the rounding of their terms.
+    X[-1] = 0.0
+    X[-1] = -(beta.T @ X) / beta[-1]
+    rows = SafeRows.of(X, 0.0)
+    problem = Problem.of(LinearSVC(C=1.0, fit_intercept=False), signs, classes=np.array([-1, 1]))
+    options = {"groups": np.arange(12), "fixed": np.zeros(12, dtype=bool)}
+    bound = subset_bound(rows, problem.parts, beta, free=False, upper=1.0, **options)
+    values, exact_beta = np.vectorize(Fraction)(rows.values), [Fraction(b) for b in beta[:, 0]]
+    for energy, column in zip(bound.energies, values.T, strict=True):
+        assert (
+            Fraction(energy) >= sum(v * b for v, b in zip(column, exact_beta, strict=True)) ** 2 / 2
+        )

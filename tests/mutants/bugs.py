@@ -19,6 +19,8 @@ BLOCKS = "tests/test_blocks.py"
 SAMPLING = "tests/test_sampling.py"
 NEW_DATA = "tests/test_new_data.py"
 DEFAULT = "tests/test_default_model.py"
+SUBSET = "tests/models/test_subset.py"
+OPTIMALITY = "tests/certificate/test_optimality.py"
 
 MODELS = [
     Bug(
@@ -1551,6 +1553,121 @@ DEFAULT_MODEL = [
     ),
 ]
 
+BEST_SUBSET = [
+    Bug(
+        "the k smallest energies count for sets of k",
+        "models/enclosure.py",
+        "ranked = np.sort(self.energies[~self.fixed])[::-1]\n        return",
+        "ranked = np.sort(self.energies[~self.fixed])\n        return",
+        f"{SUBSET}::test_no_set_is_better_than_the_bound",
+    ),
+    Bug(
+        "the penalised intercept has no energy",
+        "models/enclosure.py",
+        "float(energies[-1] + of_groups[fixed].sum())",
+        "float(of_groups[fixed].sum())",
+        f"{SUBSET}::test_no_set_is_better_than_the_bound",
+    ),
+    Bug(
+        "always-included groups have no energy",
+        "models/enclosure.py",
+        "float(energies[-1] + of_groups[fixed].sum())",
+        "float(energies[-1])",
+        f"{SUBSET}::test_no_set_of_groups_with_some_always_included_is_better",
+    ),
+    Bug(
+        "each part of a problem has its own columns",
+        "models/enclosure.py",
+        "(sizes**2).sum(axis=1)",
+        "(sizes**2).max(axis=1)",
+        f"{SUBSET}::test_no_set_is_better_than_the_bound",
+    ),
+    Bug(
+        "the square of the last part counts for all",
+        "models/enclosure.py",
+        "- len(parts) * EPS * abs(more), square + rest",
+        "- len(parts) * EPS * abs(more), rest",
+        f"{SUBSET}::test_no_set_is_better_than_the_bound",
+    ),
+    Bug(
+        "energies are those of rounded products",
+        "models/enclosure.py",
+        "sizes = np.abs(combined) + times * rows.combination_errors(feasible)",
+        "sizes = np.abs(combined) + 0 * rows.combination_errors(feasible)",
+        f"{SUBSET}::test_energies_are_no_less_than_those_of_exact_arithmetic",
+    ),
+    Bug(
+        "multipliers of sets need not sum to zero",
+        "models/enclosure.py",
+        "own = balanced(own) if free",
+        "own = own if free",
+        f"{SUBSET}::test_no_set_is_better_than_the_bound",
+    ),
+    Bug(
+        "multipliers of several classes need not sum to zero",
+        "models/enclosure.py",
+        "- self.price, 0.0)",
+        "- 0 * self.price, 0.0)",
+        f"{SUBSET}::test_no_set_is_better_than_the_bound",
+    ),
+    Bug(
+        "without a feature none takes its place",
+        "models/enclosure.py",
+        "total - self.energies[inside] + ranked[n_inside]",
+        "total - self.energies[inside]",
+        f"{SUBSET}::test_no_set_is_better_than_the_bound",
+    ),
+    Bug(
+        "a feature from outside takes the place of the largest",
+        "models/enclosure.py",
+        "total - ranked[n_inside - 1] + self.energies[outside]",
+        "total - ranked[0] + self.energies[outside]",
+        f"{SUBSET}::test_no_set_is_better_than_the_bound",
+    ),
+    Bug(
+        "marks forget how totals are rounded",
+        "models/enclosure.py",
+        "* (1 + (n_inside + 8) * EPS)",
+        "* 1.0",
+        f"{SUBSET}::test_marks_survive_an_energy_beside_which_others_are_rounding",
+    ),
+    Bug(
+        "a set needs one feature more than it does",
+        "models/enclosure.py",
+        "int((self.by_size > upper).sum())",
+        "int((self.by_size > upper).sum()) + 1",
+        f"{SUBSET}::test_no_set_is_better_than_the_bound",
+    ),
+    Bug(
+        "the widest margin is half of what it may be",
+        "models/enclosure.py",
+        "np.sqrt(2 * energy *",
+        "np.sqrt(energy / 2 *",
+        f"{OPTIMALITY}::test_no_set_has_a_wider_margin_than_the_bound",
+    ),
+    Bug(
+        "the dual value stands for the objective of a choice",
+        "certificate/optimality.py",
+        "enclose(rows, loss, intercept=problem.intercept).upper",
+        "enclose(rows, loss, intercept=problem.intercept).lower",
+        f"{OPTIMALITY}::test_the_objective_is_enclosed_from_above_and_the_bound_from_below",
+    ),
+    Bug(
+        "the objective of a choice has the C of all features",
+        "certificate/optimality.py",
+        "with_scale(support.asked, spread.size(columns.indices) or spread.size())",
+        "with_scale(support.asked, spread.size())",
+        f"{OPTIMALITY}::test_c_is_that_of_the_chosen_columns",
+    ),
+    Bug(
+        "rows that were gathered have the margin of all",
+        "certificate/optimality.py",
+        "if separable and is_small and not gathered:",
+        "if separable and is_small:",
+        f"{OPTIMALITY}::test_rows_of_blocks_that_were_not_gathered_have_no_margin",
+    ),
+]
+
 BUGS = [
     *MODELS,
     *DEFAULT_MODEL,
@@ -1562,4 +1679,5 @@ BUGS = [
     *ALL_ROWS,
     *REUSED,
     *BLOCKS_AND_FOLDS,
+    *BEST_SUBSET,
 ]
