@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certifeature import _utils as _memory
 from certifeature._utils import TINY, FloatArray, IntArray
 from certifeature.models.enclosure import OVERFLOW_IS_WIDE, SafeRows, SubsetBound, subset_bound
 from certifeature.models.problem import Part, Problem
@@ -41,6 +43,8 @@ _FIRST, _SHRINKS, _LEAST = 0.5, 0.8, 1e-4
 _DIGITS = 9
 # Share of what is open that is not worth more work.
 _WORTHWHILE = 0.05
+# Groups of least weight, and of largest energy, that are exchanged one by one.
+_LEAVING, _COMING = 3, 10
 # Share of the objective by which an exchange has to lower it.
 _GAIN = 1e-6
 
@@ -221,7 +225,8 @@ class SubsetProblem:
         """Improve a set of groups by exchanges, and return it with the model fitted to it.
 
         The groups of least weight make room for those outside of largest energy, a quarter of all
-        at first, and half as many whenever that does not lower the objective.
+        at first, and half as many whenever that does not lower the objective. Of few rows, whose
+        fits take no time, the last exchanges are tried with several groups of each kind.
 
         Parameters
         ----------
@@ -239,14 +244,22 @@ class SubsetProblem:
         n_exchanged = min(max(1, n_others // 4), n_others, int((~inside).sum()))
         energies = self._energies(fit.beta)
         while n_exchanged:
-            sizes = self.sizes(fit.weights)
-            leaving = self._lowest(np.where(inside & ~self.fixed, sizes, np.inf), n_exchanged)
-            coming = self._lowest(np.where(inside, np.inf, -energies), n_exchanged)
-            other = inside.copy()
-            other[leaving], other[coming] = False, True
-            tried = self.fit(other, fit)
-            if tried.value < fit.value * (1 - _GAIN):
-                inside, fit, energies = other, tried, self._energies(tried.beta)
+            weak = np.where(inside & ~self.fixed, self.sizes(fit.weights), np.inf)
+            strong = np.where(inside, np.inf, -energies)
+            n_leaving, n_coming = n_exchanged, n_exchanged
+            if n_exchanged == 1 and len(fit.beta) <= _memory.MAX_QUICK_GRAM:
+                n_leaving, n_coming = min(_LEAVING, n_others), min(_COMING, int((~inside).sum()))
+            exchanges = product(
+                self._lowest(weak, n_leaving).reshape(-1, n_exchanged),
+                self._lowest(strong, n_coming).reshape(-1, n_exchanged),
+            )
+            for leaving, coming in exchanges:
+                other = inside.copy()
+                other[leaving], other[coming] = False, True
+                tried = self.fit(other, fit)
+                if tried.value < fit.value * (1 - _GAIN):
+                    inside, fit, energies = other, tried, self._energies(tried.beta)
+                    break
             else:
                 n_exchanged //= 2
         return np.flatnonzero(inside), fit
