@@ -232,3 +232,33 @@ def test_energies_are_no_less_than_those_of_exact_arithmetic(rng):
         assert (
             Fraction(energy) >= sum(v * b for v, b in zip(column, exact_beta, strict=True)) ** 2 / 2
         )
+
+
+@pytest.mark.parametrize("name", ["squared hinge, free", "hinge, free", "logistic", "multinomial"])
+def test_multipliers_that_do_not_sum_to_zero_pay_for_a_free_intercept(name, rng):
+    X, y = rng.standard_normal((14, 4)) / 100, np.array([0] * 12 + [1] * 2)
+    if name == "multinomial":
+        y[-1] = 2
+    problem = Problem.of(MODELS[name][1](1.0), y)
+    subsets = SubsetProblem.of(X, problem)
+    # As at a score of 0 for all rows, where the rare classes would be as frequent.
+    zeros = np.zeros((14, subsets.n_columns))
+    beta = -subsets.parts[0].loss.smoothed(0.1).at(zeros).slopes
+    least = min(attained(problem, X[:, chosen]) for chosen in combinations(range(4), 2))
+    scale = 4.0**subsets.exponent
+    assert subsets.bound(beta, least / scale).of_size(2) * scale <= least * (1 + 1e-6)
+
+
+def test_marks_are_those_of_all_sets_that_energies_do_not_rule_out(rng):
+    for size in range(2, 6):
+        energies, fixed = rng.exponential(size=7), np.arange(7) == 2
+        loss = make_loss("squared_hinge", np.ones(2), np.ones(2))
+        bound = SubsetBound(loss, 3.0, 0.5, energies, fixed)
+        sets = np.array([np.isin(np.arange(7), s) for s in combinations(range(7), size)])
+        sets = sets[sets[:, 2]]
+        lowest = bound.of_energies(sets @ (energies * ~fixed))
+        for upper in rng.uniform(lowest.min(), lowest.max(), 10):
+            always, never = bound.in_every_and_no_set(size, upper)
+            left = sets[lowest <= upper]
+            np.testing.assert_array_equal(always, left.all(axis=0))
+            np.testing.assert_array_equal(never, ~left.any(axis=0))
