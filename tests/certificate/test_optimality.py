@@ -248,6 +248,15 @@ def test_blocks_of_support_vectors_have_the_best_subset_of_all_rows(parameters, 
         assert own.ratio == pytest.approx(other.ratio, rel=1e-4)
 
 
+def test_support_rows_of_one_class_have_no_margin():
+    X = np.array([[9.5, -1.0], [10.0, -0.5], [10.5, 0.5], [0.0, 1.3], [-0.2, 1.1], [-0.2, -1.1]])
+    y = np.array([0, 0, 0, 1, 1, 1])
+    selector = BestSubsetSelector(1, estimator=LinearSVC(C=50.0, intercept_scaling=0.2)).fit(X, y)
+    assert len(np.unique(y[selector.fit_result_.support.rows.places])) == 1
+    assert selector.fit_result_.support.rows.n_rows > 1
+    assert certify(selector, realised=False).optimality.margin is None
+
+
 def test_groups_and_always_included_features_count():
     X, y = make_relevant_features(50, 40, 6, random_state=0)
     groups = np.repeat(np.arange(20), 2)

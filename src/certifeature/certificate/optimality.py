@@ -185,7 +185,8 @@ def optimality_of(
         bound = sets.bound(sets.relax(len(chosen), upper=upper).beta, upper)
         always, never = bound.in_every_and_no_set(len(chosen), upper)
         # Rows that were not gathered may have a smaller margin, or none.
-        separable = len(problem.classes) == 2 and problem.loss.endswith("hinge")
+        in_two = len(problem.classes) == len(np.unique(rows.labels)) == 2
+        separable = in_two and problem.loss.endswith("hinge")
         if separable and is_small and not gathered:
             margins = _margins(rows, columns, labels, fixed, len(chosen))
         return Optimality(

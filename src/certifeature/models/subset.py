@@ -367,7 +367,7 @@ class SubsetProblem:
             sums = rest + np.cumsum(top[::-1])[::-1]
             limits = sums / np.arange(n_others, 0, -1)
             first = np.flatnonzero(top <= limits)
-            limit = float(limits[first[0]]) if first.size else np.inf
+            limit = max(float(limits[first[0]]), _SMALLEST_SHARE) if first.size else np.inf
             capped[~self.fixed] = np.maximum(np.minimum(1.0, others / limit), _SMALLEST_SHARE)
         return capped
 

@@ -16,7 +16,7 @@ from soak.data import draw_case, draw_model
 from soak.laws.enclosures import LAST_DIGIT
 from soak.oracles import margin_truth
 from soak.problems import problems_of, total_objective
-from soak.verdict import Violation
+from soak.verdict import Undecided, Violation
 
 _ROWS, _FEATURES, _CLASSES = (3, 8), (2, 6), (2, 3)
 # Sets whose optimum is computed in many digits.
@@ -167,6 +167,8 @@ class _Sets:
         if key not in self._truths:
             X = self._X[:, self.columns(members)]
             self._truths[key] = total_objective(X, self._problems)
+            if np.isnan(float(self._truths[key].upper)):
+                raise Undecided("the optimum is not known")
         return self._truths[key]
 
 
