@@ -212,7 +212,8 @@ class TestCompare:
     def test_any_number_of_workers_gives_the_same(self, data):
         def untimed(n_jobs):
             found = compare(*data, [10, 30], methods=["bss", "random"], cv=3, n_jobs=n_jobs)
-            return [row | {"seconds": 0} for row in found.to_records()]
+            # All features are not compared with other sets, which gives NaN.
+            return [str(row | {"seconds": 0}) for row in found.to_records()]
 
         assert untimed(1) == untimed(2)
 

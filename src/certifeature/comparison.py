@@ -47,7 +47,7 @@ from certifeature.models.problem import (
 )
 from certifeature.models.support import capped, find_support
 from certifeature.rows.rows import Rows, as_rows, warn_if_unscaled
-from certifeature.selectors.base import CertifiedSelector
+from certifeature.selectors.base import CertifiedSelector, fitted_to_sizes
 from certifeature.sparsify import ColumnChoice
 
 if TYPE_CHECKING:
@@ -692,6 +692,8 @@ def optimality_for(
         for c in candidates
         if c.name != FULL_DATA
     ]
+    if not choosing:
+        return {}
     splits = Splits([(everything, everything)])
     result = cross_validate(X, y, choosing, splits, random_state=random_state)
     shares: dict[Key, float] = {}
@@ -703,12 +705,12 @@ def optimality_for(
         warnings.simplefilter("ignore")
         transformed = clone(Pipeline(steps)).fit_transform(X, y) if steps else X
         rows = Rows(as_rows(transformed).X, y)
-        for size, keys in by_size.items():
-            if 0 < size < rows.n_features:
-                best = selectors.BestSubsetSelector(size, estimator=model).fit(rows.X, y)
-                own = with_scale(model, rows.spread.size(best.indices_))
-                choices = [result.outcomes[key][0].chosen for key in keys]
-                shares |= zip(keys, ratios_to_best(rows, own, choices), strict=True)
+        sizes = sorted(size for size in by_size if 0 < size < rows.n_features)
+        subsets = fitted_to_sizes(selectors.BestSubsetSelector(estimator=model), rows.X, y, sizes)
+        for size, best in zip(sizes, subsets, strict=True):
+            own = with_scale(model, rows.spread.size(best.indices_))
+            choices = [result.outcomes[key][0].chosen for key in by_size[size]]
+            shares |= zip(by_size[size], ratios_to_best(rows, own, choices), strict=True)
     return shares
 
 
