@@ -317,6 +317,15 @@ class TestSupervised:
         assert_same(clone(selector).fit(ArrayBlocks(X, y, n_rows=70)), selector.fit(X, y))
 
 
+def test_blocks_made_of_others_have_their_values_in_order(rng):
+    """SciPy sorts indices that several arrays share, but the values of one of them only."""
+    X = sparse.random_array((50, 30), density=0.3, format="csr", rng=rng)
+    weighed = ArrayBlocks(X, n_rows=20).mapped(lambda rows: rows @ sparse.diags_array(scales), 30)
+    scales = rng.uniform(1, 2, 30)
+    for block in weighed:
+        assert block.X.has_canonical_format
+
+
 class TestCertify:
     @pytest.mark.slow
     @pytest.mark.parametrize("shape", [(300, 60), (1100, 40)])

@@ -785,7 +785,7 @@ class TestPrepared:
         ):
             assert message in refused(capsys, *command, "--group-by", group_by)
         message = refused(capsys, *command, "--group-by", "prefix:_", "-m", "rfe")
-        assert "--group-by works with bss, leverage, random, not with rfe" in message
+        assert "--group-by works with bss, subset, leverage, random, not with rfe" in message
 
     def test_what_is_kept_stays_in_its_units(self, tmp_path, capsys):
         rng = np.random.default_rng(0)

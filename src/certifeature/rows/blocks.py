@@ -18,6 +18,7 @@ from certifeature._progress import listed, phase
 from certifeature._utils import as_count
 from certifeature.rows.matrix import (
     Centred,
+    canonical_csr,
     dense,
     finite_rows,
     refuse_dates,
@@ -277,7 +278,9 @@ class _MappedBlocks(RowBlocks):
         return self._blocks.collect(lambda block: function(self._map(block)))
 
     def _map(self, block: Block) -> Block:
-        return replace(block, X=self._function(block.X))
+        X = self._function(block.X)
+        # Arrays that share indices need these in order: SciPy may sort those of one of them.
+        return replace(block, X=canonical_csr(X) if sparse.issparse(X) else X)
 
 
 class ArrayBlocks(RowBlocks):
