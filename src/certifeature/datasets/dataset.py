@@ -54,7 +54,13 @@ class Dataset:
     held_out: Mapping[str, str] = field(default_factory=dict)
 
     def fields(self, feature: int) -> NDArray[np.str_]:
-        """Return a column as text, "" where a value is missing."""
+        """Return a column as text, "" where a value is missing.
+
+        Parameters
+        ----------
+        feature : int
+            Number of the column.
+        """
         column = dense(self.X[:, [feature]]).ravel()
         names = self.categories.get(feature)
         if names is None:
@@ -65,7 +71,13 @@ class Dataset:
         )
 
     def without(self, columns: Collection[int]) -> Dataset:
-        """Return the data without some columns; a column without a name keeps its number."""
+        """Return the data without some columns; a column without a name keeps its number.
+
+        Parameters
+        ----------
+        columns : collection of int
+            Numbers of the columns.
+        """
         kept = [j for j in range(self.X.shape[1]) if j not in columns]
         names = np.arange(self.X.shape[1]).astype(str)
         names = names if self.feature_names is None else self.feature_names
@@ -74,7 +86,13 @@ class Dataset:
         return replace(self, X=self.X[:, kept], feature_names=names[kept], categories=texts)
 
     def holding_out(self, columns: Mapping[int, str]) -> Dataset:
-        """Return the data with some columns in `about`, given what these seem to be."""
+        """Return the data with some columns in ``about``.
+
+        Parameters
+        ----------
+        columns : mapping of int to str
+            Numbers of the columns, and what each seems to be.
+        """
         if not columns:
             return self
         names = self.feature_names

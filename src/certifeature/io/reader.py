@@ -200,8 +200,8 @@ class FileBlocks(RowBlocks):
     paths : str, path or sequence of these
         A folder, whose files are taken in the order of their names; a pattern such as
         ``"parts/*.svm"``, likewise; or files. All that :func:`read_data` reads, in one format.
-    target, id, groups, drop, features
-        Columns that are no features, or are some, as for :func:`read_data`.
+    target, id, groups, drop
+        Columns that are no features, as for :func:`read_data`.
     format : {"svmlight", "csv", "tsv", "excel", "parquet", "npz"} or None, default=None
         The format of the files; by default, what the endings of their names say.
     encoding, zero_based
@@ -209,6 +209,8 @@ class FileBlocks(RowBlocks):
     n_features : int, default=None
         Number of features. Only SVMlight files, which do not tell, need it: without it they are all
         read once more to find it.
+    features
+        Columns that are features whatever they seem to be, as for :func:`read_data`.
 
     Attributes
     ----------
