@@ -403,7 +403,7 @@ def test_what_is_said_of_the_chosen_columns_is_true_of_them(rescale, ridge, gene
     # As they are, C times the square gives the same model; its objective is in units of C.
     same = objective(reduced, factor**2) / factor**2 / full
     assert same == pytest.approx(ratio, rel=1e-4)
-    headline, _, scope, *_ = str(certificate).splitlines()
+    headline, _, _, scope, *_ = str(certificate).splitlines()
     assert f"multiplied by {factor:.3g}," in headline
     times = f"{factor**2:.3g}"
     assert (f"alpha over {times}" if ridge else f"C times {times}") in scope

@@ -417,13 +417,13 @@ class TestCertificate:
         certificate = certify(*data, selector, cv=3, n_repeats=1)
         expected = new_data_errors(*data, selector, model=selector.estimator, cv=3, n_repeats=1)
         assert certificate.new_data == expected
-        headline, training, estimated, *details = str(certificate).splitlines()
+        *proven, training, estimated, realised, measured = str(certificate).splitlines()
         assert estimated == str(expected)
         assert training.endswith("All this is about the training rows, not about new data.")
         plain = certify(*data, selector)
         assert plain.new_data is None
-        first, training, *others = str(plain).splitlines()
-        assert (first, others) == (headline, details)
+        *first, training, _, _ = str(plain).splitlines()
+        assert (first, str(plain).splitlines()[-2:]) == (proven, [realised, measured])
         assert training.endswith("cross-validation estimates the error on new data.")
 
     def test_the_estimator_of_certify_counts(self, data):

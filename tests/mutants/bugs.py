@@ -1544,6 +1544,14 @@ DEFAULT_MODEL = [
         "tests/test_real_files.py::TestStream::test_groups_are_held_out_as_a_whole",
     ),
     Bug(
+        "always-included features are said to be in every best set",
+        "certificate/optimality.py",
+        "always[labels] & ~np.isin(labels, fixed)",
+        "always[labels]",
+        "tests/certificate/test_optimality.py::"
+        "test_groups_and_always_included_features_count",
+    ),
+    Bug(
         "choices are compared with the best ones at the C for all columns",
         "comparison.py",
         "rows.spread.size(best.indices_)",

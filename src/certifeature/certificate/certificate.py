@@ -142,8 +142,7 @@ class Certificate:
     at hand: both objectives are enclosed by primal and dual values. ``measured_growth`` is a bound
     for any labels of these rows with the same costs, and ``promised_growth`` one for any choice
     that the method could have made, known beforehand by a theorem about all directions. None is
-    below the one before it. Bounds up to 2 are called good, up to 10 fair, and beyond that there is
-    no useful bound: ``print`` leaves their numbers to the details.
+    below the one before it. ``print`` leaves bounds beyond 10 to the details.
 
     Behind them are λ = ``lambda_min`` and Λ = ``lambda_max``: the squared hard margin keeps at
     least the share λ; the objective of every ℓ2-regularised linear model with a non-negative loss
@@ -189,6 +188,9 @@ class Certificate:
     optimality : Optimality or None
         How much better any other selection of as many features could be, where `certify` was asked
         for it.
+    random_growth : float or None
+        The bound of ``measured_growth`` for as many random columns, where `certify` was asked for
+        both; it may be smaller.
     new_data : NewData or None
         Cross-validated errors, which are no bounds, where `certify` was asked for them.
     converged : bool
@@ -231,6 +233,7 @@ class Certificate:
     model: str | None = None
     factor: float = 1.0
     optimality: Optimality | None = None
+    random_growth: float | None = None
     new_data: NewData | None = None
     converged: bool = True
     withdrawn: bool = False
@@ -335,8 +338,8 @@ class Certificate:
         return f"<div><p><strong>{first}</strong></p>{shown}{folded}</div>"
 
 
-# The largest bounds that are called good and fair. Beyond these, a bound is of no use.
-GOOD, FAIR = 2.0, 10.0
+# Beyond this, a bound is of no use.
+_USEFUL = 10.0
 # Larger ones are not stated: they are made of rounding, or of a C that no one means.
 _WORTH_READING = 1e6
 # Share of a ratio that an enclosure may leave open before its digits are no longer sure.
@@ -364,24 +367,17 @@ _BELOW_ONE = (
 )
 
 
-def grade(growth: float) -> str:
-    """Return a bound on the growth in words.
-
-    Examples
-    --------
-    >>> grade(1.4), grade(7.0), grade(655.0)
-    ('a good bound', 'a fair bound', 'no useful bound')
-    """
-    if growth > FAIR:
-        return "no useful bound"
-    return "a good bound" if growth <= GOOD else "a fair bound"
-
-
 def as_sentences(certificate: Certificate) -> list[str]:
     """Return the certificate as a list of lines: the headline, its scope, and the details."""
     c = certificate
-    lines = headline(c), c.optimality, scope(c), c.new_data, *details(c)
-    return [str(line) for line in lines if line is not None and line != ""]
+    lines = *statements(c), scope(c), c.new_data, *details(c)
+    return [str(line) for line in lines if line is not None]
+
+
+def statements(c: Certificate) -> list[str]:
+    """Return what is proven for the labels at hand, how close that is to the best, and the rest."""
+    lines = headline(c), c.optimality and str(c.optimality), beyond_labels(c)
+    return [line for line in lines if line]
 
 
 def as_phrase(c: Certificate) -> str:
@@ -393,18 +389,15 @@ def as_phrase(c: Certificate) -> str:
     ratio, labels = proven_ratio(c), f"for other {_labels(c)}"
     bound = f"{_at_most(c.measured_growth)}{_chance(measured_probability(c))}"
     if ratio is None:
-        return f"{start} {'without a useful bound' if c.measured_growth > FAIR else bound}"
-    bound = f"no useful bound {labels}" if c.measured_growth > FAIR else f"{labels} {bound}"
+        return f"{start} {'without a useful bound' if c.measured_growth > _USEFUL else bound}"
+    bound = f"no useful bound {labels}" if c.measured_growth > _USEFUL else f"{labels} {bound}"
     return f"{start} {ratio}, {bound}"
 
 
 def headline(c: Certificate) -> str:
-    """Return what is proven for the labels at hand, then for any labels, then beforehand.
-
-    Bounds beyond 10 are left to the details.
-    """
+    """Return what is proven for the labels at hand, or for any labels where that is unknown."""
     bound, chance, of_model = c.measured_growth, _chance(measured_probability(c)), objective_of(c)
-    ratio, is_useful = proven_ratio(c), bound <= FAIR
+    ratio = proven_ratio(c)
     kept = {"fixed": c.n_fixed, "trusted": c.n_trusted}
     of_groups = "" if c.n_groups is None else "groups "
     beside = ", ".join(f"{n:,} {of_groups}{reason}" for reason, n in kept.items() if n)
@@ -415,17 +408,23 @@ def headline(c: Certificate) -> str:
     multiplied = f", {_multiplied(c)}," if _multiplied(c) else ""
     all_of_them = f"what it is with all {c.n_features:,}"
     if ratio is not None:
-        start = f"Proven: {chosen}{multiplied} {of_model}"
-        sentences = [f"{start} is {ratio} {all_of_them}.", other_labels(c)]
-    elif is_useful:
+        return f"Proven: {chosen}{multiplied} {of_model} is {ratio} {all_of_them}."
+    if bound <= _USEFUL:
         start = f"Proven for any {_labels(c)}{chance}: {chosen}{multiplied} {of_model}"
-        sentences = [f"{start} is {_at_most(bound)} {all_of_them} ({grade(bound)})."]
-    else:
-        of_all = f"{chosen} of {c.n_features:,}"
-        sentences = [f"No useful bound on {of_model} {of_all} ({_counts(c)})."]
-    if c.a_priori is not None and c.promised_growth <= FAIR:
+        return f"{start} is {_at_most(bound)} {all_of_them}{_in_brackets(_random(c))}."
+    counts = _in_brackets(_counts(c), _random(c))
+    return f"No useful bound on {of_model} {chosen} of {c.n_features:,}{counts}."
+
+
+def beyond_labels(c: Certificate) -> str:
+    """Return the bound for other labels, unless the headline has it, and any promise.
+
+    Bounds beyond 10 are left to the details.
+    """
+    sentences = [] if proven_ratio(c) is None else [_other_labels(c)]
+    if c.a_priori is not None and c.promised_growth <= _USEFUL:
         promise = f"{_at_most(c.promised_growth)}{_chance(c.a_priori.probability)}"
-        sentences.append(f"Promised beforehand: {promise} ({grade(c.promised_growth)}).")
+        sentences.append(f"Promised beforehand: {promise}.")
     return " ".join(sentences)
 
 
@@ -457,14 +456,26 @@ def proven_ratio(c: Certificate) -> str | None:
     return f"{'' if is_sure else 'at most '}{_times(rounded_up(ratio))}"
 
 
-def other_labels(c: Certificate) -> str:
-    """Return a sentence on the bound for other labels than those at hand."""
+def _other_labels(c: Certificate) -> str:
     labels, bound = f"other {_labels(c)}", c.measured_growth
-    if bound > FAIR:
-        return f"No useful bound for {labels} ({_counts(c)})."
+    if bound > _USEFUL:
+        return f"No useful bound for {labels}{_in_brackets(_counts(c), _random(c))}."
     rows = "these support vectors" if c.rows == "support" else "these rows"
     chance = _chance(measured_probability(c))
-    return f"For any {labels} of {rows}, {_at_most(bound)}{chance} ({grade(bound)})."
+    return f"For any {labels} of {rows}, {_at_most(bound)}{chance}{_in_brackets(_random(c))}."
+
+
+def _random(c: Certificate) -> str:
+    """Return what the bound is for random columns, so that nobody takes it for a grade."""
+    if c.random_growth is None:
+        return ""
+    useful = c.random_growth <= _USEFUL
+    bound = _times(rounded_up(c.random_growth)) if useful else "no useful bound"
+    return f"as many random columns: {bound}"
+
+
+def _in_brackets(*parts: str) -> str:
+    return f" ({'; '.join(filter(None, parts))})" if any(parts) else ""
 
 
 def _labels(c: Certificate) -> str:
@@ -574,7 +585,7 @@ def shown_bound(growth: float) -> str:
     >>> shown_bound(1.2341), shown_bound(655.0)
     ('1.24', '> 10')
     """
-    return f"> {FAIR:g}" if growth > FAIR else number(rounded_up(growth))
+    return f"> {_USEFUL:g}" if growth > _USEFUL else number(rounded_up(growth))
 
 
 def measured_probability(c: Certificate) -> float:

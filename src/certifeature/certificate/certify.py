@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from joblib import hash as digest
 from sklearn.pipeline import Pipeline
 
@@ -94,7 +95,8 @@ class Certifier:
         realised : bool, default=True
             Whether to compute the objectives, margins and radii too.
         optimality : bool, default=False
-            Whether to compare with all other sets of as many columns.
+            Whether to compare with all other sets of as many columns, and if ``realised`` with
+            random ones.
         """
         known: Any = getattr(selector, "fit_result_", None)
         support = getattr(known, "support", None)
@@ -102,7 +104,8 @@ class Certifier:
             groups = None if known is None else known.groups
             closeness = optimality_of(self.support, columns, groups, self.all_rows)
             proven = self.certificate(columns, selector, realised=realised)
-            return replace(proven, optimality=closeness)
+            growth = self.random_growth(len(columns.indices)) if realised else None
+            return replace(proven, optimality=closeness, random_growth=growth)
         columns = self.support.at_own_scale(columns)
         if support and known.certificate.exact and support.rows is self.support.rows:
             certificate: Certificate = known.certificate
@@ -114,6 +117,18 @@ class Certifier:
             unproven = unproven_rows(self.support, columns, self.all_rows)
             certificate = replace(certificate, covers_all_rows=not unproven.size)
         return certificate.with_realised(self._full_model.realised(columns, certificate))
+
+    def random_growth(self, n_chosen: int) -> float | None:
+        """Return the measured growth of so many random columns; None for all, and for blocks."""
+        rows, given = self.support.rows, self.all_rows
+        if rows.in_blocks or n_chosen == rows.n_features:
+            return None
+        # Wherever rows and columns stand, the same ones are drawn.
+        ranked = rows.written_out() if given is None or given.in_blocks else given
+        by_values = np.argsort(ranked.column_ranks, kind="stable")
+        drawn = by_values[np.random.default_rng(0).permutation(rows.n_features)[:n_chosen]]
+        columns = self.support.at_own_scale(ColumnChoice(drawn, np.ones(n_chosen)))
+        return self._measurable.certificate(columns).measured_growth
 
     @cached_property
     def _measurable(self) -> Measurable:
@@ -218,8 +233,9 @@ def certify(
         hinge loss are skipped above 4,096 rows, and everything for all rows of blocks.
     optimality : bool, default=True
         Whether to bound how much better any other selection of as many features could be, by the
-        training objective for the labels at hand. It takes a few fits, and is skipped for the hinge
-        loss above 4,096 rows and for all rows of blocks.
+        training objective for the labels at hand, and if ``realised`` to compare the bound for any
+        labels with that of random columns. It takes a few fits, and is skipped for the hinge loss
+        above 4,096 rows and for all rows of blocks.
     cv : int, cross-validation generator or iterable, default=None
         Folds in which to estimate the error on new data, with the chosen and with all features; see
         `certifeature.evaluation.new_data_errors`. Features are chosen anew in every fold, for the
@@ -328,4 +344,7 @@ def _certificate_of_fit(selector: Any, realised: bool, optimality: bool) -> Cert
             "certify(X, y, selector), or realised=False."
         )
     support = result.support or Support(rows, None, None, rows)
+    if optimality:
+        growth = Certifier(support, certificate.rows).random_growth(certificate.n_selected)
+        certificate = replace(certificate, random_growth=growth)
     return certificate.with_realised(FullModel(support).realised(result.certified, certificate))

@@ -45,8 +45,8 @@ _OPTIMAL, _SAYS_LITTLE = 1e-4, 0.6
 class Optimality:
     """How much better any other selection of as many features could be, for the labels at hand.
 
-    All sets of k features are compared by the training objective of one model, at the C that it has
-    for the chosen columns as they are.
+    All sets of k features, with always-included ones among them, are compared by the training
+    objective of one model, at the C that it has for the chosen columns as they are.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Optimality:
         No set of as many features has a smaller objective.
     always, never : ndarray of bool, of shape (n_features,)
         Features that are in every set of this size whose objective is at most the one given, and
-        features that are in none of these sets.
+        features that are in none of these sets; always-included ones are not marked.
     fewest : int
         No set of fewer features, or groups, has an objective as small as the one given.
     model : str
@@ -67,6 +67,8 @@ class Optimality:
         Number of features, or of groups.
     in_groups : bool
         Whether it counts groups of features.
+    n_fixed : int
+        How many of them are always included.
     margin, widest_margin : float or None
         Where a hyperplane separates two classes by the chosen features: its margin, and an upper
         bound on the margin by any set of as many features.
@@ -81,12 +83,15 @@ class Optimality:
     n_rows: int
     size: int
     in_groups: bool = False
+    n_fixed: int = 0
     margin: float | None = None
     widest_margin: float | None = None
 
     def __str__(self) -> str:
         unit = "group" if self.in_groups else "feature"
         of_size = f"{self.size:,} {unit}{'s' * (self.size != 1)}"
+        if self.n_fixed:
+            of_size += f" with the {self.n_fixed:,} fixed among them"
         sentences = []
         if self.margin is not None and self.widest_margin is not None:
             times = number(rounded_up(self.widest_margin / self.margin))
@@ -192,13 +197,14 @@ def optimality_of(
         return Optimality(
             objective,
             scaled_back(bound.of_size(len(chosen)), upper, sets.exponent).lower,
-            always[labels],
+            always[labels] & ~np.isin(labels, fixed),
             never[labels],
             min(bound.fewest(upper), len(chosen)),
             model_name(model),
             rows.n_rows,
             len(chosen),
             groups.labels is not None,
+            len(fixed),
             *margins,
         )
     return None

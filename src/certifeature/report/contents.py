@@ -24,8 +24,8 @@ from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
 
 EVERY_BEST_SET = (
-    "In every best set: without it, no other set of as many features has a training objective as "
-    "low. That is about these rows, not about new samples."
+    "In every best set: without it, no other set of as many features, any fixed ones among them, "
+    "has a training objective as low. That is about these rows, not about new samples."
 )
 
 

@@ -199,7 +199,15 @@ def template(name: str) -> Template:
         lstrip_blocks=True,
     )
     texts: list[Any] = [one_line, typeset, joined, samples, measure_name, method_name, model_name]
-    texts += [duration, shown_error, ticks, words.headline, words.scope, words.details]
+    texts += [
+        duration,
+        shown_error,
+        ticks,
+        words.headline,
+        words.statements,
+        words.scope,
+        words.details,
+    ]
     texts += [words.shown_bound, rounded_down, number]
     environment.filters |= {filter_.__name__: filter_ for filter_ in texts}
     environment.filters["thousands"] = "{:,}".format
