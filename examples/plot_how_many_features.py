@@ -2,7 +2,7 @@
 How many features do I need?
 ============================
 
-``BSSSelectorCV`` finds the number by cross-validation, as scikit-learn's ``RFECV`` does. In every
+``SelectorCV`` finds the number by cross-validation, as scikit-learn's ``RFECV`` does. In every
 fold it chooses several numbers of features on the training rows, and computes the errors on the
 others. It takes the smallest number whose error is within one standard error of the lowest.
 
@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from certifeature import BSSSelector, BSSSelectorCV
+from certifeature import BSSSelector, SelectorCV
 from certifeature.datasets import load_docstrings
 
 docs = load_docstrings(packages=("numpy", "scipy"))
@@ -24,7 +24,7 @@ rows = np.random.default_rng(0).choice(len(docs.target), 600, replace=False)
 X, y = docs.data[rows], docs.target[rows]
 
 sizes = [5, 10, 20, 50, 100, 200, 400, X.shape[1]]
-search = BSSSelectorCV(sizes=sizes, cv=5).fit(X, y)
+search = SelectorCV(sizes=sizes, cv=5).fit(X, y)
 print(f"{search.n_features_} of {X.shape[1]} words are enough.")
 
 # %%

@@ -14,11 +14,11 @@ from sklearn.svm import SVC, SVR, LinearSVC
 
 from certifeature import (
     BSSSelector,
-    BSSSelectorCV,
     LeverageScoreSelector,
     LPSVMSelector,
     RandomSelector,
     RRQRSelector,
+    SelectorCV,
     certify,
     compare,
 )
@@ -411,7 +411,7 @@ TEMPORAL = {
         lambda X: BSSSelector(1).fit(X, LABELS),
         lambda X: BSSSelector(1, supervised=False).fit(X),
         lambda X: LPSVMSelector().fit(X, LABELS),
-        lambda X: BSSSelectorCV(sizes=[1], cv=2).fit(X, LABELS),
+        lambda X: SelectorCV(sizes=[1], cv=2).fit(X, LABELS),
         lambda X: certify(X, LABELS, [0]),
         lambda X: new_data_errors(X, LABELS, BSSSelector(1)),
         lambda X: compare(X, LABELS, [1], n_jobs=1),

@@ -14,10 +14,10 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from certifeature import (
     BSSSelector,
-    BSSSelectorCV,
     LeverageScoreSelector,
     RandomSelector,
     RRQRSelector,
+    SelectorCV,
     certify,
     compare,
 )
@@ -81,7 +81,7 @@ def test_numbers_are_certified_and_compared_for_ridge_regression(prices):
     assert certify(X, y, BSSSelector(20).fit(X, y), **folds).new_data.measure == "1 - R2"
     found, expected = (compare(X, y, [20], estimator=m, **folds) for m in (None, RIDGE))
     assert [c.error for c in found.contenders] == [c.error for c in expected.contenders]
-    search = BSSSelectorCV(cv=3, sizes=[10, 20]).fit(X, y)
+    search = SelectorCV(cv=3, sizes=[10, 20]).fit(X, y)
     assert isinstance(search.estimator_, Ridge)
 
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import BSSSelector, BSSSelectorCV, LeverageScoreSelector, RandomSelector, certify
+from certifeature import BSSSelector, LeverageScoreSelector, RandomSelector, SelectorCV, certify
 from certifeature.certificate import Certificate
 from certifeature.certificate.promise import sampling_promise
 from certifeature.comparison import compare
@@ -339,7 +339,7 @@ def test_categories_stay_together_in_every_fold():
 def test_sizes_found_by_cross_validation_count_groups():
     frame, y = table(120)
     X = pd.get_dummies(frame, dtype=float)
-    search = BSSSelectorCV(BSSSelector(feature_groups=before), min_features_to_select=1)
+    search = SelectorCV(BSSSelector(feature_groups=before), min_features_to_select=1)
     search.fit(X, y)
     assert search.cv_results_["n_features"].tolist() == [1, 2, 6]
     assert search.n_features_ == 1

@@ -23,9 +23,9 @@ from sklearn.svm import SVR, LinearSVR
 
 from certifeature import (
     BSSSelector,
-    BSSSelectorCV,
     LeverageScoreSelector,
     RRQRSelector,
+    SelectorCV,
     certify,
     compare,
 )
@@ -416,7 +416,7 @@ class TestSelectors:
     @pytest.mark.parametrize("model", [Ridge(), TUBE, LogisticRegression()], ids=str)
     def test_find_a_size_by_cross_validation(self, model):
         X, y = data_for(model, shape=(80, 30))
-        search = BSSSelectorCV(BSSSelector(estimator=model), sizes=[2, 5, 30], cv=3).fit(X, y)
+        search = SelectorCV(BSSSelector(estimator=model), sizes=[2, 5, 30], cv=3).fit(X, y)
         assert search.n_features_ in (2, 5)
         assert search.cv_results_["mean_test_score"].min() > 0.6
 

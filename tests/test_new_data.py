@@ -36,7 +36,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import BSSSelector, BSSSelectorCV, LPSVMSelector, certify
+from certifeature import BSSSelector, LPSVMSelector, SelectorCV, certify
 from certifeature.certificate import Certificate
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import Difference, NewData, corrected_interval, new_data_errors
@@ -257,7 +257,7 @@ class TestErrorsOfFolds:
         assert [found.selected.error.value, found.full.error.value] == pytest.approx(expected)
 
     def test_a_search_for_the_size_is_repeated(self, data):
-        search = BSSSelectorCV(BSSSelector(order="coef"), sizes=[2, 40], cv=3)
+        search = SelectorCV(BSSSelector(order="coef"), sizes=[2, 40], cv=3)
         found = new_data_errors(*data, search, cv=3, n_repeats=1)
         assert set(found.n_selected) <= {2, 40}
 
@@ -433,7 +433,7 @@ class TestCertificate:
         assert found == new_data_errors(*data, rfe, model=model, cv=3, n_repeats=1)
 
     def test_a_search_is_repeated_as_a_search(self, data):
-        search = BSSSelectorCV(BSSSelector(order="coef"), sizes=[2, 60], cv=3).fit(*data)
+        search = SelectorCV(BSSSelector(order="coef"), sizes=[2, 60], cv=3).fit(*data)
         found = certify(*data, search, realised=False, cv=3, n_repeats=1).new_data
         assert found == new_data_errors(*data, search, cv=3, n_repeats=1)
 

@@ -8,7 +8,7 @@ import pytest
 import sklearn
 
 import certifeature
-from certifeature import BSSSelector, BSSSelectorCV, LPSVMSelector
+from certifeature import BSSSelector, LPSVMSelector, SelectorCV
 from certifeature.datasets import make_relevant_features
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,7 +26,7 @@ def shown(selector):
 
 
 @pytest.mark.parametrize(
-    "selector", [BSSSelector(30), BSSSelectorCV(BSSSelector(), sizes=[20, 30], cv=2)]
+    "selector", [BSSSelector(30), SelectorCV(BSSSelector(), sizes=[20, 30], cv=2)]
 )
 def test_the_certificate_stands_below_the_diagram(selector, data):
     assert "training objective" not in shown(selector)

@@ -19,11 +19,11 @@ import certifeature.onnx
 from certifeature import (
     BestSubsetSelector,
     BSSSelector,
-    BSSSelectorCV,
     LeverageScoreSelector,
     LPSVMSelector,
     RandomSelector,
     RRQRSelector,
+    SelectorCV,
 )
 from certifeature.datasets import make_relevant_features
 
@@ -38,8 +38,8 @@ SELECTORS = [
     ),
     *(
         pytest.param(
-            BSSSelectorCV(BSSSelector(rescale=rescale), sizes=[20, 30], cv=2),
-            id=f"BSSSelectorCV-{rescale}",
+            SelectorCV(BSSSelector(rescale=rescale), sizes=[20, 30], cv=2),
+            id=f"SelectorCV-{rescale}",
         )
         for rescale in ("common", False)
     ),

@@ -18,7 +18,7 @@ from rich.progress import Progress
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC, LinearSVC
 
-from certifeature import BSSSelector, BSSSelectorCV, _progress
+from certifeature import BSSSelector, SelectorCV, _progress
 from certifeature._progress import listed, listening, phase
 from certifeature._utils import in_parallel
 from certifeature.certificate.measured import measured_in_blocks
@@ -225,7 +225,7 @@ def test_folds_are_counted_and_what_happens_inside_them_is_told(data):
     X, y = data
     ears = Ears()
     with listening(ears):
-        BSSSelectorCV(cv=3, sizes=[20, 40]).fit(X, y)
+        SelectorCV(cv=3, sizes=[20, 40]).fit(X, y)
     assert ears.begun[0] == ("folds", 3)
     assert ears.told[0] == [1, 2, 3]
     # Two sizes in each fold, and the one that was found.

@@ -30,10 +30,10 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from certifeature import (
     BSSSelector,
-    BSSSelectorCV,
     LeverageScoreSelector,
     RandomSelector,
     RRQRSelector,
+    SelectorCV,
     certify,
     compare,
 )
@@ -89,7 +89,7 @@ def test_models_without_a_proof_are_refused_everywhere(model, remedy, data):
         lambda: certify(X, y, np.arange(20), estimator=model, rows="all"),
         lambda: certify(ArrayBlocks(X, y), None, np.arange(20), estimator=model, rows="all"),
         lambda: compare(X, y, [10], methods=["bss"], estimator=model, n_repeats=1),
-        lambda: BSSSelectorCV(BSSSelector(estimator=model), sizes=[10, 20]).fit(X, y),
+        lambda: SelectorCV(BSSSelector(estimator=model), sizes=[10, 20]).fit(X, y),
         lambda: fit_model(model, X, y),
         *(
             lambda kind=kind, supervised=supervised: kind(

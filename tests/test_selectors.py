@@ -28,11 +28,11 @@ import certifeature
 from certifeature import (
     BestSubsetSelector,
     BSSSelector,
-    BSSSelectorCV,
     LeverageScoreSelector,
     LPSVMSelector,
     RandomSelector,
     RRQRSelector,
+    SelectorCV,
     certify,
 )
 from certifeature.basis import exact_basis
@@ -529,7 +529,7 @@ ESTIMATORS = {
     **{selector.__name__: selector(20) for selector in SELECTORS},
     "BSSSelector of groups": BSSSelector(20, feature_groups=lambda name: name[:3]),
     "BSSSelector for all rows": BSSSelector(20, guarantee="full"),
-    "BSSSelectorCV": BSSSelectorCV(sizes=[5, 20], cv=2),
+    "SelectorCV": SelectorCV(sizes=[5, 20], cv=2),
     "BestSubsetSelector": BestSubsetSelector(20),
     "LPSVMSelector": LPSVMSelector(),
 }

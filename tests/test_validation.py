@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from certifeature import BSSSelector, BSSSelectorCV, certify, compare
+from certifeature import BSSSelector, SelectorCV, certify, compare
 from certifeature.datasets import make_relevant_features
 from certifeature.evaluation import Difference, Estimate, NewData, new_data_errors
 from certifeature.evaluation.engine import Candidate, search_size
@@ -89,11 +89,11 @@ class TestGroups:
     def test_a_search_for_the_size_keeps_groups_together(self, patients):
         X, y, patient = patients
         selector = BSSSelector(order="coef")
-        plain = BSSSelectorCV(selector, sizes=[10, 119]).fit(X, y)
+        plain = SelectorCV(selector, sizes=[10, 119]).fit(X, y)
         assert plain.cv_results_["mean_test_score"].min() > 0.8
-        grouped = BSSSelectorCV(selector, sizes=[10, 119]).fit(X, y, groups=patient)
+        grouped = SelectorCV(selector, sizes=[10, 119]).fit(X, y, groups=patient)
         assert grouped.cv_results_["mean_test_score"].max() < 0.7
-        given = BSSSelectorCV(selector, sizes=[10, 119], cv=GroupKFold(4))
+        given = SelectorCV(selector, sizes=[10, 119], cv=GroupKFold(4))
         assert "split3_test_score" in given.fit(X, y, groups=patient).cv_results_
 
     @pytest.mark.parametrize("in_pipeline", [False, True])
@@ -101,7 +101,7 @@ class TestGroups:
         X, y, patient = patients
         seen = []
 
-        class Watched(BSSSelectorCV):
+        class Watched(SelectorCV):
             def fit(self, X, y, *, groups=None):
                 seen.append(groups)
                 return super().fit(X, y, groups=groups)

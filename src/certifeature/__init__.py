@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from certifeature.selectors import (
         BestSubsetSelector,
         BSSSelector,
-        BSSSelectorCV,
         LeverageScoreSelector,
         LPSVMSelector,
         RandomSelector,
         RRQRSelector,
+        SelectorCV,
     )
 else:
 
@@ -38,7 +38,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BSSSelector",
-    "BSSSelectorCV",
     "BestSubsetSelector",
     "Certificate",
     "Comparison",
@@ -46,6 +45,7 @@ __all__ = [
     "LeverageScoreSelector",
     "RRQRSelector",
     "RandomSelector",
+    "SelectorCV",
     "at_scale",
     "certify",
     "compare",

@@ -1548,8 +1548,7 @@ DEFAULT_MODEL = [
         "certificate/optimality.py",
         "always[labels] & ~np.isin(labels, fixed)",
         "always[labels]",
-        "tests/certificate/test_optimality.py::"
-        "test_groups_and_always_included_features_count",
+        "tests/certificate/test_optimality.py::test_groups_and_always_included_features_count",
     ),
     Bug(
         "choices are compared with the best ones at the C for all columns",

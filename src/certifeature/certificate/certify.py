@@ -290,7 +290,7 @@ def certify(
     repeatable, given = selection, X
     if isinstance(selection, Pipeline):
         X, selection = selection[:-1].transform(X) if len(selection) > 1 else X, selection[-1]
-    # BSSSelectorCV has a selector of the size that it found; in folds, the search is repeated.
+    # SelectorCV has a selector of the size that it found; in folds, the search is repeated.
     selection = getattr(selection, "selector_", selection)
     if estimator is None:
         estimator = _model_of(selection)

@@ -111,10 +111,9 @@ def certificate_values(certificate: Certificate) -> dict[str, Any]:
 def found_size(search: SizeSearch) -> str:
     """Return which number of features was found, and how."""
     n_folds = search.errors.shape[1]
-    best = search.sizes[int(search.means.argmin())]
     return (
         f"{search.size} features by {n_folds}-fold cross-validation: the fewest within one "
-        f"standard error ({search.standard_error:.3f}) of the lowest error, that of {best}"
+        f"standard error ({search.standard_error:.3f}) of the lowest error, that of {search.best}"
     )
 
 

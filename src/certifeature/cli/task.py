@@ -41,7 +41,7 @@ from certifeature.models.support import capped, fit_at_scale, with_numbers
 from certifeature.report import features_of
 from certifeature.report.contents import Feature, with_frequencies
 from certifeature.rows.rows import Rows
-from certifeature.selectors.bss_cv import default_sizes
+from certifeature.selectors.selector_cv import default_sizes
 from certifeature.sparsify import ColumnChoice
 from certifeature.sparsify.choice import as_column_choice
 

@@ -314,6 +314,11 @@ class SizeSearch:
         """The size that is chosen."""
         return int(self.sizes[self.place])
 
+    @property
+    def best(self) -> int:
+        """The size of the lowest mean, of equal ones the smallest."""
+        return int(self.sizes[int(self.means.argmin())])
+
 
 def cross_validate(
     X: Any,

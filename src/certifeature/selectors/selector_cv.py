@@ -1,4 +1,4 @@
-"""Number of features by cross-validation: the fewest within one standard error of the best."""
+"""Number of features by cross-validation."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from certifeature.evaluation.splits import Splits, checked_groups
 from certifeature.models.problem import default_model, predicts_numbers
 from certifeature.models.support import fit_at_scale, for_scikit_learn
 from certifeature.selectors.base import TakesColumns, fitting
+from certifeature.selectors.best_subset import BestSubsetSelector
 from certifeature.selectors.bss import BSSSelector
 
 _OF_GROUPS = ("feature_groups_", "group_names_", "group_indices_")
@@ -31,18 +32,18 @@ def default_sizes(n_features: int, fewest: int = 10) -> NDArray[np.intp]:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BSSSelectorCV(TakesColumns):
-    """Choose features by `BSSSelector`, and how many by cross-validation.
+class SelectorCV(TakesColumns):
+    """Choose features by another selector, and how many by cross-validation.
 
     In every fold features are chosen from the training rows alone, for several sizes; a model on
     them is scored on the rest. The size is the smallest one whose mean score is within one standard
-    error of the best.
+    error of the best, or that of the best.
 
     Parameters
     ----------
-    selector : BSSSelector, default=None
+    selector : BSSSelector or BestSubsetSelector, default=None
         What chooses; its ``n_features_to_select`` is ignored. None takes ``BSSSelector()``. Its
-        ``estimator``, or the default for the number of rows, is the model that is scored.
+        ``estimator``, or the default of `BSSSelector`, is the model that is scored.
     min_features_to_select : int, default=10
         The smallest size.
     sizes : array-like of int, default=None
@@ -53,6 +54,9 @@ class BSSSelectorCV(TakesColumns):
         classifiers. If `fit` gets groups, a number of folds keeps the rows of a group together.
     scoring : str or callable, default=None
         What is compared; None takes the score of the model: accuracy, or R² for numbers.
+    one_standard_error : bool, default=True
+        Whether to take the smallest size within one standard error of the best mean score; False
+        takes the best, of equal ones the smallest.
     n_jobs : int, default=None
         Number of processes for the folds.
 
@@ -60,7 +64,7 @@ class BSSSelectorCV(TakesColumns):
     ----------
     n_features_ : int
         Number of features that was found.
-    selector_ : BSSSelector
+    selector_ : BSSSelector or BestSubsetSelector
         Fitted to all rows, for that number. It has the certificate.
     estimator_ : estimator
         The model, fitted to the chosen columns of all rows.
@@ -80,7 +84,7 @@ class BSSSelectorCV(TakesColumns):
 
     See Also
     --------
-    BSSSelector : Chooses a given number of features.
+    BSSSelector, BestSubsetSelector : Choose a given number of features.
     sklearn.feature_selection.RFECV : The same for recursive elimination, with the best mean score.
 
     Notes
@@ -93,30 +97,36 @@ class BSSSelectorCV(TakesColumns):
 
     Examples
     --------
-    >>> from certifeature import BSSSelectorCV
+    >>> from certifeature import BestSubsetSelector, SelectorCV
     >>> from certifeature.datasets import make_relevant_features
     >>> X, y = make_relevant_features(200, 1000, 20, random_state=0)
-    >>> search = BSSSelectorCV(cv=3).fit(X, y)
+    >>> search = SelectorCV(cv=3).fit(X, y)
     >>> search.cv_results_["n_features"].tolist()
     [10, 20, 50, 100, 200, 500, 1000]
     >>> search.transform(X).shape == (200, search.n_features_)
     True
+    >>> best = SelectorCV(BestSubsetSelector(), cv=3, one_standard_error=False).fit(X, y)
+    >>> scores = best.cv_results_["mean_test_score"]
+    >>> best.n_features_ == int(best.cv_results_["n_features"][scores.argmax()])
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "selector": [BSSSelector, None],
+        "selector": [BSSSelector, BestSubsetSelector, None],
         "min_features_to_select": [Interval(Integral, 1, None, closed="left")],
         "sizes": ["array-like", None],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
+        "one_standard_error": ["boolean"],
         "n_jobs": [Integral, None],
     }
 
-    selector: BSSSelector | None = field(default=None, kw_only=False)
+    selector: BSSSelector | BestSubsetSelector | None = field(default=None, kw_only=False)
     min_features_to_select: int = 10
     sizes: ArrayLike | None = None
     cv: Any = None
     scoring: Any = None
+    one_standard_error: bool = True
     n_jobs: int | None = None
 
     # Metadata routing passes groups on without being asked to.
@@ -171,7 +181,8 @@ class BSSSelectorCV(TakesColumns):
             "std_test_score": scores.std(axis=1),
             **{f"split{number}_test_score": fold for number, fold in enumerate(scores.T)},
         }
-        self.n_features_ = SizeSearch(candidate.sizes, -scores, np.ones(len(sizes))).size
+        search = SizeSearch(candidate.sizes, -scores, np.ones(len(sizes)))
+        self.n_features_ = search.size if self.one_standard_error else search.best
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
         self.selector_.fit(X, y)
         for name in ("indices_", "scales_", "reasons_", "certificate_", *_OF_GROUPS):
