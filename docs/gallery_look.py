@@ -11,6 +11,7 @@ from matplotlib import pyplot as plt
 ORDER = (
     "plot_pipeline_grid_search.py",
     "plot_hundred_genes.py",
+    "plot_better_genes.py",
     "plot_words_against_rfe.py",
     "plot_how_many_features.py",
     "plot_stable_features.py",
