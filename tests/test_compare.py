@@ -537,8 +537,7 @@ class TestResult:
             "  > 10",
             "random        20        20  25.0 % (17.5 to 34.3 %)                0.00              "
             "  > 10",
-            "stability: agreement of the folds on the features, 0 for random ones, 1 if they are "
-            "the same",
+            "stability: agreement of the folds on the features: 0 for random ones, 1 for the same",
             "optimality: the training objective of any as many features is at least this share of "
             "that of those chosen on all rows, for one C for each number of features",
             "growth: upper bound on the ratio of training objectives (chosen over all features) "

@@ -251,14 +251,14 @@ def methods_for(model: Any, names: Sequence[Any] | None = None) -> list[Selectio
 
 
 _MEASURED = ("error_at_cost", "stability", "seconds", "optimality", "growth")
-_LEGEND = (
-    "stability: agreement of the folds on the features, 0 for random ones, 1 if they are the same\n"
-    "optimality: the training objective of any as many features is at least this share of that of "
-    "those chosen on all rows, for one C for each number of features\n"
-    "growth: upper bound on the ratio of training objectives (chosen over all features) for "
-    "any labels of the rows that determine the model, with probability 0.99 or more; median "
-    "of the folds; > 10: no useful bound"
-)
+_LEGEND = {
+    "stability": "agreement of the folds on the features: 0 for random ones, 1 for the same",
+    "optimality": "the training objective of any as many features is at least this share of that "
+    "of those chosen on all rows, for one C for each number of features",
+    "growth": "upper bound on the ratio of training objectives (chosen over all features) for any "
+    "labels of the rows that determine the model, with probability 0.99 or more; median of the "
+    "folds; > 10: no useful bound",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,26 +404,32 @@ class Comparison:
         return cls(tuple(contenders), result.splits, seed, measure, tuned, notes)
 
     def __str__(self) -> str:
-        has_auc = any(contender.performance.auc for contender in self.contenders)
         name = "error (95 % interval)" if self.measure == "error" else measure_name(self.measure)
-        header = ["method", "asked", "features", name, "AUC"]
-        rows = [[*header[: 4 + has_auc], "stability", "seconds", "optimality", "growth"]]
-        for c in self.contenders:
-            size = "" if c.size is None else str(c.size)
-            error = c.performance.error.shown(self.measure)
-            auc = [f"{c.performance.auc.value:.2f}" if c.performance.auc else ""][: int(has_auc)]
-            stability = "" if np.isnan(c.stability) else f"{c.stability:z.2f}"
-            optimality = "" if np.isnan(c.optimality) else number(rounded_down(c.optimality))
-            n_features, seconds = f"{c.n_features:.0f}", f"{c.seconds:.2f}"
-            shown = stability, seconds, optimality, shown_bound(c.growth)
-            rows.append([c.method, size, n_features, error, *auc, *shown])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        header = ["method", "asked", "features", name, "AUC", "stability", "seconds", "optimality"]
+        rows = [
+            [
+                c.method,
+                "" if c.size is None else str(c.size),
+                f"{c.n_features:.0f}",
+                c.performance.error.shown(self.measure),
+                f"{c.performance.auc.value:.2f}" if c.performance.auc else "",
+                "" if np.isnan(c.stability) else f"{c.stability:z.2f}",
+                f"{c.seconds:.2f}",
+                "" if np.isnan(c.optimality) else number(rounded_down(c.optimality)),
+                shown_bound(c.growth),
+            ]
+            for c in self.contenders
+        ]
+        table = zip([*header, "growth"], *rows, strict=True)
+        columns = [(name, *cells) for name, *cells in table if any(cells)]
+        widths = [max(map(len, column)) for column in columns]
         lines = [
             "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
-            for name, *numbers in rows
+            for name, *numbers in zip(*columns, strict=True)
         ]
+        lines += [f"{name}: {_LEGEND[name]}" for name, *_ in columns if name in _LEGEND]
         title = f"{self.n_repeats} × {self.n_folds}-fold cross-validation, {self.cost}"
-        return "\n".join([title, *([self.note] if self.note else []), *lines, _LEGEND])
+        return "\n".join([title, *([self.note] if self.note else []), *lines])
 
     @property
     def n_repeats(self) -> int:
@@ -699,15 +705,17 @@ def optimality_for(
     shares: dict[Key, float] = {}
     by_size: dict[int, list[Key]] = {}
     for key, (outcome,) in result.outcomes.items():
-        by_size.setdefault(max(key[1] or 0, len(outcome.chosen)), []).append(key)
+        if 0 < len(outcome.chosen) < result.n_features:
+            by_size.setdefault(max(key[1] or 0, len(outcome.chosen)), []).append(key)
+    if not by_size:
+        return {}
     with warnings.catch_warnings():
         # They were given for the folds, if they are worth it.
         warnings.simplefilter("ignore")
         transformed = clone(Pipeline(steps)).fit_transform(X, y) if steps else X
         rows = Rows(as_rows(transformed).X, y)
-        sizes = sorted(size for size in by_size if 0 < size < rows.n_features)
-        subsets = fitted_to_sizes(selectors.BestSubsetSelector(estimator=model), rows.X, y, sizes)
-        for size, best in zip(sizes, subsets, strict=True):
+        subset, sizes = selectors.BestSubsetSelector(estimator=model), sorted(by_size)
+        for size, best in zip(sizes, fitted_to_sizes(subset, rows.X, y, sizes), strict=True):
             own = with_scale(model, rows.spread.size(best.indices_))
             choices = [result.outcomes[key][0].chosen for key in by_size[size]]
             shares |= zip(by_size[size], ratios_to_best(rows, own, choices), strict=True)

@@ -30,7 +30,6 @@ from certifeature.comparison import (
     candidates_for,
     growth_for,
     methods_for,
-    optimality_for,
 )
 from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import Candidate, SizeSearch, cross_validate, search_size
@@ -327,8 +326,7 @@ def assess(task: Task, choice: Choice, splits: Splits, *, beside: bool) -> Choic
     features = with_frequencies(choice.features, choice.columns, new_data)
     comparison = None
     if beside:
-        optimality = optimality_for(data.X, data.y, compared, seed)
-        comparison = Comparison.from_result(result.first, compared, optimality, problem)
+        comparison = Comparison.from_result(result.first, compared, {}, problem)
     return replace(choice, certificate=certificate, features=features, comparison=comparison)
 
 
