@@ -163,6 +163,9 @@ def check_every_set(X, problem, size, groups, fixed):
                     inside = np.isin(np.arange(groups.max() + 1), members)
                     assert inside[always].all()
                     assert not inside[never].any()
+    worst = max(values.values()) / scale
+    lowest = subsets.branched(size, worst, worst) * scale
+    assert 0 < lowest <= least + slack
     # The relaxation is solved, so its bound is nearly its objective.
     assert relaxed.lower >= relaxed.upper * (1 - 2e-3)
     return relaxed, least
@@ -264,3 +267,12 @@ def test_marks_are_those_of_all_sets_that_energies_do_not_rule_out(rng):
             left = sets[lowest <= upper]
             np.testing.assert_array_equal(always, left.all(axis=0))
             np.testing.assert_array_equal(never, ~left.any(axis=0))
+
+
+def test_sets_that_are_enumerated_close_the_gap():
+    X, problem, _ = random_case("squared hinge, free", 2)
+    subsets, scale = SubsetProblem.of(X, problem), 4.0 ** SubsetProblem.of(X, problem).exponent
+    least = min(attained(problem, X[:, chosen]) for chosen in combinations(range(7), 3))
+    assert subsets.relax(3).lower * scale < 0.99 * least
+    lowest = subsets.branched(3, least * (1 + 1e-6) / scale, least * (1 - 1e-5) / scale) * scale
+    assert least * (1 - 1e-4) <= lowest <= least * (1 + 1e-6)

@@ -1562,6 +1562,20 @@ DEFAULT_MODEL = [
 
 BEST_SUBSET = [
     Bug(
+        "sets without a group are not enumerated",
+        "models/subset.py",
+        "enumerate((always, never))",
+        "enumerate((always,))",
+        f"{SUBSET}::test_no_set_is_better_than_the_bound",
+    ),
+    Bug(
+        "sets that are split keep the groups that none of them has",
+        "models/subset.py",
+        "        kept = ~never\n        columns",
+        "        kept = never | ~never\n        columns",
+        f"{SUBSET}::test_sets_that_are_enumerated_close_the_gap",
+    ),
+    Bug(
         "the k smallest energies count for sets of k",
         "models/enclosure.py",
         "ranked = np.sort(self.energies[~self.fixed])[::-1]\n        return",

@@ -39,6 +39,8 @@ _HARD = 1e5
 _NO_MARGINS: tuple[float | None, float | None] = None, None
 # What may be missing of a ratio of 1, and below which ratio a bound says little.
 _OPTIMAL, _SAYS_LITTLE = 1e-4, 0.6
+# Groups that may be in some of the best sets and not in others, up to which sets are enumerated.
+_MOST_OPEN = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +191,10 @@ def optimality_of(
         upper = max(float(np.ldexp(objective, -2 * sets.exponent)), TINY)
         bound = sets.bound(sets.relax(len(chosen), upper=upper).beta, upper)
         always, never = bound.in_every_and_no_set(len(chosen), upper)
+        lowest, goal = bound.of_size(len(chosen)), upper * (1 - 0.99 * _OPTIMAL)
+        is_quick = rows.n_rows <= _memory.MAX_QUICK_GRAM
+        if is_quick and lowest < goal and (~always & ~never).sum() <= _MOST_OPEN:
+            lowest = max(lowest, sets.branched(len(chosen), upper, goal))
         # Rows that were not gathered may have a smaller margin, or none.
         in_two = len(problem.classes) == len(np.unique(rows.labels)) == 2
         separable = in_two and problem.loss.endswith("hinge")
@@ -196,7 +202,7 @@ def optimality_of(
             margins = _margins(rows, columns, labels, fixed, len(chosen))
         return Optimality(
             objective,
-            scaled_back(bound.of_size(len(chosen)), upper, sets.exponent).lower,
+            scaled_back(lowest, upper, sets.exponent).lower,
             always[labels] & ~np.isin(labels, fixed),
             never[labels],
             min(bound.fewest(upper), len(chosen)),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -45,6 +46,8 @@ _DIGITS = 9
 _WORTHWHILE = 0.05
 # Groups of least weight, and of largest energy, that are exchanged one by one.
 _LEAVING, _COMING = 3, 10
+# Nodes of branch and bound, and how close their relaxations are solved at most.
+_MAX_NODES, _FINE = 32, 1e-5
 # Share of the objective by which an exchange has to lower it.
 _GAIN = 1e-6
 
@@ -288,6 +291,55 @@ class SubsetProblem:
             fixed=self.fixed,
         )
 
+    def branched(self, size: int, upper: float, goal: float) -> float:
+        """Return a lower bound on the objectives of all sets of so many groups.
+
+        Branch and bound: the sets of lowest bound are split by whether they have the group that
+        their relaxation is least sure about. What has to be in a set or out of it is not asked.
+
+        Parameters
+        ----------
+        size : int
+            Number of groups.
+        upper : float
+            Objective of a set that is known.
+        goal : float
+            Bound, no larger than ``upper``, at which to stop.
+        """
+        nodes = [self._node(size, upper, 0.0, None, 0)]
+        for number in range(1, _MAX_NODES, 2):
+            lower, _, sets, relaxed, always, never = nodes[0]
+            unsure = np.abs(relaxed.shares - 0.5) + (always | never)
+            place = int(np.argmin(unsure))
+            if lower >= goal or unsure[place] >= 1 or sets.fixed.sum() == size:
+                break
+            heappop(nodes)
+            for more, mask in enumerate((always, never)):
+                mask[place] = True
+                if always.sum() <= size <= len(never) - never.sum():
+                    part = sets._narrowed(always, never)
+                    start = np.maximum(relaxed.shares[~never], _LEAST)
+                    heappush(nodes, part._node(size, upper, lower, start, number + more))
+                mask[place] = False
+        return min(nodes[0].lower, upper) if nodes else upper
+
+    def _node(
+        self, size: int, upper: float, lower: float, start: FloatArray | None, number: int
+    ) -> _Node:
+        """Return the sets of so many groups, with a bound on them and what all and none have."""
+        relaxed = self.relax(size, start, tolerance=_FINE, upper=upper)
+        bound = self.bound(relaxed.beta, upper)
+        marks = bound.in_every_and_no_set(size, upper)
+        return _Node(max(lower, bound.of_size(size)), number, self, relaxed, *marks)
+
+    def _narrowed(self, always: NDArray[np.bool_], never: NDArray[np.bool_]) -> SubsetProblem:
+        """Return the objectives of the sets that have some groups, and have not some others."""
+        kept = ~never
+        columns = kept[self.groups]
+        rows = SafeRows(self.rows.values[:, columns], self.rows.constant, self.rows.exponent)
+        groups = (np.cumsum(kept) - 1)[self.groups[columns]]
+        return replace(self, rows=rows, groups=groups, fixed=always[kept], ties=self.ties[kept])
+
     @cached_property
     def _columns(self) -> _Columns:
         return _Columns(self.rows.values)
@@ -370,6 +422,17 @@ class SubsetProblem:
             limit = max(float(limits[first[0]]), _SMALLEST_SHARE) if first.size else np.inf
             capped[~self.fixed] = np.maximum(np.minimum(1.0, others / limit), _SMALLEST_SHARE)
         return capped
+
+
+class _Node(NamedTuple):
+    """Sets of groups, a bound on their objectives, and what is in each and in none of the good."""
+
+    lower: float
+    number: int
+    sets: SubsetProblem
+    relaxed: Relaxed
+    always: NDArray[np.bool_]
+    never: NDArray[np.bool_]
 
 
 class _Scaled(NamedTuple):
