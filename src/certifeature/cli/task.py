@@ -189,8 +189,11 @@ def choose(task: Task) -> Choice:
         columns = ColumnChoice(columns.indices[:n_asked], columns.scales[:n_asked])
     unsupervised = options.unsupervised
     with showing("certifying"):
+        # The best subset is that of a softer model.
+        support = getattr(getattr(selector, "fit_result_", None), "support", None)
+        chosen_for = task.model if support is None else support.asked
         certificate, model = certified(
-            data, columns, task.model, selector=selector, unsupervised=unsupervised
+            data, columns, chosen_for, selector=selector, unsupervised=unsupervised
         )
     named: Any = {"group_names": getattr(selector, "group_names_", None)}
     named["optimality"] = certificate.optimality
