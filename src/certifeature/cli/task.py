@@ -35,7 +35,7 @@ from certifeature.evaluation import NewData
 from certifeature.evaluation.engine import Candidate, SizeSearch, cross_validate, search_size
 from certifeature.evaluation.new_data import new_data_candidates
 from certifeature.evaluation.splits import Splits, splits_of, tuning_problem
-from certifeature.models.problem import predicts_numbers
+from certifeature.models.problem import is_scaled, predicts_numbers
 from certifeature.models.support import capped, fit_at_scale, with_numbers
 from certifeature.report import features_of
 from certifeature.report.contents import Feature, with_frequencies
@@ -189,9 +189,10 @@ def choose(task: Task) -> Choice:
         columns = ColumnChoice(columns.indices[:n_asked], columns.scales[:n_asked])
     unsupervised = options.unsupervised
     with showing("certifying"):
-        # The best subset is that of a softer model.
+        # The best subset is that of a softer model; the paper's algorithm has a C of its own.
         support = getattr(getattr(selector, "fit_result_", None), "support", None)
-        chosen_for = task.model if support is None else support.asked
+        own = None if support is None else support.asked
+        chosen_for = own if is_scaled(own) else task.model
         certificate, model = certified(
             data, columns, chosen_for, selector=selector, unsupervised=unsupervised
         )
