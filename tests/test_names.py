@@ -110,3 +110,9 @@ def test_names_that_a_spreadsheet_has_changed():
 def test_a_missing_name_may_have_been_changed(name, form):
     names = [form or "2-Mar", "TP53"]
     assert as_changed(name, names) == form
+
+
+def test_infinite_values_are_no_whole_numbers_that_rise():
+    X = np.column_stack([np.arange(20.0), np.arange(20.0)])
+    X[-1, 1] = np.inf
+    assert not_features(X, ["first", "second"]) == {0: IDENTIFIER}

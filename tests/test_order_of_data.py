@@ -14,7 +14,7 @@ from certifeature import BestSubsetSelector, BSSSelector, LPSVMSelector, RRQRSel
 from certifeature.basis import exact_basis
 from certifeature.models.support import fit_model, support_rows
 from certifeature.rows import ArrayBlocks
-from certifeature.rows.rows import Rows
+from certifeature.rows.rows import Rows, Spread
 
 SELECTORS = [
     BSSSelector(supervised=False),
@@ -136,3 +136,12 @@ def test_every_support_vector_of_libsvm_is_a_support_row(n_classes):
     rows = support_rows(svm, X, y)
     assert set(svm.support_) <= set(rows)
     assert svm.tol == 1e-3
+
+
+def test_constant_sparse_columns_with_weights_vary_by_nothing():
+    rng = np.random.default_rng(2)
+    X = np.column_stack([rng.standard_normal(10), np.full(10, -0.5227484414807474)])
+    for _ in range(20):
+        spread = Spread.of(sparse.csr_array(X), rng.uniform(0.1, 3, 10))
+        assert (spread.deviations >= 0).all()
+        assert spread.deviations[1] < 1e-15

@@ -93,6 +93,7 @@ def _words(name: str) -> Iterator[str]:
             yield from (stem, "id") if stem in _STEMS else (word,)
 
 
+@np.errstate(invalid="ignore")
 def not_features(X: Any, names: Sequence[str], texts: Collection[int] = ()) -> dict[int, str]:
     """Return the columns that hardly are features, and what each seems to be instead.
 

@@ -93,7 +93,8 @@ class Spread:
     @property
     def variances(self) -> FloatArray:
         """Mean squared distance of each column from its mean, over 4^exponent."""
-        return np.asarray(self.squares / max(self.count, 1))
+        # Of sparse rows, rounding may leave less than nothing.
+        return np.maximum(self.squares / max(self.count, 1), 0.0)
 
     @property
     def deviations(self) -> FloatArray:
