@@ -126,7 +126,7 @@ class Optimality:
 
     @property
     def margin_ratio(self) -> float | None:
-        """``margin/widest_margin``, rounded down; None without a margin."""
+        """``margin/widest_margin``, 1 at most; None without a margin."""
         if self.margin is None or self.widest_margin is None:
             return None
         return min(1.0, self.margin / self.widest_margin)
